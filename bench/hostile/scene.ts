@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { apiOperations, dashboardOperations } from "../../src/app/operations.ts";
-import { beginSession } from "../../src/callers/members/sessions.store.ts";
+import { insertSession } from "../../src/callers/members/sessions.store.ts";
 import type { DescribedOperation } from "../../src/platform/http/operation.ts";
 import { dashboardPrefix, prefix } from "../../src/platform/http/api-surfaces.ts";
 import { throwAwayCertificate } from "../../test/support/test-edge.ts";
@@ -130,7 +130,7 @@ async function signInPeople(dataDir: string, accountId: number): Promise<string[
         INSERT INTO members (account_id, id, email, email_key, role, salt, created_at)
         VALUES (${accountId}, nextval('member_ids'), ${`p${i}@shop.example`}, ${`p${i}@shop.example`}, 'owner', '', ${now}) RETURNING id`);
       const who = { accountId, memberId: member!.id };
-      cookies.push(`petstore-session=${await beginSession(tx, who, { address: "127.0.0.1", userAgent: "" }, now)}`);
+      cookies.push(`petstore-session=${await insertSession(tx, who, { address: "127.0.0.1", userAgent: "" }, now)}`);
     }
   });
   await storage.close();

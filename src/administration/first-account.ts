@@ -1,5 +1,5 @@
 import { listAccounts } from "../callers/accounts/accounts.store.ts";
-import { invitedResponse } from "../callers/members/members.ts";
+import { invitationResponse } from "../callers/members/members.ts";
 import { invite } from "../callers/members/members.store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
@@ -25,7 +25,7 @@ export async function createFirst(
     await tx.lock("first account");
     if ((await listAccounts(tx, 0, 1)).length > 0) return;
     const made = await makeAccount(tx, accountWanted({ name, plan }), clock());
-    const { link } = invitedResponse(publicUrl, await invite(tx, made.account.id, { email: null }, clock()));
+    const { link } = invitationResponse(publicUrl, await invite(tx, made.account.id, { email: null }, clock()));
     show({ ...made, link });
   });
 }

@@ -13,7 +13,7 @@ import {
   overlapHoursMax,
   rotatedExpiry,
   scopes,
-  shownKey,
+  keyResponse,
   type Key,
 } from "../callers/keys/keys.ts";
 import { countKeys, deleteKey, findKey, insertKey, listKeys, recordUnban, setExpiry, type NewKey } from "../callers/keys/keys.store.ts";
@@ -49,7 +49,7 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
 
     "keys.list": operation({ account: id }, async ({ account }) => {
       await demandAccount(db, account);
-      return { keys: (await listKeys(db, account)).map(shownKey) };
+      return { keys: (await listKeys(db, account)).map(keyResponse) };
     }),
 
     /** Replaces a key by one with the same name, scopes, origins and expiry. The old one ends after `overlapHours`. */

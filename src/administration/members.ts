@@ -1,5 +1,5 @@
 import { Type } from "../platform/json-schema.ts";
-import { emailOf, roles, invitedResponse, memberResponse, type Member } from "../callers/members/members.ts";
+import { emailOf, roles, invitationResponse, memberResponse, type Member } from "../callers/members/members.ts";
 import { findMemberByEmail, invite, listMembers, removeMember, reset } from "../callers/members/members.store.ts";
 import type { Queryable } from "../platform/db/database.ts";
 import { Problem } from "../platform/problem.ts";
@@ -21,7 +21,7 @@ export function memberOperations({ db, clock, publicUrl }: Parts) {
         await demandAccount(tx, account);
         return invite(tx, account, { email: input.email ?? null, role }, clock());
       });
-      return invitedResponse(publicUrl, invited);
+      return invitationResponse(publicUrl, invited);
     }),
 
     /** Removes a member's password, second factors and sessions, and makes a new sign-in link, which cannot be shown again. */
@@ -32,7 +32,7 @@ export function memberOperations({ db, clock, publicUrl }: Parts) {
         return invited && { invited, hadSecondFactor: hasSecondFactor };
       });
       if (!done) throw noMember(text);
-      return { ...invitedResponse(publicUrl, done.invited), hadSecondFactor: done.hadSecondFactor };
+      return { ...invitationResponse(publicUrl, done.invited), hadSecondFactor: done.hadSecondFactor };
     }),
 
     "members.list": operation({ account: id }, async ({ account }) => {

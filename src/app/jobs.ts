@@ -1,7 +1,7 @@
 import type { KeyVerifier } from "../callers/keys/verify.ts";
-import { forgetPending } from "../callers/members/factors.store.ts";
-import { forgetAnswered } from "../callers/members/passkeys.store.ts";
-import { forgetEnded } from "../callers/members/sessions.store.ts";
+import { deleteExpiredPending } from "../callers/members/factors.store.ts";
+import { deleteExpiredChallenges } from "../callers/members/passkeys.store.ts";
+import { deleteEndedSessions } from "../callers/members/sessions.store.ts";
 import type { Recorder } from "../callers/usage/recorder.ts";
 import { expireUsage } from "../callers/usage/usage.store.ts";
 import { expireEvents } from "../events/log/retention.ts";
@@ -44,9 +44,9 @@ export function startJobs({ settings, db, clock, nowRange, verifier, usage, coun
     repeat(cleanEveryMs, () => expireUsage(db, clock(), settings.usageDaysKept), onError),
     repeat(eventsEveryMs, () => expireEvents(db, clock(), settings), onError),
     repeat(spaceEveryMs, () => giveBackFreeSpace(db), onError),
-    repeat(cleanEveryMs, () => forgetEnded(db, clock()), onError),
-    repeat(cleanEveryMs, () => forgetPending(db, clock()), onError),
-    repeat(cleanEveryMs, () => forgetAnswered(db, clock()), onError),
+    repeat(cleanEveryMs, () => deleteEndedSessions(db, clock()), onError),
+    repeat(cleanEveryMs, () => deleteExpiredPending(db, clock()), onError),
+    repeat(cleanEveryMs, () => deleteExpiredChallenges(db, clock()), onError),
     repeat(cleanEveryMs, () => expireNodes(db), onError),
     repeat(cleanEveryMs, () => firstStart.sweep(), onError),
   ];

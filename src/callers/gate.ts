@@ -10,14 +10,14 @@ export type GateParts = {
   limiter: Limiter;
   usage: UsageRecorder;
   onRefused: (verdict: Verdict) => void;
-  /** Gets each refusal of a request with a secret key. Must return at once. */
+  /** Called with each refusal of a request with a secret key. Must not block. */
   onLimited: (accountId: number, keyId: number, decision: Decision) => void;
 };
 
 /**
  * The gate of the API (specification 1.9, 4.2): it identifies the key, then counts the request in the windows of its account. A request
- * without a valid key counts in the window of its address, and is a 401. Each request of a valid key is recorded with its operation.
- * With a cached key and the limiter in memory nothing is awaited.
+ * without a valid key counts in the window of its address, and is a 401. Each request with a valid key is recorded in its account's
+ * usage. With a cached key and the limiter in memory the gate awaits nothing.
  */
 export function openGate(parts: GateParts): Gate {
   const { limiter } = parts;
@@ -31,8 +31,8 @@ export function openGate(parts: GateParts): Gate {
 }
 
 function authenticate(parts: GateParts, exchange: Exchange): Awaitable<ProblemFields | undefined> {
-  const { key, isAlone } = keyOf(exchange.headers);
-  if (!isAlone) exchange.keyProblem = twoKeys();
+  const { key, isOnlyKey } = keyOf(exchange.headers);
+  if (!isOnlyKey) exchange.keyProblem = twoKeys();
   const verified = key === undefined ? undefined : parts.verifier.verify(key);
   if (verified instanceof Promise) {
     return verified.then(
@@ -43,7 +43,7 @@ function authenticate(parts: GateParts, exchange: Exchange): Awaitable<ProblemFi
   return count(parts, verified, exchange);
 }
 
-/** The key could not be looked up, so the request counts in no window. Its answer has the limit headers of the address. */
+/** Fails a request whose key could not be looked up. It counts in no window, and its answer has the limit headers of the address. */
 async function failUnverified({ limiter }: GateParts, error: unknown, exchange: Exchange): Promise<never> {
   exchange.limits = limitHeaders(await limiter.peekAddress(clientAddress(exchange)));
   throw error;
@@ -81,25 +81,25 @@ function applyDecision({ onRefused }: GateParts, exchange: Exchange, decision: D
   return refusalOf(decision);
 }
 
-/** Every refusal of a request without a valid key says so, which helps to find a mistyped key. */
+/** Refuses a request without a valid key. The 401 and the 429 both ask for a valid key, which helps to find a mistyped one. */
 function refuseAddress(parts: GateParts, exchange: Exchange, decision: Decision): ProblemFields {
   const refusal = applyDecision(parts, exchange, decision);
   if (refusal?.code !== "rate_limit_exceeded") return refusal ?? unauthorized();
-  const why = "Without a valid API key an address has few requests, and this one has none left.";
+  const why = "Requests without a valid API key share the limit of their address, which is reached.";
   return new Problem("rate_limit_exceeded", `${why} Try again in ${decision.retryAfterSeconds} seconds, or send a valid key.`);
 }
 
 /**
- * The key of a request: `Authorization: Bearer KEY`, or without it `X-API-Key: KEY` (specification 3.3). It stands alone
- * unless the other header has another one. `Authorization` with another scheme, as for a proxy, is passed over.
+ * Returns the key of a request: `Authorization: Bearer KEY`, or without it `X-API-Key: KEY` (specification 3.3). `isOnlyKey` is
+ * false if the two headers hold different keys. An `Authorization` of another scheme, such as a proxy's, is ignored.
  */
-function keyOf({ authorization, "x-api-key": apiKey }: Exchange["headers"]): { key: string | undefined; isAlone: boolean } {
+function keyOf({ authorization, "x-api-key": apiKey }: Exchange["headers"]): { key: string | undefined; isOnlyKey: boolean } {
   const other = typeof apiKey === "string" ? apiKey : undefined;
   if (authorization === undefined || authorization.length <= 7 || !isBearer(authorization)) {
-    return { key: other, isAlone: true };
+    return { key: other, isOnlyKey: true };
   }
   const key = authorization.slice(7).trim();
-  return { key, isAlone: other === undefined || other === key };
+  return { key, isOnlyKey: other === undefined || other === key };
 }
 
 function isBearer(authorization: string): boolean {
@@ -107,7 +107,7 @@ function isBearer(authorization: string): boolean {
 }
 
 function twoKeys(): Problem {
-  const message = "holds another key than Authorization";
+  const message = "holds a different key than Authorization";
   return invalidAt("header.X-API-Key", message, "Authorization and X-API-Key hold different keys. Send one of them.");
 }
 

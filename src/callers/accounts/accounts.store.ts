@@ -36,7 +36,7 @@ export async function findAccount(db: Queryable, id: number): Promise<Account | 
   return rows[0] && accountOf(rows[0]);
 }
 
-/** Returns the changed account, or undefined if there is none. Default of `storage`: the plan's limits. */
+/** Changes an account's plan, and returns the account; undefined if there is none. Default of `storage`: the plan's limits. */
 export async function updatePlan(
   tx: Transaction,
   id: number,
@@ -54,7 +54,7 @@ export async function updatePlan(
   return updated;
 }
 
-/** Changes the name of an account, its low stock, or both. The event does not have the name, as those of keys and members do not. */
+/** Changes an account's name, its low stock, or both. Its event does not hold the name: events of accounts, keys and members hold no names. */
 export async function updateAccount(tx: Transaction, id: number, asked: { name?: string; lowStock?: number }): Promise<void> {
   const [row] = await tx.query(sql`SELECT ${columns} FROM accounts WHERE id = ${id}${tx.forUpdate}`);
   if (!row) return;
@@ -74,7 +74,7 @@ function recordPlan(tx: Transaction, before: Account, after: Account): void {
   tx.record({ accountId: id, type: "account.plan_changed", resource: { type: "account", id }, data: { id, ...termsOf(after) }, previous });
 }
 
-/** The tables with rows of accounts, and the key of each inside an account; tables that refer to others come first. */
+/** The tables with rows of accounts, and each table's key within an account. A table comes before the tables that it references. */
 const ownedTables = [
   { table: "members", key: "id" },
   { table: "keys", key: "id" },
@@ -92,24 +92,24 @@ const ownedTables = [
 ];
 
 /**
- * Deletes an account with everything that it owns. Deletes its members and keys first, so that nothing is added meanwhile, and
- * the rows a thousand in each transaction, so that other accounts' writes never wait for a large shop. If it is cut short, the
- * next call finishes the deletion.
+ * Deletes an account with everything that it owns. Members and keys go first, so nobody can add anything during the deletion. Each
+ * transaction deletes a thousand rows, so other accounts' writes do not wait for a large shop. If a call is interrupted, the next
+ * one finishes the deletion.
  *
- * @param keysGone called once no key of the account is left
+ * @param onKeysDeleted called when the account has no keys left
  * @returns whether there was such an account
  */
-export async function deleteAccount(db: Database, id: number, keysGone: () => void): Promise<boolean> {
+export async function deleteAccount(db: Database, id: number, onKeysDeleted: () => void): Promise<boolean> {
   for (const { table, key } of ownedTables) {
     const some = (limit: Sql): Sql => sql`
       DELETE FROM ${raw(table)} WHERE account_id = ${id} AND (${raw(key)}) IN
         (SELECT ${raw(key)} FROM ${raw(table)} WHERE account_id = ${id} ${limit}) RETURNING 1`;
     await writeInBatches(db, some);
-    if (table === "keys") keysGone();
+    if (table === "keys") onKeysDeleted();
   }
 
   return db.write(async (tx) => {
-    // Requests that were under way when the keys were deleted may have left a few rows.
+    // Requests that began before the keys were deleted may have added a few rows since.
     for (const { table } of ownedTables) await tx.query(sql`DELETE FROM ${raw(table)} WHERE account_id = ${id}`);
     return (await tx.query(sql`DELETE FROM accounts WHERE id = ${id} RETURNING id`)).length > 0;
   });

@@ -12,13 +12,13 @@ test("each plan has the figures of the specification", () => {
   assert.deepEqual(without("business"), { perMinute: 1_000, perDay: 100_000 });
 });
 
-test("an enterprise account has its agreed figures, and those of Business where none is set", () => {
+test("an enterprise account has its agreed figures, and those of Business for figures that are not set", () => {
   assert.deepEqual(without("enterprise"), without("business"));
   assert.deepEqual(quotaOf({ plan: "enterprise", perMinute: 5_000, perDay: 2_000_000 }), { perMinute: 5_000, perDay: 2_000_000 });
   assert.deepEqual(quotaOf({ plan: "enterprise", perMinute: 5_000, perDay: null }), { perMinute: 5_000, perDay: 100_000 });
 });
 
-test("figures for a plan with fixed figures are refused", () => {
+test("setting figures is refused for a plan with fixed ones", () => {
   assert.throws(() => planTerms({ plan: "pro", perMinute: 5 }), invalid);
   assert.throws(() => planTerms({ plan: "free", perDay: 5 }), invalid);
   assert.deepEqual(planTerms({ plan: "pro" }), { plan: "pro", perMinute: null, perDay: null });

@@ -9,12 +9,12 @@ export type Plan = (typeof plans)[number];
 /** Requests that an account may make in a UTC minute and in a UTC day. */
 export type Quota = { readonly perMinute: number; readonly perDay: number };
 
-/** An account's plan. The figures are those agreed with an enterprise customer, or null. */
+/** An account's plan. The figures are set only if they were agreed with an enterprise customer; otherwise null. */
 export type PlanTerms = { plan: Plan; perMinute: number | null; perDay: number | null };
 
 export type Account = PlanTerms & { id: number; name: string; lowStock: number; createdAt: number };
 
-/** Free units at or below which the stock of a pet is low: for events, the home page and the inventory page alike (specification 8.2). */
+/** The free units at or below which a pet's stock is low, in events, on the home page and on the inventory page (specification 8.2). */
 export const lowStockSchema = Type.Integer({
   minimum: 0,
   maximum: int32Max,
@@ -58,14 +58,14 @@ export function storageLimits(asked: { plan: Plan; records?: number; publishedBy
 }
 
 /**
- * Checks the terms that an operator set.
+ * Checks the plan and figures that an operator asks for.
  *
  * @throws Problem `invalid_request` for figures on a plan that has fixed ones
  */
 export function planTerms(asked: { plan: Plan; perMinute?: number; perDay?: number }): PlanTerms {
   const { plan, perMinute = null, perDay = null } = asked;
   if (plan !== "enterprise" && (perMinute !== null || perDay !== null)) {
-    throw new Problem("invalid_request", `The plan ${plan} has fixed limits: only enterprise takes figures of its own.`);
+    throw new Problem("invalid_request", `The plan ${plan} has fixed limits: only enterprise accounts can have other ones.`);
   }
   return { plan, perMinute, perDay };
 }
@@ -87,13 +87,13 @@ export function accountName(text: string): string {
 const StorageUse = named(
   "StorageUse",
   Type.Object({
-    limit: Type.Integer({ format: "int64", description: "What the account may store." }),
-    used: Type.Integer({ format: "int64", description: "What it stores now." }),
+    limit: Type.Integer({ format: "int64", description: "How much the account may store." }),
+    used: Type.Integer({ format: "int64", description: "How much the account stores now." }),
     remaining: Type.Integer({ format: "int64", description: "How much more the account may store; 0 if it stores more than the limit." }),
   }),
 );
 
-/** What an account stores and may store, as responses show it. */
+/** An account's storage limits and use, as responses show them. */
 export const storageSchemas = {
   records: variant(StorageUse, {
     description: "Pets, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused.",

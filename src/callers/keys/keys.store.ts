@@ -8,19 +8,19 @@ const columns = raw("id, account_id, name, prefix, publishable, scopes, origins,
 
 export type NewKey = {
   accountId: number;
-  /** Default: `Key 3`, by its id. */
+  /** Default: `Key` and its id. */
   name?: string | undefined;
   publishable: boolean;
   scopes: readonly Scope[];
   /** Default: none. */
   origins?: readonly string[];
   expiresAt: number | null;
-  /** The id of the key that it replaces. Default: none. */
+  /** The id of the key that this one replaces. Default: none. */
   replaces?: number;
 };
 
 /**
- * Stores the hash of `key`.
+ * Adds a key. Stores only its hash and its start.
  *
  * @throws ConstraintError `foreign_key` if there is no such account
  */
@@ -73,10 +73,10 @@ export async function deleteKeys(tx: Transaction, accountId: number): Promise<vo
   await tx.query(sql`DELETE FROM keys WHERE account_id = ${accountId}`);
 }
 
-export type KeyHolder = { key: Key; plan: Plan; quota: Quota };
+export type KeyWithPlan = { key: Key; plan: Plan; quota: Quota };
 
-/** Finds the key of a hash with the plan of its account, in one read. Also finds expired keys. */
-export async function findKeyHolder(db: Queryable, keyHash: string): Promise<KeyHolder | undefined> {
+/** Finds a key by its hash, with its account's plan, in one read. Also finds expired keys. */
+export async function findKeyByHash(db: Queryable, keyHash: string): Promise<KeyWithPlan | undefined> {
   const rows = await db.query(sql`
     SELECT keys.id, account_id, keys.name, prefix, publishable, scopes, origins, keys.created_at, expires_at, last_used_at, replaces, plan, per_minute, per_day
     FROM keys JOIN accounts ON accounts.id = keys.account_id WHERE hash = ${keyHash}`);
@@ -104,7 +104,7 @@ export async function recordUnban(tx: Transaction, key: Key): Promise<void> {
   record(tx, "key.unbanned", key);
 }
 
-/** The event has identifiers only: the name is read when the event is shown. */
+/** Records an event of a key. It holds only ids: the key's name is read when the event is shown. */
 function record(tx: Transaction, type: Extract<EventType, `key.${string}`>, { accountId, id }: Key): void {
   tx.record({ accountId, type, resource: { type: "key", id }, data: { id } });
 }

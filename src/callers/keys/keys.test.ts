@@ -40,13 +40,13 @@ test("two swapped neighbours make a key malformed", () => {
   );
 });
 
-test("a key that lacks characters, has more of them, or is any other text is malformed", () => {
+test("a key with missing or extra characters, and any other text, is malformed", () => {
   const key = makeKey(false);
   for (const text of ["", "psk_", key.slice(1), key.slice(0, -1), `${key}0`, ` ${key}`, `${key}\n`]) assert.equal(wellFormed(text), false);
   fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => !wellFormed(text)));
 });
 
-test("neither the stored hash nor the shown part reveals the key", () => {
+test("neither the stored hash nor the prefix reveals the key", () => {
   const key = makeKey(false);
   assert.match(hashKey(key), /^[\w-]{43}$/);
   assert.equal(hashKey(key), hashKey(key));
@@ -59,7 +59,7 @@ test("a key works until its expiry, exclusive", () => {
   assert.equal(hasExpired(null, Number.MAX_SAFE_INTEGER), false);
 });
 
-test("a rotated key ends after its overlap, and never later than its own expiry", () => {
+test("a rotated key expires after the overlap, but never later than it would have", () => {
   assert.equal(rotatedExpiry(null, 24, 1_000), 1_000 + 86_400_000);
   assert.equal(rotatedExpiry(5_000, 24, 1_000), 5_000);
   assert.equal(rotatedExpiry(null, 0, 1_000), 1_000);

@@ -22,7 +22,7 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** The scopes that a publishable key may have, which is in the source of a web page. */
+/** The scopes that a publishable key may have. Anybody can read it in the source of a web page. */
 export const publishableScopes: readonly Scope[] = ["catalogue:read", "inventory:read"];
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -49,12 +49,12 @@ export function wellFormed(text: string): boolean {
   return base62.test(text.slice(bodyStart)) && text.endsWith(checksumOf(text.slice(0, checksumStart)));
 }
 
-/** Returns the hash of a key that is stored: SHA-256 in base64url. 178 random bits need no salt and no slow hash. */
+/** Returns the hash under which a key is stored: SHA-256 in base64url. 178 random bits need no salt and no slow hash. */
 export function hashKey(key: string): string {
   return hash("sha256", key, "base64url");
 }
 
-/** Returns the part of a key that is shown after its creation. */
+/** Returns the first characters of a key, by which lists show it. */
 export function prefixOf(key: string): string {
   return key.slice(0, bodyStart + 4);
 }
@@ -69,11 +69,11 @@ function checksumOf(text: string): string {
   return digits;
 }
 
-/** A key in a list. The key itself is stored nowhere. Times are ms since the Unix epoch. */
+/** A stored key, without its secret text. Times are ms since the Unix epoch. */
 export type Key = {
   id: number;
   accountId: number;
-  /** The given name, or `Key 3` by its id. */
+  /** The name that it was given. Default: `Key` and its id. */
   name: string;
   prefix: string;
   publishable: boolean;
@@ -94,7 +94,7 @@ export function defaultName(id: number): string {
 }
 
 /** A key as responses show it. */
-export function shownKey(key: Key) {
+export function keyResponse(key: Key) {
   return {
     id: key.id,
     name: key.name,
@@ -133,7 +133,7 @@ function badExpiry(message: string): Problem {
 /**
  * Returns the scopes of a new key: the requested ones, or all that its kind may have, in the order of `scopes`.
  *
- * @throws Problem `invalid_request` for a publishable key that asks for more than it may have
+ * @throws Problem `invalid_request` if a publishable key may not have one of them
  */
 export function keyScopes(asked: readonly Scope[] | undefined, publishable: boolean): Scope[] {
   const allowed = publishable ? publishableScopes : scopes;
@@ -143,7 +143,7 @@ export function keyScopes(asked: readonly Scope[] | undefined, publishable: bool
   return scopes.filter((scope) => (asked ?? allowed).includes(scope));
 }
 
-export const KeyName = Text("What the key is called, for people. Default: `Key` and its id.", 1, 100);
+export const KeyName = Text("The key's name. Default: `Key` and its id.", 1, 100);
 export const KeyOrigins = Type.Array(Type.String({ maxLength: 300 }), {
   maxItems: 20,
   description: "The web origins, such as `https://shop.example`, that a publishable key is bound to. Default: none.",
@@ -174,7 +174,7 @@ export const keysMax = 1_000;
 export const overlapHoursDefault = 24;
 export const overlapHoursMax = 24 * 30;
 
-/** Returns the expiry of a rotated key: after the overlap, and never later than its own expiry. */
+/** Returns the new expiry of a key that is rotated: the end of the overlap, but never later than its current expiry. */
 export function rotatedExpiry(expiresAt: number | null, overlapHours: number, now: number): number {
   return Math.min(expiresAt ?? Infinity, now + overlapHours * 3_600_000);
 }

@@ -74,7 +74,7 @@ test("a mistyped key is refused at once and without a read", async (t) => {
   assert.equal(scene.reads, 0);
 });
 
-test("an unknown key that is well-formed costs one read each time", async (t) => {
+test("a well-formed unknown key costs one read each time", async (t) => {
   const { scene, verifier } = await openScene(t);
   const madeUp = makeKey(false);
   assert.equal(await verifier.verify(madeUp), undefined);
@@ -100,7 +100,7 @@ test("a revoked key is refused as soon as the verifier drops it", async (t) => {
   assert.equal(await verifier.verify(key), undefined);
 });
 
-test("a read that was under way when the key was revoked is neither cached nor shared with later requests", async (t) => {
+test("a read that began before the key was revoked is neither cached nor shared with later requests", async (t) => {
   const { scene, store, verifier, key, stored } = await openScene(t);
   const delayed = Promise.withResolvers<void>();
   scene.afterRead = () => delayed.promise;
@@ -124,7 +124,7 @@ test("a change of plan reaches the account's keys at once", async (t) => {
   assert.deepEqual(verified.quota, { perMinute: 7, perDay: 100_000 });
 });
 
-test("beyond the size of the cache every key stays correct, and the oldest is read again", async (t) => {
+test("with more keys than the cache holds, every key works, and the oldest is read again", async (t) => {
   const { scene, store, verifier, key, account } = await openScene(t);
   assert.ok(await verifier.verify(key));
   const others = Array.from({ length: 10_000 }, () => makeKey(false));

@@ -2,9 +2,9 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { Plan, Quota } from "../accounts/accounts.ts";
 import { hashKey, hasExpired, wellFormed, type Scope } from "./keys.ts";
-import { findKeyHolder, recordUses, type KeyHolder, type Use } from "./keys.store.ts";
+import { findKeyByHash, recordUses, type KeyWithPlan, type Use } from "./keys.store.ts";
 
-/** Verified keys in memory. Beyond them the oldest is dropped, and read again when it is next used. */
+/** The most keys in the cache. Beyond it the oldest is dropped, and read again at its next use. */
 const cachedMax = 10_000;
 const usesPerWrite = 500;
 const minuteMs = 60_000;
@@ -29,7 +29,7 @@ export type KeyVerifier = {
    * cached or malformed. Otherwise it reads the database once for all requests with the same key. Unknown keys are not cached.
    */
   verify(key: string): Verified | undefined | Promise<Verified | undefined>;
-  /** Drops all cached keys, and the results of reads that are under way. */
+  /** Drops all cached keys. Does not cache the results of reads that have begun. */
   forgetAll(): void;
   /** Drops the keys of an account. Called after the commit that changed them. */
   forgetAccount(accountId: number): void;
@@ -49,15 +49,15 @@ type VerifierOptions = {
 type Entry = { verified: Verified; usedAt: number | null };
 
 type State = Required<VerifierOptions> & {
-  /** By the key's text, so that a hit needs no hash. The texts never leave this map. */
+  /** By the key's text, so that a hit needs no hash. No text leaves this map. */
   cached: Map<string, Entry>;
-  /** Reads that are under way. A change replaces the map, so that requests after it start a new read. */
+  /** Running reads. A change of keys replaces the map, so later requests start a new read. */
   reads: Map<string, Promise<Verified | undefined>>;
   /** Uses to save, by key. */
   uses: Map<number, Use>;
 };
 
-/** Opens the verifier. Its owner saves the uses every few seconds and at stop, which writes at most once a minute for each key. */
+/** Opens the verifier. Its owner calls `saveUses` every few seconds and at stop; each key is written at most once a minute. */
 export function openKeyVerifier({ db, clock, isLive = () => true }: VerifierOptions): KeyVerifier {
   const state: State = { db, clock, isLive, cached: new Map(), reads: new Map(), uses: new Map() };
   return {
@@ -83,12 +83,12 @@ function current(state: State, key: string, entry: Entry): Verified | undefined 
     state.cached.delete(key);
     return undefined;
   }
-  noteUse(state, entry, now);
+  addUse(state, entry, now);
   return entry.verified;
 }
 
 function startRead(state: State, key: string): Promise<Verified | undefined> {
-  // If a change replaces the map meanwhile, the requests that wait for this read get its result, and it is not cached.
+  // If a change replaces the map during the read, only the requests that already wait for it get its result, and it is not cached.
   const { reads } = state;
   const shared = read(state, key)
     .then((entry) => {
@@ -101,11 +101,11 @@ function startRead(state: State, key: string): Promise<Verified | undefined> {
 }
 
 async function read(state: State, key: string): Promise<Entry | undefined> {
-  const holder = await findKeyHolder(state.db, hashKey(key));
+  const holder = await findKeyByHash(state.db, hashKey(key));
   const now = state.clock();
   if (!holder || hasExpired(holder.key.expiresAt, now)) return undefined;
   const entry = entryOf(holder);
-  noteUse(state, entry, now);
+  addUse(state, entry, now);
   return entry;
 }
 
@@ -115,7 +115,7 @@ function cache({ cached }: State, key: string, entry: Entry): void {
   cached.set(key, entry);
 }
 
-function noteUse({ uses }: State, entry: Entry, now: number): void {
+function addUse({ uses }: State, entry: Entry, now: number): void {
   const usedAt = now - (now % minuteMs);
   if (entry.usedAt === usedAt || uses.size >= cachedMax) return;
   entry.usedAt = usedAt;
@@ -123,9 +123,9 @@ function noteUse({ uses }: State, entry: Entry, now: number): void {
   uses.set(keyId, { accountId, keyId, usedAt });
 }
 
-function forget(state: State, which: (verified: Verified) => boolean): void {
+function forget(state: State, matches: (verified: Verified) => boolean): void {
   state.reads = new Map();
-  for (const [key, { verified }] of state.cached) if (which(verified)) state.cached.delete(key);
+  for (const [key, { verified }] of state.cached) if (matches(verified)) state.cached.delete(key);
 }
 
 async function saveUses({ db, uses }: State): Promise<void> {
@@ -137,7 +137,7 @@ async function saveUses({ db, uses }: State): Promise<void> {
   }
 }
 
-function entryOf({ key, plan, quota }: KeyHolder): Entry {
+function entryOf({ key, plan, quota }: KeyWithPlan): Entry {
   const verified: Verified = {
     accountId: key.accountId,
     keyId: key.id,

@@ -16,8 +16,8 @@
  * **Strikes and bans** (`strikes.ts`). A request that is refused because the account is over a limit is a strike on its key.
  * Anybody can read a publishable key, so a strike with one falls on the caller's address at that account instead. A refused
  * request with a secret key is no strike if it would have passed without the requests of publishable keys (`publishable.ts`).
- * A key may have one strike in any 60 seconds for every five requests per minute of its plan, but at least 20. The next strike bans the
- * key for five minutes. Each further ban within a day lasts twice as long, up to an hour. Requests of a banned key count nowhere.
+ * In any 60 seconds a key may have 20 strikes, or a fifth of its plan's requests per minute if that is more. The next strike bans
+ * the key for five minutes. Each further ban within a day lasts twice as long, up to an hour. Requests of a banned key count nowhere.
  *
  * **Clocks.** A single process uses the system's clock; nodes that share a Redis use its clock. If the clock jumps, no window
  * grants its quota twice, and no refusal outlasts the end of the window or ban as the new clock shows it.
@@ -50,7 +50,7 @@ export { limitHeaders } from "./headers.ts";
 /** How close a key is to a ban. `bannedUntil` in ms since the epoch. */
 export type StrikeStatus = { strikes: number; strikesRemaining: number; bannedUntil: number | undefined };
 
-/** `process`: counts in this process, without Redis. `shared`: counts in Redis with all nodes. `alone`: Redis cannot be reached. */
+/** `process`: counts in this process, without Redis. `shared`: counts in Redis with all nodes. `alone`: keeps to this node's share. */
 export type Mode = "process" | "shared" | "alone";
 
 /** The caller whose windows a request was counted in. `visitor`: the address that sent it, if it had a publishable key. */

@@ -9,7 +9,7 @@ import { currentUser } from "./sign-in.ts";
 
 const tag = "Accounts in this browser";
 const SignedInAccount = Type.Object({
-  current: Type.Boolean({ description: "Whether the calls of this browser are for it." }),
+  current: Type.Boolean({ description: "Whether this is the current account of the browser." }),
   memberId: Id("The member who is signed in."),
   email: Nullable(Type.String()),
   account: Type.Object({ id: Id("The account."), name: Type.String() }),
@@ -17,7 +17,7 @@ const SignedInAccount = Type.Object({
 
 export type BrowserServices = { cookie: ReturnType<typeof sessionCookie> };
 
-/** The sessions of one browser (decision 0088). They need no current session, so that one which has ended can be left for another. */
+/** The sessions of one browser (decision 0088). They need no current session, so that a member can switch away from one that has ended. */
 export const browserSessionRoutes: Operation<BrowserServices>[] = [
   operation({
     operationId: "listBrowserSessions",
@@ -47,7 +47,7 @@ export const browserSessionRoutes: Operation<BrowserServices>[] = [
     description: "Makes another session of this browser the current one, for all its tabs.",
     scope: null,
     params: Type.Object({ memberId: Id("The member to switch to.") }),
-    answers: { 200: { description: "The user who is current now.", schema: CurrentUser } },
+    answers: { 200: { description: "The new current user.", schema: CurrentUser } },
     handle: async (call) => {
       const { sessions } = await sessionsOf(call);
       const chosen = sessions.find(({ memberId }) => memberId === call.params.memberId);
@@ -63,7 +63,7 @@ export const browserSessionRoutes: Operation<BrowserServices>[] = [
     summary: "Sign out of all accounts",
     description: "Ends all sessions of this browser at once. Those in other browsers stay.",
     scope: null,
-    answers: { 204: { description: "They have ended." } },
+    answers: { 204: { description: "The sessions have ended." } },
     handle: async (call) => {
       const { sessions } = await sessionsOf(call);
       await end(call, sessions);
@@ -79,7 +79,7 @@ export const browserSessionRoutes: Operation<BrowserServices>[] = [
     description: "Ends the current session, if there is one, and switches to the one that this browser used before.",
     scope: null,
     answers: {
-      200: { description: "The session has ended. The user who is current now.", schema: CurrentUser },
+      200: { description: "The session has ended. The new current user.", schema: CurrentUser },
       204: { description: "The session has ended, and this browser has no other." },
     },
     handle: async (call) => {
@@ -106,7 +106,7 @@ async function end({ db }: DashboardCall<BrowserServices>, sessions: BrowserSess
   });
 }
 
-/** Answers with the user of the first of these sessions, and with the cookie that keeps them. */
+/** Answers with the user of the first of these sessions, and with a cookie that holds them all. */
 async function answerWith({ db, services: { cookie } }: DashboardCall<BrowserServices>, sessions: BrowserSession[]): Promise<Answer> {
   const headers = { "set-cookie": cookie.set(sessions.map(({ token }) => token)) };
   const [first] = sessions;

@@ -1,4 +1,4 @@
-/** Loads the list at the first use: the 49,000 passwords that were most common in leaks, most common first. */
+/** The 49,000 most common passwords in leaks. Loaded at the first use. */
 let loading: Promise<ReadonlySet<string>> | undefined;
 
 async function load(): Promise<ReadonlySet<string>> {
@@ -8,7 +8,7 @@ async function load(): Promise<ReadonlySet<string>> {
 
 /**
  * Whether a password is among the first that an attacker tries: a common one in upper or lower case, also with digits or
- * signs after it, or one character repeated or counted up or down.
+ * signs after it, or a run such as `aaaaaaaaaa` or `0123456789`.
  */
 export async function isCommonPassword(password: string): Promise<boolean> {
   const folded = password.normalize("NFKC").toLowerCase();

@@ -15,21 +15,21 @@ import {
   prepareApp,
   removeApp,
   useAppCode,
-  type Who,
+  type MemberRef,
 } from "./factors.store.ts";
 import { relyingPartyOf, passkeyResponse } from "./passkeys.ts";
 import { listPasskeys } from "./passkeys.store.ts";
-import { PasskeyShown, personOf, RecoveryCodes, requireConfirmed } from "./responses.ts";
+import { PasskeyResponse, personOf, RecoveryCodes, requireConfirmed } from "./responses.ts";
 import type { SessionServices } from "./sessions.routes.ts";
 import { endOtherSessions } from "./sessions.store.ts";
 import { currentUser, refusedCode, refusedField } from "./sign-in.ts";
 import { totpUri, typedSecret } from "./totp.ts";
 
 const tag = "Second factors";
-const FactorsShown = Type.Object({
+const FactorsResponse = Type.Object({
   app: Nullable(Type.Object({ enabledAt: DateTime("When the app was set up.") })),
-  passkeys: Type.Array(PasskeyShown),
-  passkeysAvailable: Type.Boolean({ description: "Whether this service can have passkeys: not at an IP address, and not without HTTPS." }),
+  passkeys: Type.Array(PasskeyResponse),
+  passkeysAvailable: Type.Boolean({ description: "Whether this service can have passkeys. It cannot at an IP address or without HTTPS." }),
   recoveryCodesLeft: Type.Integer({ description: "Recovery codes that have not been used." }),
 });
 
@@ -45,8 +45,11 @@ export const factorRoutes: Operation<FactorServices>[] = [
     summary: "Get the second factors",
     description: "The member's own second factors, without their secrets.",
     scope: "self",
-    answers: { 200: { description: "The second factors.", schema: FactorsShown } },
-    handle: async ({ db, caller, services }) => ({ status: 200, body: await shownFactors(db, personOf(caller), services.publicUrl) }),
+    answers: { 200: { description: "The second factors.", schema: FactorsResponse } },
+    handle: async ({ db, caller, services }) => ({
+      status: 200,
+      body: await readFactorsResponse(db, personOf(caller), services.publicUrl),
+    }),
   }),
   operation({
     operationId: "prepareApp",
@@ -54,12 +57,12 @@ export const factorRoutes: Operation<FactorServices>[] = [
     path: "/factors/app",
     tag,
     summary: "Prepare an authenticator app",
-    description: "Creates the secret of an authenticator app, which is shown once and counts once the app is enabled.",
+    description: "Creates the secret of an authenticator app. It is shown once, and takes effect when the app is enabled.",
     scope: "self",
     authorize: requireConfirmed,
     answers: {
       201: {
-        description: "The secret, to type, and as the URI of a QR code.",
+        description: "The secret for typing, and the URI for a QR code.",
         schema: Type.Object({ secret: Type.String(), uri: Type.String() }),
       },
     },
@@ -80,7 +83,7 @@ export const factorRoutes: Operation<FactorServices>[] = [
     answers: {
       200: {
         description: "The second factors, with new recovery codes if there were none.",
-        schema: Type.Object({ ...FactorsShown.properties, recoveryCodes: Nullable(RecoveryCodes) }),
+        schema: Type.Object({ ...FactorsResponse.properties, recoveryCodes: Nullable(RecoveryCodes) }),
       },
     },
     handle: enable,
@@ -168,10 +171,10 @@ async function enable({
   if (done === "none") throw refusedField("code", "belongs to no app: prepare one first");
   if (typeof done === "string" || "blockedUntil" in done) throw refusedCode(done, now);
   throttle.forget(attempt, address);
-  return { status: 200, body: { ...(await shownFactors(db, who, publicUrl)), ...done } };
+  return { status: 200, body: { ...(await readFactorsResponse(db, who, publicUrl)), ...done } };
 }
 
-async function shownFactors(db: Database, who: Who, publicUrl: string) {
+async function readFactorsResponse(db: Database, who: MemberRef, publicUrl: string) {
   const party = relyingPartyOf(publicUrl);
   const passkeys = await listPasskeys(db, who);
   return {

@@ -15,7 +15,7 @@ import {
 import { hashToken, makeToken } from "./members.ts";
 import { newTotpSecret, stepOfCode } from "./totp.ts";
 
-export type Who = { accountId: number; memberId: number };
+export type MemberRef = { accountId: number; memberId: number };
 
 /** Whether the row of `members` has a second factor, as SQL. */
 export const factorCondition = `(EXISTS (SELECT 1 FROM authenticator_apps
@@ -23,7 +23,7 @@ export const factorCondition = `(EXISTS (SELECT 1 FROM authenticator_apps
   OR EXISTS (SELECT 1 FROM passkeys WHERE passkeys.account_id = members.account_id AND member_id = members.id))`;
 
 /** Returns a member's second factors. */
-export async function findFactors(db: Queryable, { accountId, memberId }: Who): Promise<Factors> {
+export async function findFactors(db: Queryable, { accountId, memberId }: MemberRef): Promise<Factors> {
   const [row] = await db.query(sql`
     SELECT (SELECT enabled_at FROM authenticator_apps WHERE account_id = ${accountId} AND member_id = ${memberId}) AS enabled_at,
       (SELECT COUNT(*) FROM recovery_codes WHERE account_id = ${accountId} AND member_id = ${memberId}) AS codes`);
@@ -31,13 +31,13 @@ export async function findFactors(db: Queryable, { accountId, memberId }: Who): 
   return { app: enabledAt === null ? null : { enabledAt: Number(enabledAt) }, recoveryCodesLeft: Number(row?.["codes"]) };
 }
 
-/** Locks a member's second factors, so that each change sees the one before. */
-export function lockFactors(tx: Transaction, { accountId, memberId }: Who): Promise<void> {
+/** Locks a member's second factors, so that their changes run one after the other. */
+export function lockFactors(tx: Transaction, { accountId, memberId }: MemberRef): Promise<void> {
   return tx.lock(`factors ${accountId} ${memberId}`);
 }
 
-/** Saves a new secret for an authenticator app, which counts once it is enabled. Replaces one that is not. @returns the secret */
-export async function prepareApp(tx: Transaction, { accountId, memberId }: Who, keys: SecretsKeys): Promise<string> {
+/** Saves a new secret for an authenticator app. Replaces an app that is not enabled yet. @returns the secret */
+export async function prepareApp(tx: Transaction, { accountId, memberId }: MemberRef, keys: SecretsKeys): Promise<string> {
   const secret = newTotpSecret();
   const envelope = encryptSecret(keys, secret, String(memberId));
   await tx.query(sql`
@@ -46,25 +46,25 @@ export async function prepareApp(tx: Transaction, { accountId, memberId }: Who, 
   return secret;
 }
 
-/** Whether a code was right; `none` if there is nothing to compare it with; after too many wrong ones, when (ms) codes are compared again. */
+/** The result of a code. `none`: the member has no such app. `blockedUntil` (ms): too many codes were wrong. */
 export type CodeVerdict = "right" | "wrong" | "none" | { blockedUntil: number };
 
 /**
- * Accepts a code of the member's authenticator app, of each step once: of simultaneous attempts with one code, one is right. Counts each
- * attempt before comparing it, so commit the transaction also if the code is wrong.
+ * Checks a code of the member's authenticator app. Accepts the code of each step once: of simultaneous attempts with one code, one
+ * is right. Counts each attempt before it compares the code, so commit the transaction even if the code is wrong.
  *
- * @param state whether the app is enabled already, or is about to be
+ * @param who `state` is `prepared` if the code is to enable the app
  */
 export async function useAppCode(
   tx: Transaction,
-  who: Who & { state: "enabled" | "prepared" },
+  who: MemberRef & { state: "enabled" | "prepared" },
   code: string,
   keys: SecretsKeys,
   now: number,
 ): Promise<CodeVerdict> {
   const isApp = sql`account_id = ${who.accountId} AND member_id = ${who.memberId}
     AND enabled_at IS ${who.state === "enabled" ? sql`NOT NULL` : sql`NULL`}`;
-  // A day begins with a wrong code, and also ends if the clock was set back.
+  // The day of wrong codes begins with the first one. It also ends if the clock was set back to before it.
   const isOver = sql`(wrong = 0 OR wrong_since <= ${now - wrongCodesMs} OR wrong_since > ${now})`;
   const [app] = await tx.query(sql`
     UPDATE authenticator_apps SET wrong = CASE WHEN ${isOver} THEN 1 ELSE wrong + 1 END,
@@ -81,27 +81,27 @@ export async function useAppCode(
   return used.length > 0 ? "right" : "wrong";
 }
 
-/** Uses a recovery code: of simultaneous attempts with one code, one is right. */
-async function useRecoveryCode(tx: Transaction, { accountId, memberId }: Who, code: string): Promise<CodeVerdict> {
+/** Uses up a recovery code. Of simultaneous attempts with one code, one is right. */
+async function useRecoveryCode(tx: Transaction, { accountId, memberId }: MemberRef, code: string): Promise<CodeVerdict> {
   const used = await tx.query(sql`
     DELETE FROM recovery_codes WHERE account_id = ${accountId} AND member_id = ${memberId}
       AND hash = ${recoveryCodeHash(memberId, code)} RETURNING 1`);
   return used.length > 0 ? "right" : "wrong";
 }
 
-/** Uses what the member typed as a second factor: six digits are a code of the app, anything else is a recovery code. */
-export async function useCode(tx: Transaction, who: Who, text: string, keys: SecretsKeys, now: number): Promise<CodeVerdict> {
+/** Checks a code that the member typed: six digits are a code of the app, any other text is a recovery code. */
+export async function useCode(tx: Transaction, who: MemberRef, text: string, keys: SecretsKeys, now: number): Promise<CodeVerdict> {
   const code = appCodeOf(text);
   return code === undefined ? useRecoveryCode(tx, who, text) : useAppCode(tx, { ...who, state: "enabled" }, code, keys, now);
 }
 
-/** Makes an app count from now on. */
-export async function enableApp(tx: Transaction, { accountId, memberId }: Who, now: number): Promise<void> {
+/** Makes a prepared app a second factor. */
+export async function enableApp(tx: Transaction, { accountId, memberId }: MemberRef, now: number): Promise<void> {
   await tx.query(sql`UPDATE authenticator_apps SET enabled_at = ${now} WHERE account_id = ${accountId} AND member_id = ${memberId}`);
 }
 
 /** Removes the member's app, and the recovery codes if no factor is left. @returns whether there was one */
-export async function removeApp(tx: Transaction, who: Who): Promise<boolean> {
+export async function removeApp(tx: Transaction, who: MemberRef): Promise<boolean> {
   const { accountId, memberId } = who;
   const gone = await tx.query(sql`
     DELETE FROM authenticator_apps WHERE account_id = ${accountId} AND member_id = ${memberId} AND enabled_at IS NOT NULL RETURNING 1`);
@@ -110,12 +110,12 @@ export async function removeApp(tx: Transaction, who: Who): Promise<boolean> {
 }
 
 /** Removes the recovery codes of a member without a second factor. */
-export async function removeUnusedRecoveryCodes(tx: Transaction, who: Who): Promise<void> {
+export async function removeUnusedRecoveryCodes(tx: Transaction, who: MemberRef): Promise<void> {
   if (!(await hasFactor(tx, who))) await removeRecoveryCodes(tx, who);
 }
 
-/** Replaces the member's recovery codes. @returns the new ones, which are stored nowhere */
-export async function makeRecoveryCodes(tx: Transaction, who: Who): Promise<string[]> {
+/** Replaces the member's recovery codes. @returns the new ones; the database stores their hashes */
+export async function makeRecoveryCodes(tx: Transaction, who: MemberRef): Promise<string[]> {
   await removeRecoveryCodes(tx, who);
   const codes = newRecoveryCodes();
   for (const code of codes) {
@@ -125,19 +125,19 @@ export async function makeRecoveryCodes(tx: Transaction, who: Who): Promise<stri
   return codes;
 }
 
-async function removeRecoveryCodes(tx: Transaction, { accountId, memberId }: Who): Promise<void> {
+async function removeRecoveryCodes(tx: Transaction, { accountId, memberId }: MemberRef): Promise<void> {
   await tx.query(sql`DELETE FROM recovery_codes WHERE account_id = ${accountId} AND member_id = ${memberId}`);
 }
 
-/** Whether a password alone does not sign the member in. */
-export async function hasFactor(db: Queryable, { accountId, memberId }: Who): Promise<boolean> {
+/** Whether the member has a second factor. */
+export async function hasFactor(db: Queryable, { accountId, memberId }: MemberRef): Promise<boolean> {
   const rows = await db.query(sql`
     SELECT 1 FROM members WHERE account_id = ${accountId} AND id = ${memberId} AND ${raw(factorCondition)}`);
   return rows.length > 0;
 }
 
 /** Removes all second factors and recovery codes of a member, and ends the sign-ins that wait for one. */
-export async function removeFactors(tx: Transaction, who: Who): Promise<void> {
+export async function removeFactors(tx: Transaction, who: MemberRef): Promise<void> {
   const { accountId, memberId } = who;
   await tx.query(sql`DELETE FROM authenticator_apps WHERE account_id = ${accountId} AND member_id = ${memberId}`);
   await tx.query(sql`DELETE FROM passkeys WHERE account_id = ${accountId} AND member_id = ${memberId}`);
@@ -145,8 +145,8 @@ export async function removeFactors(tx: Transaction, who: Who): Promise<void> {
   await endPending(tx, who);
 }
 
-/** Starts a sign-in that waits for its second step. @returns the token for the browser's cookie, which is stored nowhere */
-export async function beginPending(tx: Transaction, { accountId, memberId }: Who, now: number): Promise<string> {
+/** Starts a sign-in that waits for its second step. @returns the token for the cookie; the database stores its hash */
+export async function insertPending(tx: Transaction, { accountId, memberId }: MemberRef, now: number): Promise<string> {
   const token = makeToken();
   await tx.query(sql`
     INSERT INTO pending_sign_ins (account_id, hash, member_id, expires_at)
@@ -159,25 +159,25 @@ export async function beginPending(tx: Transaction, { accountId, memberId }: Who
 }
 
 /** Finds the member of a sign-in that waits for its second step; undefined if it has ended. */
-export async function findPending(db: Queryable, token: string, now: number): Promise<Who | undefined> {
+export async function findPending(db: Queryable, token: string, now: number): Promise<MemberRef | undefined> {
   const [row] = await db.query(sql`
     SELECT account_id, member_id FROM pending_sign_ins WHERE hash = ${hashToken(token)} AND expires_at > ${now}`);
   return row && { accountId: Number(row["account_id"]), memberId: Number(row["member_id"]) };
 }
 
-/** Ends a sign-in that waits for its second step. @returns whether it was still waiting: of simultaneous attempts, one gets true */
-export async function takePending(tx: Transaction, token: string, now: number): Promise<boolean> {
+/** Ends a sign-in that waits for its second step. @returns whether it was still waiting: of simultaneous calls, one gets true */
+export async function claimPending(tx: Transaction, token: string, now: number): Promise<boolean> {
   const rows = await tx.query(sql`DELETE FROM pending_sign_ins WHERE hash = ${hashToken(token)} AND expires_at > ${now} RETURNING 1`);
   return rows.length > 0;
 }
 
 /** Ends all of a member's sign-ins that wait for their second step. */
-export async function endPending(tx: Transaction, { accountId, memberId }: Who): Promise<void> {
+export async function endPending(tx: Transaction, { accountId, memberId }: MemberRef): Promise<void> {
   await tx.query(sql`DELETE FROM pending_sign_ins WHERE account_id = ${accountId} AND member_id = ${memberId}`);
 }
 
-/** Deletes all sign-ins whose second step came too late. */
-export async function forgetPending(db: Database, now: number): Promise<void> {
+/** Deletes all sign-ins whose second step took too long. */
+export async function deleteExpiredPending(db: Database, now: number): Promise<void> {
   await writeInBatches(
     db,
     (limit) => sql`

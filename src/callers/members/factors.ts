@@ -3,7 +3,7 @@ import { formatDateTime } from "../../platform/http/dates.ts";
 import { hashToken } from "./members.ts";
 import { base32 } from "./totp.ts";
 
-/** Recovery codes that a member gets at once. Each signs in once, in place of a second factor. */
+/** How many recovery codes a member gets. Each replaces the second factor in one sign-in. */
 const recoveryCodesMade = 10;
 /** 80 random bits: 16 characters in four groups. */
 const recoveryCodeBytes = 10;
@@ -12,8 +12,9 @@ export const pendingMs = 5 * 60_000;
 /** The most sign-ins of a member that wait for their second step. Beyond it the oldest one ends. */
 export const pendingMax = 20;
 /**
- * The most wrong codes of a member's authenticator app in a day, from all addresses together. Somebody who knows the password
- * and has many addresses then guesses one of a million codes, of which three fit, with a probability of 0.03 % a day. Recovery codes and passkeys go on working.
+ * The most wrong codes of a member's authenticator app in a day, from all addresses together. Of a million codes, three are right
+ * at any time. So an attacker who knows the password and has many addresses guesses one with a probability of 0.03 % a day.
+ * Recovery codes and passkeys still work after that many.
  */
 export const wrongCodesMax = 100;
 export const wrongCodesMs = 24 * 3_600_000;
@@ -21,7 +22,7 @@ export const wrongCodesMs = 24 * 3_600_000;
 /** The second factors of a member. Times are ms since the Unix epoch. */
 export type Factors = { app: { enabledAt: number } | null; recoveryCodesLeft: number };
 
-/** Creates the recovery codes of a member. Only this returns them; the database stores hashes. */
+/** Creates recovery codes. The database stores only their hashes. */
 export function newRecoveryCodes(): string[] {
   return Array.from({ length: recoveryCodesMade }, () => {
     const text = base32(randomBytes(recoveryCodeBytes));
@@ -29,12 +30,12 @@ export function newRecoveryCodes(): string[] {
   });
 }
 
-/** Returns the hash of a recovery code that is stored, the same however the member types the code. */
+/** Returns the hash under which a recovery code is stored. Case, spaces and hyphens do not change it. */
 export function recoveryCodeHash(memberId: number, code: string): string {
   return hashToken(`recovery ${memberId} ${code.toLowerCase().replaceAll(/[\s-]/g, "")}`);
 }
 
-/** Returns the digits of a code of an authenticator app; undefined for anything else, which may be a recovery code. */
+/** Returns the six digits of an authenticator app's code; undefined for other text, such as a recovery code. */
 export function appCodeOf(text: string): string | undefined {
   const code = text.replaceAll(/\s/g, "");
   return /^\d{6}$/.test(code) ? code : undefined;

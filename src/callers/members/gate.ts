@@ -6,7 +6,7 @@ import { limitHeaders, refusalOf, type Decision, type Limiter, type Verdict } fr
 import { comesFromDashboard } from "./origins.ts";
 import { scopesOf } from "./members.ts";
 import { sessionCookie } from "./sessions.ts";
-import { findSession, noteSeen, type SignedIn } from "./sessions.store.ts";
+import { findSession, recordSeen, type SignedIn } from "./sessions.store.ts";
 
 export type DashboardGateOptions = {
   db: Database;
@@ -19,8 +19,8 @@ export type DashboardGateOptions = {
 
 /**
  * Checks the dashboard's calls (specification 3.10): the origin, then the session, then the person's window. Reads the session from
- * the database for each request, so that an ended session or a removed role takes effect at once on every node. A request without
- * a session counts on the caller's address, but may sign in.
+ * the database for each request, so that the end of a session or a change of role takes effect at once on every node. A request
+ * without a session can only call operations that need none, such as signing in; all others count on its address and are refused.
  */
 export function openDashboardGate(options: DashboardGateOptions): Gate {
   const { db, clock, limiter, publicUrl, onRefused, onError } = options;
@@ -33,21 +33,21 @@ export function openDashboardGate(options: DashboardGateOptions): Gate {
       await addLimitHeaders(exchange);
       throw error;
     });
-    if (session && !isMeant(exchange, session)) return addLimitHeaders(exchange).then(sessionChanged);
-    if (session) return admitPerson(exchange, session);
+    if (session && !isForSession(exchange, session)) return addLimitHeaders(exchange).then(sessionChanged);
+    if (session) return countMember(exchange, session);
     if (exchange.route.isOpen) return addLimitHeaders(exchange);
-    const refusal = show(exchange, await limiter.address(clientAddress(exchange)));
+    const refusal = applyDecision(exchange, await limiter.address(clientAddress(exchange)));
     return refusal ?? new Problem("unauthorized", "Sign in first.");
   }
 
-  async function admitPerson(exchange: Exchange, session: SignedIn): Promise<ProblemFields | undefined> {
+  async function countMember(exchange: Exchange, session: SignedIn): Promise<ProblemFields | undefined> {
     const { accountId, memberId, sessionId, role, confirmedAt } = session;
     const decision = await limiter.dashboard(memberId);
-    const refusal = show(exchange, decision);
+    const refusal = applyDecision(exchange, decision);
     if (refusal) return refusal;
     exchange.countedAt = decision.at;
-    // A use that could not be recorded is no reason to refuse the request.
-    await noteSeen(db, session, clock()).catch(onError);
+    // The request goes on even if its use of the session cannot be recorded.
+    await recordSeen(db, session, clock()).catch(onError);
     exchange.caller = { accountId, person: { memberId, sessionId, confirmedAt }, scopes: scopesOf(role) };
     return undefined;
   }
@@ -63,7 +63,7 @@ export function openDashboardGate(options: DashboardGateOptions): Gate {
     exchange.limits = limitHeaders(await limiter.giveBack({ memberId: caller.person.memberId }, countedAt));
   }
 
-  function show(exchange: Exchange, decision: Decision): ProblemFields | undefined {
+  function applyDecision(exchange: Exchange, decision: Decision): ProblemFields | undefined {
     exchange.limits = limitHeaders(decision);
     if (decision.verdict !== "pass") onRefused(decision.verdict);
     return refusalOf(decision);
@@ -81,12 +81,12 @@ export function openDashboardGate(options: DashboardGateOptions): Gate {
 }
 
 /**
- * Whether the request is for the session that the browser has now. A page says whose it is, because another tab may have switched to another
- * account since, and what was typed for one shop must not change another.
+ * Whether the request is for the browser's current session. A page names its member in `Dashboard-Member`, because another tab may
+ * have switched to another account since: input for one shop must never change another.
  */
-function isMeant({ headers }: Exchange, { memberId }: SignedIn): boolean {
-  const meant = headers["dashboard-member"];
-  return meant === undefined || meant === String(memberId);
+function isForSession({ headers }: Exchange, { memberId }: SignedIn): boolean {
+  const named = headers["dashboard-member"];
+  return named === undefined || named === String(memberId);
 }
 
 function sessionChanged(): Problem {

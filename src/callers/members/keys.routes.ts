@@ -7,7 +7,7 @@ import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { quotaOf } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
-import { KeyName, KeyOrigins, overlapHoursMax, scopes, shownKey, type Key } from "../keys/keys.ts";
+import { KeyName, KeyOrigins, overlapHoursMax, scopes, keyResponse, type Key } from "../keys/keys.ts";
 import { findKey, listKeys } from "../keys/keys.store.ts";
 import type { Limiter, StrikeStatus } from "../limits/limits.ts";
 import { personOf, requireConfirmed, signedOut } from "./responses.ts";
@@ -16,7 +16,7 @@ const tag = "Keys";
 const KeyPath = Type.Object({ keyId: Id("The key.") });
 const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 100 });
 const closed = { additionalProperties: false };
-const KeyShown = Type.Object({
+const KeyResponse = Type.Object({
   id: Id("Unique identifier of the key."),
   name: Type.String({ description: "The key's name." }),
   prefix: Type.String({ description: "How the key begins." }),
@@ -49,7 +49,7 @@ type KeyAdministration = {
   "keys.unban": (input: unknown) => Promise<{ unbanned: boolean }>;
 };
 export type KeyServices = {
-  /** The operations of the one who acts. */
+  /** Returns the operations, on behalf of `origin`. */
   administration: (origin: Origin) => KeyAdministration;
   limiter: Pick<Limiter, "strikeStatus">;
 };
@@ -64,14 +64,14 @@ export const keyRoutes: Operation<KeyServices>[] = [
     summary: "List the keys",
     description: "The account's keys by id, and how near each is to a ban.",
     scope: "keys:read",
-    answers: { 200: { description: "The keys.", schema: Type.Array(KeyShown) } },
+    answers: { 200: { description: "The keys.", schema: Type.Array(KeyResponse) } },
     handle: async ({ db, caller, services: { limiter } }) => {
       const { accountId } = personOf(caller);
       const account = await findAccount(db, accountId);
       if (!account) throw signedOut();
       const quota = quotaOf(account);
       const keys = await listKeys(db, accountId);
-      const body = await Promise.all(keys.map(async (key) => withStanding(key, await limiter.strikeStatus(key.id, quota))));
+      const body = await Promise.all(keys.map(async (key) => withStrikes(key, await limiter.strikeStatus(key.id, quota))));
       return { status: 200, body };
     },
   }),
@@ -151,12 +151,12 @@ export const keyRoutes: Operation<KeyServices>[] = [
   }),
 ];
 
-/** A key of another account is as absent as an unknown one. No key ever changes its account. */
+/** Answers another account's key as an unknown one. A key never moves to another account, so the check cannot become stale. */
 async function requireOwnKey(db: Database, accountId: number, keyId: number): Promise<void> {
   const key = await findKey(db, keyId);
   if (key?.accountId !== accountId) throw new Problem("not_found", `There is no ${byId("key", keyId)}.`);
 }
 
-function withStanding(key: Key, { strikes, strikesRemaining, bannedUntil }: StrikeStatus) {
-  return { ...shownKey(key), strikes, strikesRemaining, bannedUntil: bannedUntil === undefined ? null : formatDateTime(bannedUntil) };
+function withStrikes(key: Key, { strikes, strikesRemaining, bannedUntil }: StrikeStatus) {
+  return { ...keyResponse(key), strikes, strikesRemaining, bannedUntil: bannedUntil === undefined ? null : formatDateTime(bannedUntil) };
 }

@@ -3,8 +3,8 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { Id } from "../../platform/http/schemas.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { byId, Problem } from "../../platform/problem.ts";
-import { InvitedResponse, MemberResponse, personOf, requireConfirmed, RoleSchema, signedOut } from "./responses.ts";
-import { invitedResponse, memberResponse } from "./members.ts";
+import { InvitationResponse, MemberResponse, personOf, requireConfirmed, RoleSchema, signedOut } from "./responses.ts";
+import { invitationResponse, memberResponse } from "./members.ts";
 import { findMember, invite, listMembers, removeMember, reset, resetFactors, setRole } from "./members.store.ts";
 
 const tag = "Members";
@@ -40,11 +40,11 @@ export const memberRoutes: Operation<MemberServices>[] = [
     scope: "members:write",
     authorize: requireConfirmed,
     body: Type.Object({ email: Type.String({ maxLength: 254 }), role: Type.Optional(RoleSchema) }, closed),
-    answers: { 201: { description: "The member and the link.", schema: InvitedResponse } },
+    answers: { 201: { description: "The member and the link.", schema: InvitationResponse } },
     handle: async ({ db, caller, body, services, now }) => {
       const { accountId } = personOf(caller);
       const invited = await db.write((tx) => invite(tx, accountId, { email: body.email, role: body.role ?? "member" }, now));
-      return { status: 201, body: invitedResponse(services.publicUrl, invited) };
+      return { status: 201, body: invitationResponse(services.publicUrl, invited) };
     },
   }),
   operation({
@@ -58,12 +58,12 @@ export const memberRoutes: Operation<MemberServices>[] = [
     scope: "members:write",
     authorize: requireConfirmed,
     params: MemberPath,
-    answers: { 201: { description: "The member and the link.", schema: InvitedResponse } },
+    answers: { 201: { description: "The member and the link.", schema: InvitationResponse } },
     handle: async ({ db, caller, params, services, now }) => {
       const person = personOf(caller);
       const invited = await db.write(async (tx) => reset(tx, person.accountId, params.memberId, await nameOf(tx, person), now));
       if (!invited) throw noMember(params.memberId);
-      return { status: 201, body: invitedResponse(services.publicUrl, invited) };
+      return { status: 201, body: invitationResponse(services.publicUrl, invited) };
     },
   }),
   operation({
@@ -123,7 +123,7 @@ export const memberRoutes: Operation<MemberServices>[] = [
   }),
 ];
 
-/** The owner as a reset records them. @throws Problem `unauthorized` if they were removed during the request */
+/** Returns the name under which a reset records its owner. @throws Problem `unauthorized` if the owner was removed during the request */
 async function nameOf(tx: Transaction, { accountId, memberId }: { accountId: number; memberId: number }): Promise<string> {
   const owner = await findMember(tx, accountId, memberId);
   if (!owner) throw signedOut();

@@ -11,13 +11,13 @@ import {
   linkMs,
   makeToken,
   membersMax,
-  type Invited,
+  type Invitation,
   type Member,
   type Reset,
   type Role,
 } from "./members.ts";
 
-/** The most accounts in which a sign-in looks for its email; a person who is a member of more must name the account. */
+/** The most accounts in which a sign-in looks for an email. A person with more accounts must name one. */
 const candidatesMax = 10;
 
 const columns = raw(`id, account_id, email, role, password IS NOT NULL AS has_password, created_at, signed_in_at, reset_at, reset_by,
@@ -26,7 +26,7 @@ const columns = raw(`id, account_id, email, role, password IS NOT NULL AS has_pa
 /**
  * Adds a member with a sign-in link. Without a role the account's first member becomes an owner, any other a member.
  *
- * @param asked `email` is null for the owner of a first start
+ * @param asked `email` is null for an owner created at the first start
  * @throws Problem `invalid_request` for text that is not an email, and beyond `membersMax`; `member_exists` if the account
  *   already has a member with this email
  */
@@ -35,7 +35,7 @@ export async function invite(
   accountId: number,
   asked: { email: string | null; role?: Role | undefined },
   now: number,
-): Promise<Invited> {
+): Promise<Invitation> {
   const email = asked.email === null ? null : emailOf(asked.email);
   await lockMembers(tx, accountId);
   await deleteAbandonedOwners(tx, accountId, now);
@@ -46,11 +46,18 @@ export async function invite(
 }
 
 /**
- * Removes a member's password, second factors and sessions, records who did so, and makes a new link; undefined if there is no such member.
+ * Removes a member's password, second factors and sessions, records who did it, and makes a new link. Returns undefined if there is
+ * no such member.
  *
  * @param by the email of the owner who resets, or `operator`
  */
-export async function reset(tx: Transaction, accountId: number, memberId: number, by: string, now: number): Promise<Invited | undefined> {
+export async function reset(
+  tx: Transaction,
+  accountId: number,
+  memberId: number,
+  by: string,
+  now: number,
+): Promise<Invitation | undefined> {
   const rows = await tx.query(sql`
     UPDATE members SET password = NULL, reset_at = ${now}, reset_by = ${by}
     WHERE account_id = ${accountId} AND id = ${memberId} RETURNING ${columns}`);
@@ -61,7 +68,8 @@ export async function reset(tx: Transaction, accountId: number, memberId: number
 }
 
 /**
- * Removes a member's second factors and sessions, and records who did so. The password stays. Undefined if there is no such member.
+ * Removes a member's second factors and sessions, and records who did it. Keeps the password. Returns undefined if there is no such
+ * member.
  *
  * @param by the email of the owner who does it
  */
@@ -93,7 +101,7 @@ async function endAccess(tx: Transaction, accountId: number, memberId: number): 
  */
 export async function removeMember(tx: Transaction, accountId: number, memberId: number): Promise<Member | undefined> {
   await lockMembers(tx, accountId);
-  await keepAnOwner(tx, accountId, memberId);
+  await requireAnotherOwner(tx, accountId, memberId);
   const rows = await tx.query(sql`DELETE FROM members WHERE account_id = ${accountId} AND id = ${memberId} RETURNING ${columns}`);
   if (rows.length > 0) recordMember(tx, "member.removed", accountId, memberId);
   return rows[0] && memberOf(rows[0]);
@@ -102,7 +110,7 @@ export async function removeMember(tx: Transaction, accountId: number, memberId:
 /** Changes a role, at once; undefined if there is no such member. @throws Problem `invalid_request` for the last owner */
 export async function setRole(tx: Transaction, accountId: number, memberId: number, role: Role): Promise<Member | undefined> {
   await lockMembers(tx, accountId);
-  if (role !== "owner") await keepAnOwner(tx, accountId, memberId);
+  if (role !== "owner") await requireAnotherOwner(tx, accountId, memberId);
   const before = await findMember(tx, accountId, memberId);
   const rows = await tx.query(sql`
     UPDATE members SET role = ${role} WHERE account_id = ${accountId} AND id = ${memberId} RETURNING ${columns}`);
@@ -113,7 +121,7 @@ export async function setRole(tx: Transaction, accountId: number, memberId: numb
   return rows[0] && memberOf(rows[0]);
 }
 
-/** The event has identifiers only: the email is read when the event is shown. */
+/** Records an event of a member. It holds only ids: the email is read when the event is shown. */
 function recordMember(tx: Transaction, type: "member.invited" | "member.reset" | "member.removed", accountId: number, id: number): void {
   tx.record({ accountId, type, resource: { type: "member", id }, data: { id } });
 }
@@ -142,7 +150,7 @@ export async function findMemberByEmail(db: Queryable, accountId: number, email:
   return rows[0] && memberOf(rows[0]);
 }
 
-/** A member who may be signing in. Each has their own salt, even if several accounts have the same email. */
+/** A member whose email a sign-in gave. Each has a different salt, even if members of several accounts share an email. */
 export type Candidate = { accountId: number; memberId: number; salt: string; password: string; signedInAt: number };
 
 /**
@@ -175,9 +183,9 @@ export async function findPassword(db: Queryable, accountId: number, memberId: n
 export type StoredPassword = { salt: string; password: string | null };
 
 /**
- * Replaces a password and its salt, if the password is still the one that was read before.
+ * Replaces a password and its salt if they are still those of `before`.
  *
- * @returns false if it has changed since; it then stays
+ * @returns false if they have changed since
  */
 export async function replacePassword(
   tx: Transaction,
@@ -210,7 +218,7 @@ async function requireNewEmail(tx: Transaction, accountId: number, email: string
   throw new Problem("member_exists", "The account has a member with this email. Reset that member to make a new sign-in link.");
 }
 
-/** Uses a link. Of any number of simultaneous attempts one gets the member. */
+/** Uses up a sign-in link. Of simultaneous attempts, one gets the member. */
 export async function redeemLink(
   tx: Transaction,
   token: string,
@@ -236,7 +244,7 @@ async function insertMember(tx: Transaction, accountId: number, asked: { email: 
   return memberOf(rows[0]!);
 }
 
-async function makeLink(tx: Transaction, member: Member, now: number): Promise<Invited> {
+async function makeLink(tx: Transaction, member: Member, now: number): Promise<Invitation> {
   const token = makeToken();
   const expiresAt = now + linkMs;
   await tx.query(sql`
@@ -251,7 +259,7 @@ function lockMembers(tx: Transaction, accountId: number): Promise<void> {
   return tx.lock(`members ${accountId}`);
 }
 
-async function keepAnOwner(tx: Transaction, accountId: number, memberId: number): Promise<void> {
+async function requireAnotherOwner(tx: Transaction, accountId: number, memberId: number): Promise<void> {
   const members = await listMembers(tx, accountId);
   const owners = members.filter(({ role }) => role === "owner");
   if (owners.length !== 1 || owners[0]?.id !== memberId) return;

@@ -14,7 +14,7 @@ import { newSalt, openPasswordHasher } from "./passwords.ts";
 import { emailOf } from "./members.ts";
 import { findPassword, invite, replacePassword } from "./members.store.ts";
 import { sessionCookie, sessionsMax } from "./sessions.ts";
-import { beginSession, findSession, forgetEnded, listSessions } from "./sessions.store.ts";
+import { insertSession, findSession, deleteEndedSessions, listSessions } from "./sessions.store.ts";
 import { signIn } from "./sign-in.ts";
 import { bySubject, openSignInThrottle, waitMs, withAttempt, type Subject } from "./throttle.ts";
 
@@ -32,7 +32,7 @@ async function openScene(t: TestContext) {
   const real = openPasswordHasher();
   const computed: string[] = [];
   const hasher = { hash: (password: string, salt: string) => (computed.push(salt), real.hash(password, salt)) };
-  /** A member with this password, null for none, in an account of their own. */
+  /** Adds a member with this password (null: none) to a new account. */
   async function add(email: string, password: string | null) {
     return db.write(async (tx) => {
       const account = await insertAccount(tx, "Shop", { plan: "pro", perMinute: null, perDay: null }, now);
@@ -63,7 +63,7 @@ test("a sign-in takes as many computations for an unknown email as for one with 
   }
 });
 
-test("an email with members in many accounts costs ten computations, and members added later displace none", async (t) => {
+test("an email with members in many accounts costs ten computations, and later members displace no earlier ones", async (t) => {
   const { add, computed, parts } = await openScene(t);
   const first = await add("often@a.example", "the first password");
   for (let i = 0; i < 11; i++) await add("often@a.example", "another password");
@@ -89,7 +89,7 @@ test("a password is stored as argon2id with 19 MiB and two passes, and members w
   assert.notEqual(a?.password, b?.password);
 });
 
-test("a common password is found in upper or lower case, with a number after it, and as a run of characters", async () => {
+test("a common password is recognized in upper or lower case and with a number after it, and so is a run of characters", async () => {
   for (const common of ["1234567890", "Password123", "QWERTYUIOP", "iloveyou2026!", "0123456789", "aaaaaaaaaaaa", "zyxwvutsrq"]) {
     assert.equal(await isCommonPassword(common), true, common);
   }
@@ -98,7 +98,7 @@ test("a common password is found in upper or lower case, with a number after it,
   }
 });
 
-test("computations are bounded: one beyond the queue is refused, and all others are done", async () => {
+test("computations are bounded: one that finds the queue full is refused, and all others complete", async () => {
   const hasher = openPasswordHasher();
   const salt = Buffer.alloc(16).toString("base64url");
   const outcomes = await Promise.allSettled(Array.from({ length: 103 }, () => hasher.hash("password", salt)));
@@ -108,7 +108,7 @@ test("computations are bounded: one beyond the queue is refused, and all others 
   assert.match(await hasher.hash("password", salt), /^\$argon2id/);
 });
 
-test("attempts are counted in a window that starts with the first, and a clock set back extends no window", () => {
+test("attempts count in a window that starts with the first, and setting the clock back extends no window", () => {
   let attempts = withAttempt(undefined, bySubject, now);
   for (let i = 1; i < bySubject.attempts; i++) attempts = withAttempt(attempts, bySubject, now + i);
   assert.equal(waitMs(attempts, bySubject, now + 100), bySubject.windowMs - 100);
@@ -117,7 +117,7 @@ test("attempts are counted in a window that starts with the first, and a clock s
   assert.equal(waitMs(attempts, bySubject, now - 1), 0);
 });
 
-test("attempts for one subject from one address are refused after ten, and count nowhere else", () => {
+test("attempts at one subject from one address are refused after ten, and do not count for others", () => {
   const throttle = openSignInThrottle();
   const member = { kind: "member", accountId: 1, memberId: 2 } as const;
   const attempt = (subject: Subject, address = "192.0.2.1") => throttle.requireSubjects([subject], address, now).length;
@@ -132,7 +132,7 @@ test("attempts for one subject from one address are refused after ten, and count
   assert.equal(attempt(member), 1);
 });
 
-test("one address has sixty attempts in all, and a refused one uses none", () => {
+test("one address has sixty attempts in all, and a refused attempt uses none", () => {
   const throttle = openSignInThrottle();
   for (let i = 0; i < 60; i++) throttle.requireAddress("192.0.2.1", now);
   for (let i = 0; i < 100; i++) assert.throws(() => throttle.requireAddress("192.0.2.1", now), { code: "rate_limit_exceeded" });
@@ -143,7 +143,7 @@ test("one address has sixty attempts in all, and a refused one uses none", () =>
 test("a member has at most twenty sessions: the least recently used one ends", async (t) => {
   const { db, add } = await openScene(t);
   const who = await add("a@a.example", null);
-  const begin = (at: number) => db.write((tx) => beginSession(tx, who, visitor, at));
+  const begin = (at: number) => db.write((tx) => insertSession(tx, who, visitor, at));
   const first = await begin(now);
   for (let i = 1; i < sessionsMax; i++) await begin(now + i);
   assert.ok(await findSession(db, first, now + 100));
@@ -155,14 +155,14 @@ test("a member has at most twenty sessions: the least recently used one ends", a
 test("sessions and links that have ended are deleted, others stay", async (t) => {
   const { db, add } = await openScene(t);
   const who = await add("a@a.example", null);
-  const old = await db.write((tx) => beginSession(tx, who, visitor, now - 8 * 86_400_000));
-  const fresh = await db.write((tx) => beginSession(tx, who, visitor, now));
-  await forgetEnded(db, now);
+  const old = await db.write((tx) => insertSession(tx, who, visitor, now - 8 * 86_400_000));
+  const fresh = await db.write((tx) => insertSession(tx, who, visitor, now));
+  await deleteEndedSessions(db, now);
   assert.equal(await findSession(db, old, now - 8 * 86_400_000), undefined);
   assert.ok(await findSession(db, fresh, now));
 });
 
-test("a write needs the dashboard's own origin, on loopback the host name of the request", () => {
+test("a write needs the dashboard's origin; on loopback, the host name of the request also counts as it", () => {
   const from = (origin: string | undefined, host: string, publicUrl: string) =>
     comesFromDashboard("POST", { ...(origin !== undefined && { origin }), host }, publicUrl);
   assert.equal(from("http://127.0.0.1:8080", "127.0.0.1:8080", "http://localhost:8080"), true);

@@ -11,7 +11,7 @@ export type Role = (typeof roles)[number];
 export type Member = {
   id: number;
   accountId: number;
-  /** Null for the owner of a first start, until one is given. */
+  /** Null for an owner created at the first start, until they set one. */
   email: string | null;
   role: Role;
   hasPassword: boolean;
@@ -25,28 +25,28 @@ export type Member = {
   factorsReset: Reset | null;
 };
 
-/** What somebody else did to a member. */
+/** A reset of a member by somebody else. */
 export type Reset = { at: number; by: string };
 
 /** The most members of an account. */
 export const membersMax = 100;
 
-/** Every member sees the account and works in the store. Owners also decide who has access to it. */
+/** Every member sees the account and works in the store. Owners also manage keys and members. */
 const memberScopes: readonly string[] = [...scopes, "self", "keys:read", "members:read"];
 const scopesByRole: Record<Role, ReadonlySet<string>> = {
   member: new Set(memberScopes),
   owner: new Set([...memberScopes, "keys:write", "members:write", "audit:read"]),
 };
 
-/** Returns what a member in this role may do. */
+/** Returns the scopes of a role. */
 export function scopesOf(role: Role): ReadonlySet<string> {
   return scopesByRole[role];
 }
 
 /**
- * Returns the form of an email that is stored.
+ * Returns an email as it is stored: trimmed.
  *
- * @throws Problem `invalid_request` unless it has the form of one (RFC 5321, 4.5.3.1: at most 254 characters)
+ * @throws Problem `invalid_request` if the text is not an email (RFC 5321, 4.5.3.1: at most 254 characters)
  */
 export function emailOf(text: string): string {
   const email = text.trim();
@@ -55,7 +55,7 @@ export function emailOf(text: string): string {
   throw invalidAt("body.email", "must be an email address", "email must be an email address.");
 }
 
-/** Returns the key under which an email is found, in upper or lower case. */
+/** Returns the form of an email that is compared: it does not depend on upper or lower case. */
 export function emailKey(email: string): string {
   return normalize(email.trim());
 }
@@ -68,13 +68,13 @@ export function makeToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Returns the hash of a token that is stored. Random bits need no salt and no slow hash. */
+/** Returns the hash under which a token is stored. Random bits need no salt and no slow hash. */
 export function hashToken(token: string): string {
   return hash("sha256", token, "base64url");
 }
 
-/** A member with a new sign-in link. Only this has its token. Times are ms since the Unix epoch. */
-export type Invited = { member: Member; token: string; expiresAt: number };
+/** A member and a new sign-in link. The token exists only here; the database has its hash. `expiresAt` is in ms since the Unix epoch. */
+export type Invitation = { member: Member; token: string; expiresAt: number };
 
 /** A member as responses show it. */
 export function memberResponse(member: Member) {
@@ -96,7 +96,7 @@ function resetResponse(reset: Reset | null) {
   return reset && { at: formatDateTime(reset.at), by: reset.by };
 }
 
-/** Returns the URL of a sign-in link. Its token is in the fragment, which no server, proxy or log sees. */
-export function invitedResponse(publicUrl: string, { member, token, expiresAt }: Invited) {
+/** An invitation as responses show it. The link's token is in the fragment, which no server, proxy or log sees. */
+export function invitationResponse(publicUrl: string, { member, token, expiresAt }: Invitation) {
   return { member: memberResponse(member), link: `${publicUrl}/sign-in#token=${token}`, expiresAt: formatDateTime(expiresAt) };
 }

@@ -24,9 +24,9 @@ import {
   userHandleOf,
   type StoredPasskey,
 } from "./passkeys.store.ts";
-import { PasskeyShown, personOf, RecoveryCodes, requireConfirmed } from "./responses.ts";
+import { PasskeyResponse, personOf, RecoveryCodes, requireConfirmed } from "./responses.ts";
 import { endOtherSessions } from "./sessions.store.ts";
-import { clientOf, countSignIn, signedIn, welcome, type SignInServices } from "./sign-in.routes.ts";
+import { clientOf, countSignIn, signedIn, signInAnswer, type SignInServices } from "./sign-in.routes.ts";
 import { currentUser, startSession } from "./sign-in.ts";
 
 const tag = "Passkeys";
@@ -35,7 +35,7 @@ const Nothing = Type.Object({}, closed);
 const bodyBytesMax = 16 * 1_024;
 const Bytes = Type.String({ minLength: 1, maxLength: 8_192 });
 const CredentialId = Type.String({ minLength: 1, maxLength: 1_400 });
-const PasskeyName = Text("What the member calls it.", 1, 100);
+const PasskeyName = Text("The passkey's name.", 1, 100);
 const PasskeyPath = Type.Object({ passkeyId: CredentialId });
 const Options = Type.Object({ options: Type.String({ description: "The browser's options, as JSON." }) });
 const Registration = Type.Object(
@@ -91,7 +91,7 @@ export const passkeyRoutes: Operation<PasskeyServices>[] = [
     answers: {
       201: {
         description: "The passkey, with new recovery codes if there was no second factor.",
-        schema: Type.Object({ passkey: PasskeyShown, recoveryCodes: Nullable(RecoveryCodes) }),
+        schema: Type.Object({ passkey: PasskeyResponse, recoveryCodes: Nullable(RecoveryCodes) }),
       },
     },
     handle: add,
@@ -125,11 +125,11 @@ export const passkeyRoutes: Operation<PasskeyServices>[] = [
     path: "/passkeys/{passkeyId}",
     tag,
     summary: "Rename a passkey",
-    description: "Changes what the member calls one of their own passkeys.",
+    description: "Changes the name of one of the member's own passkeys.",
     scope: "self",
     params: PasskeyPath,
     body: Type.Object({ name: PasskeyName }, closed),
-    answers: { 200: { description: "The passkey, with its new name.", schema: PasskeyShown } },
+    answers: { 200: { description: "The passkey, with its new name.", schema: PasskeyResponse } },
     handle: async ({ db, caller, params: { passkeyId }, body, services }) => {
       const { accountId, memberId } = personOf(caller);
       const passkey = await db.write((tx) => setPasskeyName(tx, { accountId, memberId }, passkeyId, body.name.trim()));
@@ -143,7 +143,7 @@ export const passkeyRoutes: Operation<PasskeyServices>[] = [
     path: "/sign-in/passkey/options",
     tag,
     summary: "Prepare signing in with a passkey",
-    description: "Creates the options with which the browser asks for a passkey. They name nobody.",
+    description: "Creates the options with which the browser asks for a passkey. They identify no member.",
     scope: null,
     body: Nothing,
     throttle: countSignIn,
@@ -256,7 +256,7 @@ async function signInWithPasskey(call: DashboardCall<PasskeyServices, { body: As
     await endPending(tx, passkey);
     return startSession(tx, passkey, clientOf(call));
   });
-  return welcome(services, begun, now);
+  return signInAnswer(services, begun, now);
 }
 
 /** Verifies the answer of a passkey. @returns its counter; undefined if anything is wrong */
@@ -292,7 +292,7 @@ function tooLate(): Problem {
   return new Problem("unauthorized", "The request for a passkey took too long, or was answered already. Start again.");
 }
 
-/** One answer for every passkey that does not fit, known or not. */
+/** The same refusal for an unknown passkey and for one that fails a check. */
 function unknown(): Problem {
   return new Problem("unauthorized", "This passkey does not sign in here.");
 }

@@ -5,13 +5,13 @@ import type { Database, Queryable, Row, Transaction } from "../../platform/db/da
 import { hashToken } from "./members.ts";
 import type { Passkey } from "./passkeys.ts";
 
-type Who = { accountId: number; memberId: number };
+type MemberRef = { accountId: number; memberId: number };
 
-/** What verifies an answer of a passkey. `publicKey` and `userHandle` are base64url. */
-export type StoredPasskey = Who & { id: string; publicKey: string; counter: number; userHandle: string; rpId: string };
+/** The data that verifies a passkey's answer. `publicKey` and `userHandle` are base64url. */
+export type StoredPasskey = MemberRef & { id: string; publicKey: string; counter: number; userHandle: string; rpId: string };
 
 /** Lists a member's passkeys, the oldest first. */
-export async function listPasskeys(db: Queryable, { accountId, memberId }: Who): Promise<Passkey[]> {
+export async function listPasskeys(db: Queryable, { accountId, memberId }: MemberRef): Promise<Passkey[]> {
   const rows = await db.query(sql`
     SELECT credential_id, name, rp_id, created_at, used_at FROM passkeys
     WHERE account_id = ${accountId} AND member_id = ${memberId} ORDER BY created_at, credential_id`);
@@ -35,8 +35,8 @@ export async function findPasskey(db: Queryable, credentialId: string): Promise<
   );
 }
 
-/** Returns the random handle of a member's passkeys, as base64url: that of the earlier ones, or a new one. It names nobody. */
-export async function userHandleOf(db: Queryable, { accountId, memberId }: Who): Promise<string> {
+/** Returns the user handle of a member's passkeys, as base64url: the one of earlier passkeys, or a new one. It is random, so it identifies nobody. */
+export async function userHandleOf(db: Queryable, { accountId, memberId }: MemberRef): Promise<string> {
   const [row] = await db.query<{ user_handle: string }>(sql`
     SELECT user_handle FROM passkeys WHERE account_id = ${accountId} AND member_id = ${memberId} ORDER BY created_at LIMIT 1`);
   return row?.user_handle ?? randomBytes(32).toString("base64url");
@@ -57,9 +57,10 @@ export async function insertPasskey(
 }
 
 /**
- * Records a use. A passkey that counts must have counted on (Web Authentication, 6.1.1): a counter that stands still is one of a copy.
+ * Records a use. If the passkey has a signature counter, it must have grown since the last use (Web Authentication, 6.1.1): otherwise
+ * somebody may have copied the passkey.
  *
- * @returns false if it has not, or if the passkey was removed
+ * @returns false if the counter has not grown, or if the passkey was removed
  */
 export async function usePasskey(
   tx: Transaction,
@@ -67,18 +68,18 @@ export async function usePasskey(
   counter: number,
   now: number,
 ): Promise<boolean> {
-  const standsStill = counter === 0 ? sql`OR counter = 0` : empty;
+  const hasNoCounter = counter === 0 ? sql`OR counter = 0` : empty;
   const rows = await tx.query(sql`
     UPDATE passkeys SET counter = ${counter}, used_at = ${now}
     WHERE account_id = ${accountId} AND member_id = ${memberId} AND credential_id = ${id}
-      AND (counter < ${counter} ${standsStill}) RETURNING 1`);
+      AND (counter < ${counter} ${hasNoCounter}) RETURNING 1`);
   return rows.length > 0;
 }
 
-/** Renames a passkey of a member. @returns it; undefined if there is no such passkey */
+/** Renames a passkey of a member. @returns the passkey; undefined if there is no such passkey */
 export async function setPasskeyName(
   tx: Transaction,
-  { accountId, memberId }: Who,
+  { accountId, memberId }: MemberRef,
   id: string,
   name: string,
 ): Promise<Passkey | undefined> {
@@ -89,20 +90,20 @@ export async function setPasskeyName(
 }
 
 /** Removes a passkey of a member. @returns whether there was one */
-export async function deletePasskey(tx: Transaction, { accountId, memberId }: Who, id: string): Promise<boolean> {
+export async function deletePasskey(tx: Transaction, { accountId, memberId }: MemberRef, id: string): Promise<boolean> {
   const rows = await tx.query(sql`
     DELETE FROM passkeys WHERE account_id = ${accountId} AND member_id = ${memberId} AND credential_id = ${id} RETURNING 1`);
   return rows.length > 0;
 }
 
-/** Notes that a challenge was answered. @returns false if it was before: of simultaneous answers, one gets true */
+/** Records that a challenge was answered. @returns false if it already was: of simultaneous answers, one gets true */
 export async function answerOnce(tx: Transaction, { challenge, expiresAt }: { challenge: string; expiresAt: number }): Promise<boolean> {
   const rows = await tx.query(sql`
     INSERT INTO answered_challenges (hash, expires_at) VALUES (${hashToken(challenge)}, ${expiresAt}) ON CONFLICT (hash) DO NOTHING RETURNING 1`);
   return rows.length > 0;
 }
 
-/** Returns the line that warns of passkeys which were made for another host than that of PUBLIC_URL; undefined if there are none. */
+/** Returns a warning if passkeys were made for a host other than that of PUBLIC_URL; undefined if none were. */
 export async function passkeyWarning(db: Queryable, publicUrl: string): Promise<string | undefined> {
   const host = new URL(publicUrl).hostname;
   const [row] = await db.query(sql`SELECT COUNT(*) AS count FROM passkeys WHERE rp_id <> ${host}`);
@@ -113,7 +114,7 @@ export async function passkeyWarning(db: Queryable, publicUrl: string): Promise<
 }
 
 /** Deletes answered challenges that have expired. */
-export async function forgetAnswered(db: Database, now: number): Promise<void> {
+export async function deleteExpiredChallenges(db: Database, now: number): Promise<void> {
   await writeInBatches(
     db,
     (limit) => sql`

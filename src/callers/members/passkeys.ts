@@ -16,8 +16,8 @@ export type Passkey = { id: string; name: string; rpId: string; createdAt: numbe
 export type RelyingParty = { id: string; origin: string };
 
 /**
- * Returns the relying party of a public origin; undefined for an IP address and for plain HTTP other than `localhost`, where browsers
- * make no passkeys (Web Authentication, 5.1.3).
+ * Returns the relying party of a public origin. Returns undefined for an IP address, and for plain HTTP other than `localhost`:
+ * browsers do not create passkeys there (Web Authentication, 5.1.3).
  */
 export function relyingPartyOf(publicUrl: string): RelyingParty | undefined {
   const { protocol, hostname, origin } = new URL(publicUrl);
@@ -26,23 +26,23 @@ export function relyingPartyOf(publicUrl: string): RelyingParty | undefined {
   return isAddress || !isSecure ? undefined : { id: hostname, origin };
 }
 
-/** @throws Problem `invalid_request` where passkeys cannot be used */
+/** @throws Problem `invalid_request` if the public origin cannot have passkeys */
 export function requireRelyingParty(publicUrl: string): RelyingParty {
   const party = relyingPartyOf(publicUrl);
   if (party) return party;
   throw new Problem("invalid_request", "Passkeys need a PUBLIC_URL with https:// and a host name, or localhost.");
 }
 
-/** What a challenge may be answered for. A registration belongs to one session. */
+/** The purpose of a challenge. A registration is bound to one session. */
 export type Purpose = { kind: "sign-in" } | { kind: "register"; accountId: number; memberId: number; sessionId: number };
-/** `userHandle` is that of a registration, as base64url; otherwise empty. */
+/** The content of a challenge's cookie. `userHandle` is base64url; empty unless the challenge is for a registration. */
 type Sealed = { challenge: string; purpose: string; userHandle: string; expiresAt: number };
 
 const owner = "passkey challenge";
 
 /**
- * Makes a challenge, and its form for a cookie of the browser, encrypted: nothing is stored until it is answered, so strangers who ask
- * for challenges fill no table.
+ * Creates a challenge, and an encrypted cookie that holds it. The database stores nothing until the challenge is answered, so
+ * strangers who ask for challenges cannot fill a table.
  */
 export function makeChallenge(
   keys: SecretsKeys,
@@ -60,7 +60,7 @@ export function makeChallenge(
   return { bytes, cookie: encryptSecret(keys, JSON.stringify(sealed), owner) };
 }
 
-/** Returns the challenge of a cookie, as base64url; undefined if it is forged, too old, or was made for another purpose. */
+/** Returns the challenge in a cookie, as base64url; undefined if it is forged, has expired, or has another purpose. */
 export function openChallenge(
   keys: SecretsKeys,
   cookie: string | undefined,

@@ -3,7 +3,7 @@ import { slots } from "../../platform/jobs/fair-share.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import { isCommonPassword } from "./common-passwords.ts";
 
-/** Argon2id (RFC 9106) as OWASP's Password Storage Cheat Sheet asks: 19 MiB, two passes, one lane. */
+/** Argon2id (RFC 9106) with the parameters of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
 const memoryKiB = 19_456;
 const passes = 2;
 const hashBytes = 32;
@@ -11,7 +11,7 @@ const hashBytes = 32;
 const passwordLengthMin = 10;
 export const passwordLengthMax = 256;
 
-/** Computations at once, each of which takes 19 MiB, and requests that may wait for their turn. */
+/** The most computations at once, each of which takes 19 MiB, and the most requests that wait for one. */
 const concurrentMax = 2;
 const waitingMax = 100;
 
@@ -34,11 +34,11 @@ async function weaknessOf(password: string, email: string): Promise<string | und
 }
 
 export type PasswordHasher = {
-  /** Returns the PHC string of a password, always the same for the same salt. @throws Problem `unavailable` if too many wait */
+  /** Returns a password's PHC string: the same for the same password and salt. @throws Problem `unavailable` if too many requests wait */
   hash(password: string, salt: string): Promise<string>;
 };
 
-/** Computes in the thread pool, a few at once, so that a burst of sign-ins takes neither all memory nor all threads. */
+/** Opens a hasher. It uses few threads of the pool at once, so a burst of sign-ins takes neither all memory nor all threads. */
 export function openPasswordHasher(): PasswordHasher {
   const inTurn = slots(concurrentMax, { waitingMax, refusal: busy });
   return { hash: (password, salt) => inTurn(() => compute(password, salt)) };
@@ -50,12 +50,12 @@ export function samePassword(one: string, other: string | null): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Creates a random salt. Sign-in also uses one for a computation whose result it discards. */
+/** Creates a random salt. */
 export function newSalt(): string {
   return randomBytes(16).toString("base64url");
 }
 
-/** Characters that look alike and are written differently count as the same (RFC 8265, 4.2: normalised). */
+/** Normalizes the password first, so that different encodings of the same characters match (RFC 8265, 4.2). */
 function compute(password: string, salt: string): Promise<string> {
   const message = Buffer.from(password.normalize("NFC"));
   const nonce = Buffer.from(salt, "base64url");

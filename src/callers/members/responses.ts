@@ -11,12 +11,12 @@ export const RoleSchema = Type.Unsafe<Role>({ type: "string", enum: [...roles], 
 
 export const MemberResponse = Type.Object({
   id: Id("Unique identifier of the member."),
-  email: Nullable(Type.String({ description: "Null until the owner of a first start gives one." })),
+  email: Nullable(Type.String({ description: "Null for an owner created at the first start, until they set one." })),
   role: RoleSchema,
   hasPassword: Type.Boolean({ description: "Whether a password is set." }),
   hasSecondFactor: Type.Boolean({ description: "Whether signing in with the password takes a second step." }),
-  createdAt: DateTime("When the member was invited first."),
-  signedInAt: Nullable(DateTime("When the member signed in last.")),
+  createdAt: DateTime("When the member was first invited."),
+  signedInAt: Nullable(DateTime("When the member last signed in.")),
   reset: Nullable(
     Type.Object({
       at: DateTime("When the password, the second factors and the sessions were removed."),
@@ -25,23 +25,23 @@ export const MemberResponse = Type.Object({
   ),
   factorsReset: Nullable(
     Type.Object({
-      at: DateTime("When the second factors and the sessions were removed, and the password stayed."),
+      at: DateTime("When the second factors and the sessions were removed, but not the password."),
       by: Type.String({ description: "The email of the owner who did it." }),
     }),
   ),
 });
 
-export const PasskeyShown = Type.Object({
+export const PasskeyResponse = Type.Object({
   id: Type.String({ description: "The passkey." }),
   name: Type.String(),
-  host: Type.String({ description: "The host that it was made for." }),
-  works: Type.Boolean({ description: "Whether that is still the host of this service." }),
+  host: Type.String({ description: "The host that the passkey was made for." }),
+  works: Type.Boolean({ description: "Whether `host` is still the host of this service." }),
   createdAt: DateTime("When it was added."),
   usedAt: Nullable(DateTime("When it was last used.")),
 });
 export const RecoveryCodes = Type.Array(Type.String(), { description: "The recovery codes, shown here only." });
 
-export const InvitedResponse = Type.Object({
+export const InvitationResponse = Type.Object({
   member: MemberResponse,
   link: Type.String({ description: "The sign-in link, shown here only." }),
   expiresAt: DateTime("When the link ends."),
@@ -69,8 +69,8 @@ export function personOf(caller: Caller | null): Person & { accountId: number } 
 }
 
 /**
- * The check of operations that give access: the member must have entered the password in this session within the
- * last 10 minutes.
+ * Checks, for an operation that gives access, that the member signed in or confirmed the password in this session within the last
+ * 10 minutes.
  *
  * @throws Problem `confirmation_required`
  */

@@ -11,12 +11,20 @@ import { emailOf } from "./members.ts";
 import { findMember, findPassword, replacePassword, setMemberEmail } from "./members.store.ts";
 import type { BrowserServices } from "./browser-sessions.routes.ts";
 import { confirmedMs, type Session } from "./sessions.ts";
-import { beginSession, confirmSession, endOtherSessions, endOwnSession, endSession, findSessions, listSessions } from "./sessions.store.ts";
-import { currentUser, provePassword, refusedField, type SignInParts } from "./sign-in.ts";
+import {
+  insertSession,
+  confirmSession,
+  endOtherSessions,
+  endOwnSession,
+  endSession,
+  findSessions,
+  listSessions,
+} from "./sessions.store.ts";
+import { currentUser, requirePassword, refusedField, type SignInParts } from "./sign-in.ts";
 
 const tag = "Sessions";
 const SessionPath = Type.Object({ sessionId: Id("The session.") });
-const SessionShown = Type.Object({
+const SessionResponse = Type.Object({
   id: Id("Unique identifier of the session."),
   current: Type.Boolean({ description: "Whether it is the session of this request." }),
   address: Type.String({ description: "The address that it was started from." }),
@@ -33,9 +41,9 @@ const NewPassword = Type.Object(
   { additionalProperties: false },
 );
 
-const Confirmation = Type.Object({ confirmedUntil: DateTime("When the password is asked for again.") });
+const Confirmation = Type.Object({ confirmedUntil: DateTime("When the member must confirm the password again.") });
 
-/** What operations on a member's own session need: how passwords are checked, and the session's cookie. */
+/** What operations on a member's own sessions need: the parts that check passwords, and the session cookie. */
 export type SessionServices = BrowserServices & { signIn: SignInParts };
 
 /** A member's own password and sessions. */
@@ -75,11 +83,11 @@ export const sessionRoutes: Operation<SessionServices>[] = [
     summary: "List the sessions",
     description: "The member's own sessions, the last used first.",
     scope: "self",
-    answers: { 200: { description: "The sessions.", schema: Type.Array(SessionShown) } },
+    answers: { 200: { description: "The sessions.", schema: Type.Array(SessionResponse) } },
     handle: async ({ db, caller, now }) => {
       const { accountId, memberId, sessionId } = personOf(caller);
       const sessions = await listSessions(db, accountId, memberId, now);
-      return { status: 200, body: sessions.map((session) => shownSession(session, sessionId)) };
+      return { status: 200, body: sessions.map((session) => sessionResponse(session, sessionId)) };
     },
   }),
   operation({
@@ -109,7 +117,7 @@ export const sessionRoutes: Operation<SessionServices>[] = [
     summary: "End the other sessions",
     description: "Ends all of the member's sessions except this one at once.",
     scope: "self",
-    answers: { 204: { description: "They have ended." } },
+    answers: { 204: { description: "The other sessions have ended." } },
     handle: async ({ db, caller }) => {
       const { accountId, memberId, sessionId } = personOf(caller);
       await db.write((tx) => endOtherSessions(tx, accountId, memberId, sessionId));
@@ -129,7 +137,7 @@ async function setPassword(call: DashboardCall<SessionServices, { body: Static<t
   await requireGoodPassword(body.password, newEmail ?? member.email ?? "");
   if (seen.password !== null) {
     const proof = { field: "currentPassword", password: body.currentPassword, address, now };
-    await provePassword(services.signIn, { accountId, memberId, salt: seen.salt, password: seen.password }, proof);
+    await requirePassword(services.signIn, { accountId, memberId, salt: seen.salt, password: seen.password }, proof);
   }
 
   const salt = newSalt();
@@ -141,7 +149,7 @@ async function setPassword(call: DashboardCall<SessionServices, { body: Static<t
     await endOtherSessions(tx, accountId, memberId, sessionId);
     await endPending(tx, { accountId, memberId });
     await endSession(tx, accountId, sessionId);
-    return beginSession(tx, { accountId, memberId }, { address, userAgent }, now);
+    return insertSession(tx, { accountId, memberId }, { address, userAgent }, now);
   });
   const [, ...others] = services.cookie.read(call.cookies);
   const headers = { "set-cookie": services.cookie.set([token, ...others]) };
@@ -156,11 +164,11 @@ async function confirmPassword(call: DashboardCall<SessionServices, { body: { pa
   const { salt, password } = seen;
   if (password === null) throw refusedField("password", "is not set yet: set one first");
   const proof = { field: "password", password: body.password, address, now };
-  await provePassword(services.signIn, { accountId, memberId, salt, password }, proof);
+  await requirePassword(services.signIn, { accountId, memberId, salt, password }, proof);
   await db.write((tx) => confirmSession(tx, accountId, sessionId, now));
   return { status: 200, body: { confirmedUntil: formatDateTime(now + confirmedMs) } };
 }
 
-function shownSession({ id, address, userAgent, createdAt, seenAt }: Session, current: number) {
+function sessionResponse({ id, address, userAgent, createdAt, seenAt }: Session, current: number) {
   return { id, current: id === current, address, userAgent, createdAt: formatDateTime(createdAt), seenAt: formatDateTime(seenAt) };
 }

@@ -2,27 +2,27 @@ import sql, { join } from "sql-template-tag";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { hashToken, makeToken, type Role } from "./members.ts";
-import { absoluteMs, hasEnded, idleMs, seenEveryMs, sessionsMax, shownUserAgent, type Session } from "./sessions.ts";
+import { absoluteMs, hasEnded, idleMs, seenEveryMs, sessionsMax, storedUserAgent, type Session } from "./sessions.ts";
 
 /** The client of a session. */
-export type Visitor = { address: string; userAgent: string };
+export type SessionClient = { address: string; userAgent: string };
 export type SignedIn = { accountId: number; memberId: number; sessionId: number; role: Role; seenAt: number; confirmedAt: number };
-/** A session of a browser that has not ended, with the token of its cookie. */
+/** A browser's session that has not ended, with its token from the cookie. */
 export type BrowserSession = SignedIn & { token: string };
 
-/** Starts a session of a member. @returns the token for the cookie, which is stored nowhere */
-export async function beginSession(
+/** Starts a session of a member. @returns the token for the cookie; the database stores its hash */
+export async function insertSession(
   tx: Transaction,
   who: { accountId: number; memberId: number },
-  visitor: Visitor,
+  client: SessionClient,
   now: number,
 ): Promise<string> {
   const { accountId, memberId } = who;
   const token = makeToken();
   await tx.query(sql`
     INSERT INTO sessions (account_id, id, member_id, hash, address, user_agent, created_at, seen_at, confirmed_at)
-    VALUES (${accountId}, nextval('session_ids'), ${memberId}, ${hashToken(token)}, ${visitor.address},
-      ${shownUserAgent(visitor.userAgent)}, ${now}, ${now}, ${now})`);
+    VALUES (${accountId}, nextval('session_ids'), ${memberId}, ${hashToken(token)}, ${client.address},
+      ${storedUserAgent(client.userAgent)}, ${now}, ${now}, ${now})`);
   await tx.query(sql`
     DELETE FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} AND id NOT IN
       (SELECT id FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} ORDER BY seen_at DESC, id DESC ${limitTo(sessionsMax)})`);
@@ -44,8 +44,8 @@ export async function findSessions(db: Queryable, tokens: readonly string[], now
   const rows = await db.query(sql`
     SELECT hash, sessions.account_id, member_id, sessions.id, role, sessions.created_at, seen_at, confirmed_at FROM sessions
     JOIN members ON members.account_id = sessions.account_id AND members.id = member_id WHERE hash IN (${join([...byHash.keys()])})`);
-  const living = rows.filter((row) => !hasEnded({ createdAt: Number(row["created_at"]), seenAt: Number(row["seen_at"]) }, now));
-  const found = living.map((row) => ({
+  const active = rows.filter((row) => !hasEnded({ createdAt: Number(row["created_at"]), seenAt: Number(row["seen_at"]) }, now));
+  const found = active.map((row) => ({
     token: byHash.get(String(row["hash"])) ?? "",
     accountId: Number(row["account_id"]),
     memberId: Number(row["member_id"]),
@@ -57,7 +57,7 @@ export async function findSessions(db: Queryable, tokens: readonly string[], now
   return found.toSorted((a, b) => tokens.indexOf(a.token) - tokens.indexOf(b.token));
 }
 
-/** Returns the names by which a member finds each of these sessions, by member. */
+/** Returns the email and the account's name of these sessions, by member id. */
 export async function namesOf(
   db: Queryable,
   sessions: readonly SignedIn[],
@@ -75,7 +75,7 @@ export async function confirmSession(tx: Transaction, accountId: number, session
 }
 
 /** Records the use of a session, at most once a minute. */
-export async function noteSeen(db: Database, { accountId, sessionId, seenAt }: SignedIn, now: number): Promise<void> {
+export async function recordSeen(db: Database, { accountId, sessionId, seenAt }: SignedIn, now: number): Promise<void> {
   if (now < seenAt + seenEveryMs) return;
   await db.write((tx) =>
     tx.query(sql`UPDATE sessions SET seen_at = ${now} WHERE account_id = ${accountId} AND id = ${sessionId} AND seen_at < ${now}`),
@@ -107,8 +107,8 @@ export async function endOtherSessions(tx: Transaction, accountId: number, membe
   await tx.query(sql`DELETE FROM sessions WHERE account_id = ${accountId} AND member_id = ${memberId} AND id <> ${sessionId}`);
 }
 
-/** Deletes all sessions and links that have ended. */
-export async function forgetEnded(db: Database, now: number): Promise<void> {
+/** Deletes all sessions that have ended, and all sign-in links that have expired. */
+export async function deleteEndedSessions(db: Database, now: number): Promise<void> {
   await writeInBatches(
     db,
     (limit) => sql`

@@ -1,12 +1,12 @@
 import { pendingMs } from "./factors.ts";
 import { challengeMs } from "./passkeys.ts";
 
-/** A session ends after this time without use, and at this age (ms). */
+/** A session ends after `idleMs` without use, and at the age of `absoluteMs`. */
 export const idleMs = 7 * 24 * 3_600_000;
 export const absoluteMs = 30 * 24 * 3_600_000;
 /** The precision of the last use (ms). */
 export const seenEveryMs = 60_000;
-/** How long (ms) sensitive changes are allowed after the member entered the password or used a link. A new session begins so. */
+/** How long (ms) sensitive changes are allowed after the member signed in or confirmed the password. */
 export const confirmedMs = 10 * 60_000;
 /** The most sessions of a member. Beyond it the least recently used one ends. */
 export const sessionsMax = 20;
@@ -24,19 +24,19 @@ export function hasEnded({ createdAt, seenAt }: Pick<Session, "createdAt" | "see
   return now >= seenAt + idleMs || now >= createdAt + absoluteMs;
 }
 
-/** Whether the session's member was confirmed within the last 10 minutes. False if the clock was set back since. */
+/** Whether a session was confirmed within the last 10 minutes. False if the clock was set back to before the confirmation. */
 export function isConfirmed(confirmedAt: number, now: number): boolean {
   return now >= confirmedAt && now < confirmedAt + confirmedMs;
 }
 
-/** Returns the part of a `User-Agent` that is stored. Clients may send any text in it. */
-export function shownUserAgent(text: string): string {
+/** Returns a `User-Agent` as it is stored: printable ASCII, up to 300 characters. Clients may send any text. */
+export function storedUserAgent(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, userAgentLengthMax);
 }
 
 /**
  * A cookie of the dashboard (RFC 6265bis, 4.1.3.2). `__Host-` binds it to this host, HTTPS and the whole path. On plain HTTP a
- * browser would not store such a cookie, so on loopback, where nobody can listen in, the cookie has no prefix.
+ * browser would not store such a cookie, so on loopback, where nobody can eavesdrop, the cookie has no prefix.
  */
 type Cookie = { set(value: string): string; clear(): string; read(header: string | undefined): string | undefined };
 
@@ -62,12 +62,12 @@ export function sessionCookie(publicUrl: string): SessionCookie {
   };
 }
 
-/** The cookie of a sign-in that waits for its second step: what the password gave works in this browser only. */
+/** The cookie of a sign-in that waits for its second step, so that only the browser that began it can finish it. */
 export function pendingCookie(publicUrl: string): Cookie {
   return cookieNamed("petstore-sign-in", publicUrl, pendingMs);
 }
 
-/** The cookie of a challenge that a passkey answers. */
+/** The cookie of a passkey challenge. */
 export function passkeyCookie(publicUrl: string): Cookie {
   return cookieNamed("petstore-passkey", publicUrl, challengeMs);
 }
@@ -82,14 +82,14 @@ function cookieNamed(bareName: string, publicUrl: string, ageMs: number): Cookie
     read(header = "") {
       const pairs = header.split(";").map((part) => part.trim());
       const values = new Set(pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1)));
-      // Without the prefix a page of another port can add a cookie for a longer path, which comes first: then neither counts.
+      // Without the prefix, a page on another port can set a cookie for a longer path, which browsers send first. Trust neither of two.
       const [value] = values;
       return values.size > 1 || value === "" ? undefined : value;
     },
   };
 }
 
-/** Whether an origin is `http://` on this machine alone. */
+/** Whether an origin is plain HTTP on loopback. */
 export function isPlainLoopback(origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
   return protocol === "http:" && (hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname));

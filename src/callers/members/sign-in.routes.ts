@@ -21,11 +21,11 @@ const Credentials = Type.Object(
 );
 const LinkToken = Type.Object({ token: Type.String({ minLength: 1, maxLength: 100 }) }, closed);
 const SecondStep = Type.Object({
-  secondFactors: Type.Array(Type.Enum(["app", "passkey", "recoveryCode"]), { description: "What the second step takes." }),
+  secondFactors: Type.Array(Type.Enum(["app", "passkey", "recoveryCode"]), { description: "The factors that the second step accepts." }),
   expiresAt: DateTime("When the sign-in has to start again."),
 });
 export const signedIn = { 200: { description: "The current user, with the session's cookie.", schema: CurrentUser } };
-const signedInOrHalf = {
+const signedInOrPending = {
   ...signedIn,
   202: { description: "A second factor is needed. The cookie of the second step works in this browser only.", schema: SecondStep },
 };
@@ -49,8 +49,8 @@ export const signInRoutes: Operation<SignInServices>[] = [
     scope: null,
     body: Credentials,
     throttle: countSignIn,
-    answers: signedInOrHalf,
-    handle: async (call) => welcome(call.services, await signIn(call.services.signIn, call.body, clientOf(call)), call.now),
+    answers: signedInOrPending,
+    handle: async (call) => signInAnswer(call.services, await signIn(call.services.signIn, call.body, clientOf(call)), call.now),
   }),
   operation({
     operationId: "signInByLink",
@@ -62,8 +62,9 @@ export const signInRoutes: Operation<SignInServices>[] = [
     scope: null,
     body: LinkToken,
     throttle: countSignIn,
-    answers: signedInOrHalf,
-    handle: async (call) => welcome(call.services, await signInByLink(call.services.signIn, call.body.token, clientOf(call)), call.now),
+    answers: signedInOrPending,
+    handle: async (call) =>
+      signInAnswer(call.services, await signInByLink(call.services.signIn, call.body.token, clientOf(call)), call.now),
   }),
   operation({
     operationId: "finishSignIn",
@@ -79,7 +80,7 @@ export const signInRoutes: Operation<SignInServices>[] = [
     handle: async (call) => {
       const { services, body, cookies, now } = call;
       const token = services.pendingCookie.read(cookies);
-      return welcome(services, await finishSignIn(services.signIn, token, body.code, clientOf(call)), now);
+      return signInAnswer(services, await finishSignIn(services.signIn, token, body.code, clientOf(call)), now);
     },
   }),
   operation({
@@ -103,8 +104,8 @@ export function countSignIn({ signIn: { throttle: counts } }: SignInServices, ad
   counts.requireAddress(address, now);
 }
 
-/** Answers a sign-in. */
-export async function welcome(services: SignInServices, begun: NewSession | PendingSignIn, now: number): Promise<Answer> {
+/** Returns the answer to a sign-in, with the cookie of its session or of its second step. */
+export async function signInAnswer(services: SignInServices, begun: NewSession | PendingSignIn, now: number): Promise<Answer> {
   const { cookie, onSignedIn } = services;
   const { db } = services.signIn;
   if ("pending" in begun) {

@@ -3,30 +3,39 @@ import { invalidAt, Problem } from "../../platform/problem.ts";
 import type { SecretsKeys } from "../../platform/secrets.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
 import { listPasskeys } from "./passkeys.store.ts";
-import { beginPending, findFactors, findPending, hasFactor, takePending, useCode, type CodeVerdict, type Who } from "./factors.store.ts";
+import {
+  insertPending,
+  findFactors,
+  findPending,
+  hasFactor,
+  claimPending,
+  useCode,
+  type CodeVerdict,
+  type MemberRef,
+} from "./factors.store.ts";
 import { currentUserResponse, signedOut } from "./responses.ts";
 import { newSalt, samePassword, type PasswordHasher } from "./passwords.ts";
 import { emailKey } from "./members.ts";
 import { findCandidates, findMember, findPassword, redeemLink, type Candidate } from "./members.store.ts";
 import { browserSessionsMax } from "./sessions.ts";
-import { beginSession, endSession, findSessions, type Visitor } from "./sessions.store.ts";
+import { insertSession, endSession, findSessions, type SessionClient } from "./sessions.store.ts";
 import type { SignInThrottle, Subject } from "./throttle.ts";
 
 export type SignInParts = { db: Database; hasher: PasswordHasher; throttle: SignInThrottle; secrets: SecretsKeys };
-/** A new session, with the tokens for the cookie: its own, and those of other members in the same browser. The database stores hashes. */
+/** A new session, with the tokens for the cookie: its own first, then those of other members in the browser. The database stores hashes. */
 export type NewSession = { accountId: number; memberId: number; tokens: string[] };
-/** A sign-in whose password was right and which waits for a second factor. Only this has the token for the cookie. */
+/** A sign-in that waits for a second factor. `pending` is the token for the cookie; the database stores its hash. */
 export type PendingSignIn = { pending: string; secondFactors: ("app" | "passkey" | "recoveryCode")[] };
-/** The client of a sign-in attempt, with the tokens of its browser's sessions. `now` is ms since the Unix epoch. */
-export type SignInClient = Visitor & { tokens: readonly string[]; now: number };
+/** The client of a sign-in attempt, with the tokens of its browser's sessions. `now` in ms since the Unix epoch. */
+export type SignInClient = SessionClient & { tokens: readonly string[]; now: number };
 
-/** Password computations of every sign-in, so that its time does not reveal whether the email is known. */
+/** The fewest password computations of a sign-in, so that its duration does not reveal whether the email is known. */
 const computationsMin = 2;
 
 /**
- * Starts a session for an email and a password, or the second step of a member with a second factor. If the password fits members of several accounts, chooses the one who
- * signed in last. Attempts are counted for each member and address; a success clears only the count of its own member and
- * address. The route has already counted the address.
+ * Starts a session for an email and a password, or the second step if the member has a second factor. If members of several
+ * accounts have this email and password, signs in the one who signed in last. Counts an attempt for each member with this email, per
+ * address; a success clears the counts of those whose password matched. The route has already counted the address alone.
  *
  * @throws Problem `unauthorized`; `rate_limit_exceeded` after too many attempts
  */
@@ -37,30 +46,30 @@ export async function signIn(
 ): Promise<NewSession | PendingSignIn> {
   const { db, hasher, throttle } = parts;
   const candidates = await openCandidates(parts, given, client);
-  const fitting: Fitting[] = [];
+  const matches: Match[] = [];
   for (const candidate of candidates) {
     const hash = await hasher.hash(given.password, candidate.salt);
-    if (samePassword(hash, candidate.password)) fitting.push({ candidate, hash });
+    if (samePassword(hash, candidate.password)) matches.push({ candidate, hash });
   }
   for (let made = candidates.length; made < computationsMin; made++) await hasher.hash(given.password, newSalt());
 
-  const [first] = fitting.toSorted((a, b) => b.candidate.signedInAt - a.candidate.signedInAt);
-  if (!first) throw wrong();
+  const [first] = matches.toSorted((a, b) => b.candidate.signedInAt - a.candidate.signedInAt);
+  if (!first) throw wrongCredentials();
   const { candidate, hash } = first;
   const begun = await db.write(async (tx) => {
-    // the password may have changed since it was read, or its member may have been removed
+    // Since it was read, the password may have changed, or the member may have been removed.
     const current = await findPassword(tx, candidate.accountId, candidate.memberId);
-    if (!samePassword(hash, current?.password ?? null)) throw wrong();
+    if (!samePassword(hash, current?.password ?? null)) throw wrongCredentials();
     return startSessionOrPending(tx, candidate, client);
   });
-  // until its second step a sign-in is no success
-  if ("tokens" in begun) for (const fit of fitting) throttle.forget(subjectOf(fit.candidate), client.address);
+  // A sign-in that waits for its second step is not a success yet.
+  if ("tokens" in begun) for (const fit of matches) throttle.forget(subjectOf(fit.candidate), client.address);
   return begun;
 }
 
-type Fitting = { candidate: Candidate; hash: string };
+type Match = { candidate: Candidate; hash: string };
 
-/** Returns the members who may have this email and have attempts left from this address. Counts this attempt for each of them. */
+/** Returns the members with this email who have attempts left from this address, and counts an attempt for each. */
 async function openCandidates(
   { db, throttle }: SignInParts,
   { email, accountId }: { email: string; accountId?: number | undefined },
@@ -79,18 +88,18 @@ function subjectOf({ accountId, memberId }: Candidate) {
   return { kind: "member", accountId, memberId } as const satisfies Subject;
 }
 
-function wrong(): Problem {
+function wrongCredentials(): Problem {
   return new Problem("unauthorized", "The email or the password is wrong.");
 }
 
 /**
- * Checks the password of a member who is signed in. Guesses count as at sign-in, so that a stolen session is not enough to take
- * over the account. A member without a password cannot pass.
+ * Checks the password of a signed-in member. Counts attempts as a sign-in does, so that a thief of the session cannot guess the
+ * password and take over the account.
  *
- * @param field the field of the body that holds the password, named in a refusal
- * @throws Problem `invalid_request` for a wrong or missing one; `rate_limit_exceeded` after too many attempts
+ * @param given `field` is the body's field with the password, which a refusal names
+ * @throws Problem `invalid_request` if the password is wrong or missing; `rate_limit_exceeded` after too many attempts
  */
-export async function provePassword(
+export async function requirePassword(
   { hasher, throttle }: SignInParts,
   member: { accountId: number; memberId: number; salt: string; password: string },
   given: { field: string; password: string | undefined; address: string; now: number },
@@ -123,10 +132,10 @@ export async function signInByLink({ db }: SignInParts, linkToken: string, clien
 }
 
 /**
- * Ends the second step of a sign-in with a code of the authenticator app or a recovery code. Attempts are counted for each member and
- * address, apart from those at the password. The route has already counted the address.
+ * Completes the second step of a sign-in with a code of the authenticator app or a recovery code. Counts attempts for each member and
+ * address, separately from those with the password. The route has already counted the address alone.
  *
- * @param token of the browser's cookie
+ * @param token from the browser's cookie
  * @throws Problem `unauthorized` if the first step is missing or too old; `invalid_request` for a wrong or used code;
  *   `rate_limit_exceeded` after too many attempts
  */
@@ -140,7 +149,7 @@ export async function finishSignIn(parts: SignInParts, token: string | undefined
   const done = await db.write(async (tx) => {
     const verdict = await useCode(tx, member, code, secrets, now);
     if (verdict !== "right") return verdict;
-    if (!(await takePending(tx, token, now))) throw tooLate();
+    if (!(await claimPending(tx, token, now))) throw tooLate();
     return startSession(tx, member, client);
   });
   if (typeof done === "string" || "blockedUntil" in done) throw refusedCode(done, now);
@@ -161,21 +170,21 @@ export function refusedCode(verdict: Exclude<CodeVerdict, "right">, now: number)
   return new Problem("rate_limit_exceeded", message, { headers: { "Retry-After": `${seconds}` } });
 }
 
-async function startSessionOrPending(tx: Transaction, member: Who, client: SignInClient): Promise<NewSession | PendingSignIn> {
+async function startSessionOrPending(tx: Transaction, member: MemberRef, client: SignInClient): Promise<NewSession | PendingSignIn> {
   if (!(await hasFactor(tx, member))) return startSession(tx, member, client);
   const { app } = await findFactors(tx, member);
   const passkeys = await listPasskeys(tx, member);
   const secondFactors = [...(app ? ["app" as const] : []), ...(passkeys.length > 0 ? ["passkey" as const] : []), "recoveryCode" as const];
-  return { pending: await beginPending(tx, member, client.now), secondFactors };
+  return { pending: await insertPending(tx, member, client.now), secondFactors };
 }
 
 /**
- * Starts a session of a member who has shown everything that it takes. It ends the member's own session in this browser, so that somebody
- * who planted or saw its cookie gains nothing, and keeps those of other members (decision 0088).
+ * Starts a session for a member who has completed all steps of the sign-in. Ends the member's earlier session in this browser, so
+ * that somebody who planted or saw its cookie gains nothing. Keeps the sessions of other members (decision 0088).
  *
- * @throws Problem `invalid_request` in a browser that has no room for another member
+ * @throws Problem `invalid_request` if the browser has as many sessions as it may
  */
-export async function startSession(tx: Transaction, { accountId, memberId }: Who, client: SignInClient): Promise<NewSession> {
+export async function startSession(tx: Transaction, { accountId, memberId }: MemberRef, client: SignInClient): Promise<NewSession> {
   const sessions = await findSessions(tx, client.tokens, client.now);
   const others = sessions.filter((session) => session.memberId !== memberId);
   if (others.length >= browserSessionsMax) {
@@ -185,7 +194,7 @@ export async function startSession(tx: Transaction, { accountId, memberId }: Who
     );
   }
   for (const own of sessions.filter((session) => session.memberId === memberId)) await endSession(tx, accountId, own.sessionId);
-  const token = await beginSession(tx, { accountId, memberId }, client, client.now);
+  const token = await insertSession(tx, { accountId, memberId }, client, client.now);
   return { accountId, memberId, tokens: [token, ...others.map((other) => other.token)] };
 }
 

@@ -1,16 +1,16 @@
 import { Problem } from "../../platform/problem.ts";
 import { addressName } from "../../platform/addresses.ts";
 
-/** Attempts that a window allows. A window starts with its first attempt. */
+/** How many attempts a window allows. A window starts with its first attempt. */
 type Allowance = { readonly attempts: number; readonly windowMs: number };
 type Attempts = { since: number; made: number };
 
 const byAddress: Allowance = { attempts: 60, windowMs: 5 * 60_000 };
 export const bySubject: Allowance = { attempts: 10, windowMs: 5 * 60_000 };
-/** The most windows of one counter. Beyond that it drops the oldest. */
-const rememberedMax = 50_000;
+/** The most windows of one map. Beyond it, the oldest is dropped. */
+const windowsMax = 50_000;
 
-/** Returns the time (ms) until the next attempt is allowed: 0 while one is left. */
+/** Returns the time (ms) until an attempt is allowed; 0 if one is allowed now. */
 export function waitMs(attempts: Attempts | undefined, { attempts: max, windowMs }: Allowance, now: number): number {
   if (attempts === undefined || isOver(attempts, windowMs, now)) return 0;
   return attempts.made < max ? 0 : attempts.since + windowMs - now;
@@ -22,7 +22,7 @@ export function withAttempt(attempts: Attempts | undefined, { windowMs }: Allowa
   return { since: attempts.since, made: attempts.made + 1 };
 }
 
-/** A window also ends if the clock was set back, so that none lasts longer than its length. */
+/** A window also ends if the clock was set back to before its start, so that no window lasts longer than its length. */
 function isOver({ since }: Attempts, windowMs: number, now: number): boolean {
   return now >= since + windowMs || now < since;
 }
@@ -39,24 +39,24 @@ export type Subject =
 
 /**
  * Slows the guessing of passwords and link tokens. Attempts are counted before they are checked: by the client's address,
- * and by subject and address together, so that guesses from other addresses never lock a member out. Each node counts on
- * its own.
+ * and by subject and address together, so that guesses from other addresses never lock a member out. Each node counts
+ * separately.
  */
 export type SignInThrottle = {
   /** Counts an attempt of this address. @throws Problem `rate_limit_exceeded` after too many */
   requireAddress(address: string, now: number): void;
   /**
-   * Counts an attempt at each subject that still has one left from this address.
+   * Counts an attempt at each subject that has attempts left from this address.
    *
-   * @returns those subjects
-   * @throws Problem `rate_limit_exceeded` if none of them has
+   * @returns these subjects
+   * @throws Problem `rate_limit_exceeded` if no subject has any left
    */
   requireSubjects<S extends Subject>(subjects: readonly S[], address: string, now: number): S[];
-  /** Forgets a subject's attempts from this address, after its own success. */
+  /** Forgets a subject's attempts from this address, after one has succeeded. */
   forget(subject: Subject, address: string): void;
 };
 
-/** An empty throttle. It has no timers, and its memory is bounded. */
+/** Creates a throttle without attempts. It has no timers, and its memory is bounded. */
 export function openSignInThrottle(): SignInThrottle {
   const addresses = new Map<string, Attempts>();
   const subjects = new Map<string, Attempts>();
@@ -94,7 +94,7 @@ function count(map: Map<string, Attempts>, name: string, allowance: Allowance, n
   const attempts = withAttempt(map.get(name), allowance, now);
   if (attempts.made === 1) map.delete(name);
   map.set(name, attempts);
-  if (map.size <= rememberedMax) return;
+  if (map.size <= windowsMax) return;
   const [oldest] = map.keys();
   if (oldest !== undefined) map.delete(oldest);
 }

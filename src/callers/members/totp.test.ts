@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { base32, codeOf, newTotpSecret, stepAt, stepOfCode, totpUri, typedSecret } from "./totp.ts";
 
-/** RFC 6238, appendix B, for SHA-1. Its codes have eight digits, of which ours are the last six. */
+/** The SHA-1 values of RFC 6238, appendix B. They have eight digits; the service uses the last six. */
 const rfcSecret = Buffer.from("12345678901234567890").toString("base64url");
 const vectors: [seconds: number, code: string][] = [
   [59, "94287082"],
@@ -13,7 +13,7 @@ const vectors: [seconds: number, code: string][] = [
   [20_000_000_000, "65353130"],
 ];
 
-test("codes are those of RFC 6238", () => {
+test("the codes match RFC 6238", () => {
   for (const [seconds, code] of vectors) assert.equal(codeOf(rfcSecret, stepAt(seconds * 1_000)), code.slice(-6), `at ${seconds} s`);
 });
 
@@ -32,7 +32,7 @@ test("a code is accepted during its 30 seconds and in the 30 seconds before and 
   for (const code of ["", "12345", "1234567", "abcdef"]) assert.equal(stepOfCode(rfcSecret, code, now), undefined);
 });
 
-test("base32 is that of RFC 4648, without padding", () => {
+test("base32 matches RFC 4648, without padding", () => {
   const texts = { "": "", f: "my", fo: "mzxq", foo: "mzxw6", foob: "mzxw6yq", fooba: "mzxw6ytb", foobar: "mzxw6ytboi" };
   for (const [text, encoded] of Object.entries(texts)) assert.equal(base32(Buffer.from(text)), encoded);
 });

@@ -1,15 +1,15 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** One-time codes of authenticator apps (RFC 6238): SHA-1, six digits and 30 seconds are the only figures that every app knows. */
+/** One-time codes of authenticator apps (RFC 6238). SHA-1, six digits and 30 seconds are the only parameters that every app supports. */
 const stepMs = 30_000;
 const digits = 6;
 /** RFC 4226, 4: a secret should have 160 bits. */
 const secretBytes = 20;
-/** Steps before and after the current one whose code is accepted (RFC 6238, 5.2): for clocks that differ, and for typing. */
+/** How many steps before and after the current one are accepted (RFC 6238, 5.2), because clocks differ and typing takes time. */
 const stepsAround = 1;
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** Returns 5 bits in each character (RFC 4648, 6), in lower case and without padding. */
+/** Encodes bytes in base32 (RFC 4648, 6), in lower case and without padding. */
 export function base32(bytes: Uint8Array): string {
   let text = "";
   let bits = 0;
@@ -28,7 +28,7 @@ export function newTotpSecret(): string {
   return randomBytes(secretBytes).toString("base64url");
 }
 
-/** Returns the secret as people type it into an app, if they cannot scan it. */
+/** Returns a secret as members type it into an app that cannot scan the QR code. */
 export function typedSecret(secret: string): string {
   return base32(Buffer.from(secret, "base64url")).toUpperCase();
 }
@@ -41,7 +41,7 @@ export function totpUri(secret: string, { account, email }: { account: string; e
   return `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(email)}?${query}`;
 }
 
-/** Returns the number of the 30 seconds that `now` (ms since the Unix epoch) is in. */
+/** Returns the number of the 30-second step that contains `now` (ms since the Unix epoch). */
 export function stepAt(now: number): number {
   return Math.floor(now / stepMs);
 }
@@ -55,7 +55,7 @@ export function codeOf(secret: string, step: number): string {
   return String((mac.readUInt32BE(offset) & 0x7fff_ffff) % 10 ** digits).padStart(digits, "0");
 }
 
-/** Returns the latest step around `now` that has this code; undefined if none has. */
+/** Returns the latest accepted step that has this code; undefined if none has. */
 export function stepOfCode(secret: string, code: string, now: number): number | undefined {
   const given = Buffer.from(code);
   let found: number | undefined;

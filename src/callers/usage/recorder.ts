@@ -1,13 +1,13 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { startOf, type CountedVerdict, type Counts, type UsageRecorder } from "./usage.ts";
-import { addUsage, type Counted } from "./usage.store.ts";
+import { addUsage, type UsageCounts } from "./usage.store.ts";
 
 const minuteMs = 60_000;
-/** The most keys of one minute, and the most rows that wait while the database is away. Requests beyond them are not recorded. */
+/** The most keys counted in one minute, and the most rows that wait for the database. Requests beyond them are not recorded. */
 const keysMax = 50_000;
 const waitingMax = 200_000;
-/** Rows of one transaction. */
+/** The most rows of one transaction. */
 const rowsPerWrite = 2_000;
 
 type KeyCounts = { accountId: number; keyId: number; byOperation: Map<string, Counts> };
@@ -21,12 +21,12 @@ export type Recorder = UsageRecorder & {
 export function openUsageRecorder({ db, clock }: { db: Database; clock: Clock }): Recorder {
   let minute = 0;
   let current = new Map<number, KeyCounts>();
-  let waiting: Counted[] = [];
-  // One write at a time: rows that are being written are still in the queue.
+  let waiting: UsageCounts[] = [];
+  // The last flush. Flushes run one after the other, because rows stay in the queue while they are written.
   let last = Promise.resolve();
 
   function seal(now: number): void {
-    for (const counts of current.values()) if (waiting.length < waitingMax) waiting.push(...countedOf(counts, minute));
+    for (const counts of current.values()) if (waiting.length < waitingMax) waiting.push(...rowsOf(counts, minute));
     if (current.size > 0) current = new Map();
     minute = startOf(now, minuteMs);
   }
@@ -74,9 +74,9 @@ const fieldOf = { pass: "requests", rate_limit_exceeded: "refused", key_banned: 
 >;
 
 /** Turns a key's minute into rows: one for the key, one for each operation. */
-function countedOf({ accountId, keyId, byOperation }: KeyCounts, minute: number): Counted[] {
-  const all: Counted = { accountId, minute, kind: "key", name: String(keyId), requests: 0, refused: 0, banned: 0 };
-  const rows: Counted[] = [all];
+function rowsOf({ accountId, keyId, byOperation }: KeyCounts, minute: number): UsageCounts[] {
+  const all: UsageCounts = { accountId, minute, kind: "key", name: String(keyId), requests: 0, refused: 0, banned: 0 };
+  const rows: UsageCounts[] = [all];
   for (const [name, counts] of byOperation) {
     rows.push({ accountId, minute, kind: "operation", name, ...counts });
     for (const field of ["requests", "refused", "banned"] as const) all[field] += counts[field];

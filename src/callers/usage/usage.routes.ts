@@ -42,7 +42,7 @@ export const usageRoutes: Operation<UsageServices>[] = [
       await services.flushUsage();
       const { interval = "hour", groupBy = "none" } = query;
       const { from, to } = spanOf(interval, now);
-      const points = (await readUsage(db, accountId, interval, now)).map(shown);
+      const points = (await readUsage(db, accountId, interval, now)).map(pointResponse);
       const storage = await readStorage(db, accountId);
       const groups = groupBy === "none" ? {} : { groups: grouped(groupBy, await readUsageBy(db, groupBy, accountId, interval, now)) };
       return { status: 200, body: { interval, from: formatDateTime(from), to: formatDateTime(to), points, ...storage, ...groups } };
@@ -56,7 +56,7 @@ function grouped(kind: Kind, rows: (Point & { name: string })[]) {
     requests: sum(points, "requests"),
     refused: sum(points, "refused"),
     banned: sum(points, "banned"),
-    points: points.map(shown),
+    points: points.map(pointResponse),
   }));
   const total = ({ requests, refused, banned }: Counts) => requests + refused + banned;
   return groups.toSorted((a, b) => total(b) - total(a));
@@ -66,6 +66,6 @@ function sum(points: Counts[], field: keyof Counts): number {
   return points.reduce((total, point) => total + point[field], 0);
 }
 
-function shown({ start, requests, refused, banned }: Point) {
+function pointResponse({ start, requests, refused, banned }: Point) {
   return { start: formatDateTime(start), requests, refused, banned };
 }

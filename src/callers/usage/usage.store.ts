@@ -1,21 +1,21 @@
 import sql, { bulk, raw, join } from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
-import { intervals, kept, spanOf, startOf, type Counts, type Interval, type Kind } from "./usage.ts";
+import { intervals, retention, spanOf, startOf, type Counts, type Interval, type Kind } from "./usage.ts";
 
-/** Rows in one statement. */
+/** The most rows of one statement. */
 const rowsPerInsert = 50;
 
 /** The counts of one minute (its start in ms) under one name. */
-export type Counted = Counts & { accountId: number; minute: number; kind: Kind; name: string };
+export type UsageCounts = Counts & { accountId: number; minute: number; kind: Kind; name: string };
 
 /** Adds counts to their minute, hour and day. Skips those of deleted accounts. */
-export async function addUsage(tx: Transaction, counted: readonly Counted[]): Promise<void> {
+export async function addUsage(tx: Transaction, counted: readonly UsageCounts[]): Promise<void> {
   if (counted.length === 0) return;
   const ids = [...new Set(counted.map(({ accountId }) => accountId))];
   const found = await tx.query(sql`SELECT id FROM accounts WHERE id IN (${join(ids)})`);
   const live = new Set(found.map((row) => Number(row["id"])));
-  const rows = intervals.flatMap((interval) => summed(counted, kept[interval].stepMs)).filter(([accountId]) => live.has(accountId));
+  const rows = intervals.flatMap((interval) => summed(counted, retention[interval].stepMs)).filter(([accountId]) => live.has(accountId));
   for (let i = 0; i < rows.length; i += rowsPerInsert) {
     await tx.query(sql`
       INSERT INTO usage (account_id, step, kind, start, name, requests, refused, banned) VALUES ${bulk(rows.slice(i, i + rowsPerInsert))}
@@ -26,8 +26,8 @@ export async function addUsage(tx: Transaction, counted: readonly Counted[]): Pr
 
 type UsageRow = [number, number, Kind, number, string, number, number, number];
 
-/** Returns one row for each interval and name, in the order of the table's key, so that nodes that write at once cannot deadlock. */
-function summed(counted: readonly Counted[], stepMs: number): UsageRow[] {
+/** Returns one row for each interval and name. All nodes write them in the same order, so they cannot deadlock. */
+function summed(counted: readonly UsageCounts[], stepMs: number): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const { accountId, minute, kind, name, requests, refused, banned } of counted) {
     const start = startOf(minute, stepMs);
@@ -43,17 +43,17 @@ function summed(counted: readonly Counted[], stepMs: number): UsageRow[] {
 
 export type Point = Counts & { start: number };
 
-/** Lists the account's requests by interval, oldest first, for the time that is kept. */
+/** Lists the account's requests by interval, oldest first, as far back as they are kept. */
 export async function readUsage(db: Queryable, accountId: number, interval: Interval, now: number): Promise<Point[]> {
   const { from, to } = spanOf(interval, now);
   const rows = await db.query(sql`
     SELECT start, SUM(requests) AS requests, SUM(refused) AS refused, SUM(banned) AS banned FROM usage
-    WHERE account_id = ${accountId} AND step = ${kept[interval].stepMs} AND kind = 'operation' AND start >= ${from} AND start < ${to}
+    WHERE account_id = ${accountId} AND step = ${retention[interval].stepMs} AND kind = 'operation' AND start >= ${from} AND start < ${to}
     GROUP BY start ORDER BY start`);
   return rows.map(pointOf);
 }
 
-/** Lists the account's requests by name, for the 50 names with most requests, in no particular order of names. */
+/** Lists the account's requests by interval and name, oldest interval first, for the 50 names with the most requests. */
 export async function readUsageBy(
   db: Queryable,
   kind: Kind,
@@ -62,7 +62,7 @@ export async function readUsageBy(
   now: number,
 ): Promise<(Point & { name: string })[]> {
   const { from, to } = spanOf(interval, now);
-  const range = sql`account_id = ${accountId} AND step = ${kept[interval].stepMs} AND kind = ${kind} AND start >= ${from} AND start < ${to}`;
+  const range = sql`account_id = ${accountId} AND step = ${retention[interval].stepMs} AND kind = ${kind} AND start >= ${from} AND start < ${to}`;
   const rows = await db.query(sql`
     SELECT name, start, requests, refused, banned FROM usage
     WHERE ${range} AND name IN
@@ -71,18 +71,18 @@ export async function readUsageBy(
   return rows.map((row) => ({ name: String(row["name"]), ...pointOf(row) }));
 }
 
-/** Deletes intervals that are no longer kept, and in any case those before the last `daysKept` days. Default: 90. */
-export async function expireUsage(db: Database, now: number, daysKept = kept.day.count): Promise<void> {
+/** Deletes intervals that are older than their retention, or than the last `daysKept` days. Default: 90. */
+export async function expireUsage(db: Database, now: number, daysKept = retention.day.count): Promise<void> {
   const key = raw("account_id, step, kind, start, name");
   for (const interval of intervals) {
     const shown = spanOf(interval, now).from;
-    const first = startOf(now, kept.day.stepMs) - (daysKept - 1) * kept.day.stepMs;
+    const first = startOf(now, retention.day.stepMs) - (daysKept - 1) * retention.day.stepMs;
     const from = interval === "day" ? first : Math.max(shown, first);
     await writeInBatches(
       db,
       (limit) => sql`
         DELETE FROM usage WHERE (${key}) IN
-          (SELECT ${key} FROM usage WHERE step = ${kept[interval].stepMs} AND start < ${from} ${limit}) RETURNING 1`,
+          (SELECT ${key} FROM usage WHERE step = ${retention[interval].stepMs} AND start < ${from} ${limit}) RETURNING 1`,
     );
   }
 }

@@ -55,7 +55,7 @@ test("a request counts in its minute, hour and day, for its account only, and re
   assert.deepEqual(operations.map(({ name }) => name).toSorted(), ["createPet", "listPets"]);
 });
 
-test("the counts of two nodes and of many flushes add up", async (t) => {
+test("counts of two nodes and of many flushes are added", async (t) => {
   const { db, clock, usage, time } = await openScene(t);
   const other = openUsageRecorder({ db, clock });
   for (let i = 0; i < 10; i++) {
@@ -110,7 +110,7 @@ test("minutes are kept for an hour, hours for 7 days and days for 90, and older 
   assert.deepEqual(await rows(time.now), []);
 });
 
-test("the 50 keys with most requests are listed one by one", async (t) => {
+test("only the 50 keys with the most requests are listed", async (t) => {
   const { db, time, usage } = await openScene(t);
   for (let key = 1; key <= 60; key++) for (let i = 0; i < key; i++) usage.record(1, key, "listPets", "pass");
   await usage.flush();

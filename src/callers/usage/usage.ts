@@ -12,15 +12,15 @@ export const intervals = ["minute", "hour", "day"] as const;
 export type Interval = (typeof intervals)[number];
 
 /** The length of an interval, and how many intervals are kept, including the current one. */
-export const kept: Record<Interval, { stepMs: number; count: number }> = {
+export const retention: Record<Interval, { stepMs: number; count: number }> = {
   minute: { stepMs: 60_000, count: 60 },
   hour: { stepMs: 3_600_000, count: 7 * 24 },
   day: { stepMs: 86_400_000, count: 90 },
 };
 
-/** The time that is kept, in ms since the Unix epoch: from the start of the oldest interval to the end of the current one. */
+/** The time for which usage is kept, in ms since the Unix epoch: from the start of the oldest interval to the end of the current one. */
 export function spanOf(interval: Interval, now: number): { from: number; to: number } {
-  const { stepMs, count } = kept[interval];
+  const { stepMs, count } = retention[interval];
   const to = startOf(now, stepMs) + stepMs;
   return { from: to - count * stepMs, to };
 }
@@ -30,24 +30,24 @@ export function startOf(time: number, stepMs: number): number {
   return time - (time % stepMs);
 }
 
-/** The dimensions by which requests are counted. */
+/** Requests are counted by key and by operation. */
 const kinds = ["key", "operation"] as const;
 export type Kind = (typeof kinds)[number];
 
 /** Requests that passed the limits, that were over a limit, and that came during a ban. */
 export type Counts = { requests: number; refused: number; banned: number };
 
-/** The name under which requests to no operation of the API are counted. */
+/** The name under which requests count whose path or method does not exist. */
 export const noOperation = "other";
 
-/** The outcome of a counted request. */
+/** The verdict on a request that is recorded. */
 export type CountedVerdict = Exclude<Verdict, "unavailable">;
 
-/** Records requests. */
+/** Counts requests with a valid key. */
 export type UsageRecorder = {
   /** Records a request. Takes well below a microsecond, never waits and never throws. */
   record(accountId: number, keyId: number, operation: string, verdict: CountedVerdict): void;
-  /** Takes back the count of a request that passed, unless it is already in the database. */
+  /** Takes a request that passed off the counts, unless it is already in the database. */
   takeBack(keyId: number, operation: string): void;
 };
 
