@@ -126,7 +126,7 @@ test("a name that turns to a private address after its endpoint was made gets no
   await until(async () => (await deliveriesOf(guarded, id))[0]?.attempts === 1);
   const [delivery] = await deliveriesOf(guarded, id);
   assert.equal(delivery?.status, "pending");
-  assert.equal(delivery.error, "The URL leads to an address that is not of the public internet.");
+  assert.equal(delivery.error, "The URL leads to an address that is not on the public internet.");
   for (const path of ["/webhooks", `/webhooks/${id}`]) {
     const { status } = await guarded.ask(path === "/webhooks" ? "POST" : "PATCH", path, { body: { url } });
     assert.equal(status, 400, path);

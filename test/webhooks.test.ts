@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { Webhook as Verifier } from "standardwebhooks";
 import type { Delivery } from "../src/events/webhooks/deliveries.ts";
 import type { Webhook } from "../src/events/webhooks/webhooks.ts";
-import { readEvents, shownText } from "../src/events/log/events.store.ts";
+import { readEvents, eventJson } from "../src/events/log/events.store.ts";
 import type { EventType } from "../src/platform/events.ts";
 import sql from "sql-template-tag";
 import type { Failure } from "./support/models.ts";
@@ -25,7 +25,7 @@ after(() => shop.close());
 /** The events of an account's log as the API shows them. */
 async function eventsOf(accountId: number, types: EventType[]): Promise<Record<string, unknown>[]> {
   const events = await readEvents(shop.db, accountId, { after: 0, limit: 100, types });
-  return events.map((event) => JSON.parse(shownText(event)) as Record<string, unknown>);
+  return events.map((event) => JSON.parse(eventJson(event)) as Record<string, unknown>);
 }
 const failing =
   (status: number, headers = {}) =>

@@ -15,22 +15,22 @@ const columns = [
   "previous",
 ];
 
-/** The first line of an audit as CSV. */
+/** Returns the first line of the CSV: the column names. */
 export function auditHeading(): string {
   return csv([columns]);
 }
 
-/** A line for each event. */
+/** Returns a line for each event. */
 export function auditLines(events: readonly NamedEvent[]): string {
   return csv(events.map(rowOf));
 }
 
-/** A last line that says that the file does not hold everything. */
+/** Returns a last line with a note that the file is incomplete. */
 export function endOfAudit(text: string): string {
   return csv([columns.map((column) => (column === "data" ? text : null))]);
 }
 
-/** A text that a spreadsheet would run as a formula gets an apostrophe before it. */
+/** Puts an apostrophe before each text that a spreadsheet would run as a formula. */
 function csv(rows: unknown[][]): string {
   return stringify(rows, { escape_formulas: true });
 }

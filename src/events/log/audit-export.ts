@@ -7,20 +7,20 @@ import type { Listener } from "./listeners.ts";
 import { withNames } from "./named-events.store.ts";
 import { openDrain, stalledMs } from "./stream.ts";
 
-/** Events of one export, and those that are read at once. */
+/** The most events of one export, and of one read. */
 const linesMax = 100_000;
 const batchMax = 100;
 type Exporting = {
   db: Database;
   accountId: number;
   filter: AuditFilter;
-  /** The export's place among the streams of the account. */
+  /** Counts the export as one of the account's streams. */
   listener: Listener;
-  /** Whether the service stops. */
+  /** Whether the service is stopping. */
   isClosed: () => boolean;
 };
 
-/** Sends the events of an audit as CSV, the newest first. A client that reads slowly delays only its own reads, and is cut off after 30 seconds. */
+/** Sends the events of an audit as CSV, newest first. A slow client delays only itself. It is disconnected if it reads nothing for 30 seconds. */
 export async function sendAudit(stream: AnswerStream, exporting: Exporting): Promise<void> {
   let isGone = false;
   const drained = openDrain(stream, () => isGone);
@@ -36,7 +36,7 @@ export async function sendAudit(stream: AnswerStream, exporting: Exporting): Pro
     }
     stream.end();
   } catch {
-    stream.destroy(); // so that the file is seen to be incomplete
+    stream.destroy(); // so that the client notices that the file is incomplete
   } finally {
     exporting.listener.close();
   }

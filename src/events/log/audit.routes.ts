@@ -34,7 +34,7 @@ export const auditRoutes: Operation<Pick<EventServices, "listeners">>[] = [
     path: "/audit/export",
     tag,
     summary: "Export who did what",
-    description: "The same as CSV, at most 100,000 events. The export is an event too.",
+    description: "The same events as CSV, at most 100,000. The export itself is recorded as an event.",
     scope,
     query: ExportQuery,
     answers: { 200: { description: "A line for each event.", schema: Type.String(), mediaType: "text/csv" } },
@@ -42,7 +42,7 @@ export const auditRoutes: Operation<Pick<EventServices, "listeners">>[] = [
       const filter = filterOf(query);
       const { accountId, memberId } = personOf(caller);
       await db.write((tx) => recordExport(tx, accountId, memberId));
-      const { sendAudit } = await import("./audit-export.ts"); // few are made
+      const { sendAudit } = await import("./audit-export.ts"); // loaded on demand, because exports are rare
       const listener = services.listeners.listen("stream", accountId);
       const isClosed = () => services.listeners.isClosed();
       return {

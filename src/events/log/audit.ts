@@ -5,7 +5,7 @@ import { Type, type Static } from "../../platform/json-schema.ts";
 import { eventTypesOf, types } from "./events.ts";
 import { NamedEvent } from "./named-events.ts";
 
-/** What the audit is about: who had access, and what the plan, sites and webhooks were. These events are kept longest. */
+/** The event types of the audit: changes of access, plan, sites and webhooks. These events are kept longest. */
 export const auditTypes = eventTypes.filter((type) =>
   /^(key|member|account|limit|webhook|project|deployment|domain|certificate)\./.test(type),
 );

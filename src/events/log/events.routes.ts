@@ -4,7 +4,7 @@ import { operation, type Answer, type Operation } from "../../platform/http/oper
 import { Type } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { Checkpoint, CheckpointQuery, eventExample, Events, EventsQuery, eventTypesOf, StreamQuery } from "./events.ts";
-import { eventsExpired, hashAt, logStart, newestEvent, readEvents, shownText, type Reading, type StoredEvent } from "./events.store.ts";
+import { eventsExpired, hashAt, logStart, newestEvent, readEvents, eventJson, type Reading, type StoredEvent } from "./events.store.ts";
 import type { Listeners } from "./listeners.ts";
 import { streamEvents } from "./stream.ts";
 
@@ -26,7 +26,7 @@ export const eventRoutes: Operation<EventServices>[] = [
     path: "/events",
     tag,
     summary: "List events",
-    description: "The events of the account in their order, without gaps. Ask again with the last `position` as `after`.",
+    description: "The account's events in order, without gaps. For the next ones, send the last `position` as `after`.",
     scope,
     stability: "beta",
     query: EventsQuery,
@@ -38,7 +38,7 @@ export const eventRoutes: Operation<EventServices>[] = [
       const after = query.after ?? (await logStart(db, accountId)).position - 1;
       const reading = { after, types, limit: query.limit ?? limitDefault };
       const events = await readWaiting(db, accountId, reading, (query.wait ?? 0) * 1_000, services.listeners);
-      return { status: 200, text: `[${events.map(shownText).join(",")}]` };
+      return { status: 200, text: `[${events.map(eventJson).join(",")}]` };
     },
   }),
   operation({
@@ -83,7 +83,8 @@ export const eventRoutes: Operation<EventServices>[] = [
     path: "/events/checkpoint",
     tag,
     summary: "Get a checkpoint of the events",
-    description: "The hash at a position, and where the log that is kept begins: with them you can prove that your copy is complete.",
+    description:
+      "The hash at a position, and the oldest event that is kept. With both you can prove that your copy of the events is complete.",
     scope,
     stability: "beta",
     query: CheckpointQuery,
@@ -108,7 +109,7 @@ export const eventRoutes: Operation<EventServices>[] = [
   }),
 ];
 
-/** Reads events, and waits for some if there are none. A position beyond the newest event is a 400. */
+/** Reads events. If there are none, waits for some for up to `waitMs`. A position beyond the newest event is a 400. */
 async function readWaiting(
   db: Database,
   accountId: number,
@@ -134,7 +135,7 @@ async function readWaiting(
   }
 }
 
-/** @throws Problem `invalid_request` for a position beyond the newest event, `events_expired` for one of an event that was deleted */
+/** @throws Problem `invalid_request` if `after` is beyond the newest event; `events_expired` if events after it were deleted */
 async function requireKept(db: Database, accountId: number, after: number): Promise<void> {
   const newest = await newestEvent(db, accountId);
   if (after > newest.position) throw beyond("after", newest.position);

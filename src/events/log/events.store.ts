@@ -26,11 +26,11 @@ const findNewest = statement<[position: number, hash: string]>(
   "SELECT position, hash FROM events WHERE account_id = ? ORDER BY account_id DESC, position DESC LIMIT 1",
 );
 
-/** What to read: events after a position, of these types (default: all), at most `limit`. */
+/** Which events to read: those after a position, of these types (default: all), at most `limit`. */
 export type Reading = { after: number; types?: readonly EventType[] | undefined; limit: number };
 
 /**
- * Returns the next events of an account's log, in their order. Without `types` they follow one another without a gap.
+ * Returns the next events of an account's log, in order. Without `types` their positions have no gaps.
  *
  * @throws Problem `events_expired` if events after `after` have been deleted
  */
@@ -38,7 +38,7 @@ export function readEvents(db: Database, accountId: number, { after, types, limi
   const walk = { table: "events", columns: eventColumns, accountId, order: ["position"], after: [after] };
   const walks = types ? types.map((type) => ({ ...walk, index: "events_by_type", equal: { type } })) : [walk];
   const { statement: text, values } = walkStatement<EventRow>(db.engine, walks, limit);
-  // The start is read last: events that were deleted before it moved could be missing above.
+  // Reads the start of the log last: if it has moved, deleted events may be missing from the rows.
   return andThen(db.rows(text, values), (rows) =>
     andThen(logStart(db, accountId), ({ position }) => {
       if (after < position - 1) throw eventsExpired(position);
@@ -47,12 +47,12 @@ export function readEvents(db: Database, accountId: number, { after, types, limi
   );
 }
 
-/** The position and hash of the newest event; position 0 before the first. */
+/** Returns the position and hash of the newest event; position 0 if there is none. */
 export function newestEvent(db: Queryable, accountId: number): Awaitable<Head> {
   return andThen(db.rows(findNewest, [accountId]), ([row]) => (row ? { position: row[0], hash: row[1] } : emptyHead));
 }
 
-/** The position from which every event is kept, and the hash of the event before it. */
+/** Returns the position from which every event is kept, and the hash of the event before it. */
 export function logStart(db: Queryable, accountId: number): Awaitable<{ position: number; previousHash: string }> {
   return andThen(db.rows(findStart, [accountId]), ([row]) => ({
     position: row ? row[0] : 1,
@@ -60,18 +60,18 @@ export function logStart(db: Queryable, accountId: number): Awaitable<{ position
   }));
 }
 
-/** Returns the hash of the event at a position that is kept; undefined if there is none. */
+/** Returns the hash of the event at a position; undefined if that event is not kept. */
 export async function hashAt(db: Queryable, accountId: number, position: number): Promise<string | undefined> {
   const [row] = await db.query<{ hash: string }>(sql`SELECT hash FROM events WHERE account_id = ${accountId} AND position = ${position}`);
   return row?.hash;
 }
 
-/** The JSON of an event as the API shows it. */
-export function shownText({ text, hash }: Pick<StoredEvent, "text" | "hash">): string {
+/** Returns an event's JSON as the API shows it. */
+export function eventJson({ text, hash }: Pick<StoredEvent, "text" | "hash">): string {
   return `{"hash":"${hash}",${text.slice(1)}`;
 }
 
-/** The refusal of a position before the oldest event that is kept. */
+/** Returns the refusal of a position before the oldest event that is kept. */
 export function eventsExpired(oldest: number): Problem {
   return new Problem("events_expired", `The oldest event that is kept has position ${oldest}: begin again with after=${oldest - 1}.`, {
     headers: { "events-oldest": String(oldest) },

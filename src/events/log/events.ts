@@ -3,7 +3,7 @@ import { eventTypes, type EventType } from "../../platform/events.ts";
 import { DateTime, enumeration, named } from "../../platform/http/schemas.ts";
 import { invalidAt } from "../../platform/problem.ts";
 
-export const position = Type.Integer({ format: "int64", minimum: 1, description: "Its place in the account's log, without gaps." });
+export const position = Type.Integer({ format: "int64", minimum: 1, description: "The event's place in the account's log, without gaps." });
 const Hash = (description: string) => Type.String({ pattern: "^[0-9a-f]{64}$", description });
 export const AnyObject = (description: string) => Type.Unsafe<object>({ type: "object", additionalProperties: true, description });
 export const EventTypeSchema = enumeration("EventType", eventTypes, "What happened to the resource.");
@@ -28,7 +28,7 @@ const Event = named(
     ),
     data: AnyObject("The resource after the change; its last state if it is gone."),
     previous: AnyObject("The fields that changed, as they were."),
-    hash: Hash("SHA-256 of the hash before, LF, and this event without `hash` (RFC 8785)."),
+    hash: Hash("SHA-256 of the previous event's hash, LF, and this event without `hash` (RFC 8785)."),
   }),
 );
 
@@ -41,10 +41,7 @@ export const Checkpoint = named(
     hash: Hash("The hash of the event at this position."),
     oldest: named(
       "EventsOldest",
-      Type.Object(
-        { position, previousHash: Hash("The hash of the event before it.") },
-        { description: "Where the log that is kept begins." },
-      ),
+      Type.Object({ position, previousHash: Hash("The hash of the event before it.") }, { description: "The oldest event that is kept." }),
     ),
   }),
 );
@@ -65,7 +62,7 @@ export const EventsQuery = Type.Object({
 });
 
 export const StreamQuery = Type.Object({
-  after: Type.Optional(After("Default: those from now on. `Last-Event-ID` goes before it.")),
+  after: Type.Optional(After("Default: new events only. `Last-Event-ID` takes precedence.")),
   types: Type.Optional(types),
   wait: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 3_600, description: "Seconds without an event after which the stream ends. Default: never." }),
@@ -92,7 +89,7 @@ export const eventExample = {
 const known: ReadonlySet<string> = new Set(eventTypes);
 
 /**
- * The types that a filter names: `order.created`, or `order.*` for all that begin so.
+ * Returns the types that a filter names: `order.created`, or `order.*` for all types that begin with `order.`.
  *
  * @throws Problem `invalid_request` for a type that does not exist
  */

@@ -3,8 +3,8 @@ export type Appended = readonly number[] | "any";
 
 export type Feed = {
   /**
-   * Calls the listener after events were appended, on every node. A call may come late or twice, and one call may stand for many events: a
-   * listener reads the log from the position that it has reached. Returns a function that ends the calls.
+   * Calls the listener, on every node, after events were appended. A call may come late or twice, and one call may stand for many
+   * events, so a listener reads the log from the position that it has reached. Returns a function that removes the listener.
    */
   onAppended(listener: (accounts: Appended) => void): () => void;
 };

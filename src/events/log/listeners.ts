@@ -2,14 +2,14 @@ import { createTally } from "../../platform/jobs/tally.ts";
 import { overloaded } from "../../platform/problem.ts";
 import type { Feed } from "./feed.ts";
 
-/** Requests of one account that may wait for events on this node. */
+/** The most requests of one account that wait for events on this node. */
 const waitsMax = 100;
-/** Streams of one account, on all nodes together. */
+/** The most streams of one account on all nodes together. */
 const streamsMax = 20;
 
 /** A reader of one log that waits for new events. */
 export type Listener = {
-  /** Resolves at the next new event since it was last called, after `ms`, or when the service stops. */
+  /** Resolves once there are new events since the last call, after `ms`, or when the service stops. */
   next(ms: number): Promise<void>;
   /** Ends the wait. */
   wake(): void;
@@ -19,12 +19,12 @@ export type Listener = {
 export type Listeners = {
   /** @throws Problem `unavailable` if the account has too many of this kind */
   listen(kind: "wait" | "stream", accountId: number): Listener;
-  /** Whether the service stops: then readers end. */
+  /** Whether the service is stopping, so that readers must end. */
   isClosed(): boolean;
   close(): void;
 };
 
-/** Lets requests and streams wait for events of their account, without a connection to the database. */
+/** Lets requests and streams wait for events of their account. Waiting holds no database connection. */
 export function openListeners(feed: Feed, liveNodes: () => number): Listeners {
   const byAccount = new Map<number, Set<() => void>>();
   const counts = { wait: createTally<number>(), stream: createTally<number>() };

@@ -3,7 +3,7 @@ import type { Queryable } from "../../platform/db/database.ts";
 import type { StoredEvent } from "./events.store.ts";
 import { namedEvent, type NamedEvent } from "./named-events.ts";
 
-/** Adds to each event the name of the key, or the email of the member, that did it. */
+/** Adds to each event the name of the key that caused it, or the email of the member. */
 export async function withNames(
   db: Queryable,
   accountId: number,

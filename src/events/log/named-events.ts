@@ -3,7 +3,7 @@ import { DateTime } from "../../platform/http/schemas.ts";
 import { ActorType, AnyObject, EventTypeSchema, nullableId, position } from "./events.ts";
 import type { StoredEvent } from "./events.store.ts";
 
-/** An event as a person reads it: with the name of who did it, and without the hash. */
+/** An event for people: with the name of who caused it, and without the hash. */
 export const NamedEvent = Type.Object({
   position,
   type: EventTypeSchema,
@@ -14,7 +14,7 @@ export const NamedEvent = Type.Object({
     name: Type.Unsafe<string | null>({
       type: "string",
       nullable: true,
-      description: "The name of the key, or the email of the member; null if it has none or is gone.",
+      description: "The name of the key, or the email of the member; null if there is none, or the key or member was deleted.",
     }),
   }),
   requestId: Type.Unsafe<string | null>({ type: "string", nullable: true, description: "The `X-Request-Id` of the request." }),

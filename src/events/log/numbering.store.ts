@@ -4,17 +4,17 @@ import type { Database, Transaction } from "../../platform/db/database.ts";
 import { chained, emptyHead, type ChainedEvent, type Head, type RecordedEvent } from "../../platform/events.ts";
 import { databaseTime } from "../../platform/nodes/nodes.store.ts";
 
-/** Events that one transaction numbers. */
+/** The most events that one transaction numbers. */
 const numberedMax = 1_000;
 const leaseMs = 700;
 const now = databaseTime("postgres");
 
-/** What one transaction numbered. */
-export type Numbered = { accountIds: number[]; isMore: boolean };
+/** The accounts whose events a transaction numbered, and whether more events may wait. */
+export type NumberingResult = { accountIds: number[]; isMore: boolean };
 
 /**
- * Gives the events that wait in the outbox their positions, in the order of the outbox, if this process has the lease or can take it: then
- * it has the lease for 700 ms more. The update of the lease keeps other nodes out until the commit. Returns undefined if another node has it.
+ * Gives the events in the outbox their positions, in the order of the outbox, and renews the lease for 700 ms. Returns undefined if
+ * another node has the lease. The update locks the lease's row, so no other node numbers events before the commit.
  *
  * @param notify sends a notification to all nodes at the commit
  */
@@ -22,13 +22,13 @@ export async function numberWaiting(
   db: Pick<Database, "write">,
   leaseId: string,
   notify: (tx: Transaction, accountIds: number[]) => Promise<unknown>,
-): Promise<Numbered | undefined> {
+): Promise<NumberingResult | undefined> {
   return db.write(async (tx) => {
     const leased = await tx.query(sql`
       UPDATE event_numbering SET lease_id = ${leaseId}, lease_until = ${now} + ${leaseMs}
       WHERE id = 1 AND (lease_id = ${leaseId} OR lease_until <= ${now}) RETURNING 1`);
     if (leased.length === 0) return undefined;
-    const waiting = await takeWaiting(tx);
+    const waiting = await takeFromOutbox(tx);
     if (waiting.length === 0) return { accountIds: [], isMore: false };
     const accountIds = [...new Set(waiting.map(({ accountId }) => accountId))];
     const heads = await headsOf(tx, accountIds);
@@ -38,13 +38,13 @@ export async function numberWaiting(
   });
 }
 
-/** Lets another node take the lease at once. */
+/** Ends the lease, so that another node can take it at once. */
 export async function releaseLease(db: Pick<Database, "write">, leaseId: string): Promise<void> {
   await db.write((tx) => tx.query(sql`UPDATE event_numbering SET lease_until = 0 WHERE lease_id = ${leaseId}`));
 }
 
-/** Notes that a node of a release that records no events is working. */
-export async function noteOlderNodes(db: Pick<Database, "write">): Promise<void> {
+/** Records the time if a live node runs an older release, which records no events. */
+export async function recordOlderNodes(db: Pick<Database, "write">): Promise<void> {
   await db.write((tx) =>
     tx.query(sql`
       INSERT INTO older_nodes (id, seen_at)
@@ -66,7 +66,7 @@ type WaitingRow = {
   tail: string;
 };
 
-async function takeWaiting(tx: Transaction): Promise<RecordedEvent[]> {
+async function takeFromOutbox(tx: Transaction): Promise<RecordedEvent[]> {
   const rows = await tx.query<WaitingRow>(sql`
     SELECT id, account_id, type, at, resource, actor, request_id, version, head, tail FROM event_outbox ORDER BY id ${limitTo(numberedMax)}`);
   if (rows.length === 0) return [];
@@ -79,7 +79,7 @@ function idsOf(rows: readonly { id: number }[]): string {
   return JSON.stringify(rows.map(({ id }) => id));
 }
 
-/** The heads of the logs of these accounts; an account that was deleted has none. Locks the accounts, so that none is deleted meanwhile. */
+/** Returns the heads of these accounts' logs; none for a deleted account. Locks the accounts against deletion until the commit. */
 async function headsOf(tx: Transaction, accountIds: readonly number[]): Promise<Map<number, Head>> {
   const rows = await tx.query<{ id: number; position: number | null; hash: string | null }>(sql`
     SELECT accounts.id, newest.position, newest.hash FROM accounts

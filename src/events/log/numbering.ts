@@ -5,59 +5,60 @@ import { openNotifications, type Notifications } from "../../platform/db/postgre
 import { Problem } from "../../platform/problem.ts";
 import { repeat } from "../../platform/jobs/repeat.ts";
 import type { Appended } from "./feed.ts";
-import { noteOlderNodes, numberWaiting, releaseLease } from "./numbering.store.ts";
+import { recordOlderNodes, numberWaiting, releaseLease } from "./numbering.store.ts";
 
-/** How often (ms) a node looks for events that wait, and renews or tries to take the lease: well within the lease. */
-const everyMs = 200;
-const olderEveryMs = 1_000;
+/** How often (ms) a node looks for events in the outbox and renews, or tries to take, the lease. Well below the lease's 700 ms. */
+const pollMs = 200;
+const olderPollMs = 1_000;
 const recordedChannel = "petstore_events_recorded";
 const appendedChannel = "petstore_events_appended";
-/** A notification of PostgreSQL has at most 8,000 bytes. */
+/** PostgreSQL allows less than 8,000 bytes in a notification. */
 const payloadMax = 7_000;
 
 type Options = {
   db: Pick<Database, "write">;
   url: string;
-  /** Called after events were appended, by whichever node. */
+  /** Called after any node has appended events. */
   report: (accounts: Appended) => void;
   onError: (error: unknown) => void;
 };
 
 type State = Pick<Options, "db" | "report" | "onError"> & {
   leaseId: string;
-  /** Whether this node had the lease when it last looked. */
+  /** Whether this node had the lease at its last attempt. */
   hasLease: boolean;
   isClosed: boolean;
   running: Promise<void> | undefined;
-  /** Whether to look again as soon as the run under way ends. */
+  /** Whether to run again as soon as the current run ends. */
   again: boolean;
 };
 
-/** The numbering of events on one node. `wake` is called when this node has committed some. */
+/** The numbering of events on one node. Call `wake` after this node has committed events. */
 export type Numbering = { wake(): void; close(): Promise<void> };
 
 /**
- * On PostgreSQL, numbers the events that transactions left in the outbox (decision 0074). One node at a time has the lease to do so; the
- * others tell it when they have committed events. A notification that is lost only delays: every node looks five times a second.
+ * On PostgreSQL, gives positions to the events that transactions left in the outbox (decision 0074). One node at a time has the lease
+ * for it; the others notify it when they have committed events. A lost notification only causes a delay, because every node looks
+ * five times a second.
  */
 export function openNumbering({ db, url, report, onError }: Options): Numbering {
   const state: State = { db, report, onError, leaseId: randomUUID(), hasLease: false, isClosed: false, running: undefined, again: false };
   const notifications = openNotifications(url, {
     channels: [recordedChannel, appendedChannel],
     onMessage: (channel, payload) => {
-      if (channel === appendedChannel) passOn(state, payload);
+      if (channel === appendedChannel) reportRemote(state, payload);
       else if (state.hasLease) void run(state);
     },
     onMissed: () => report("any"),
     onError,
   });
-  const tell = openTelling(notifications);
-  const looking = repeat(everyMs, () => run(state), onError);
-  const older = repeat(olderEveryMs, async () => void (state.hasLease && (await noteOlderNodes(db))), onError);
+  const notifyOthers = openNotifier(notifications);
+  const numberingJob = repeat(pollMs, () => run(state), onError);
+  const olderNodesJob = repeat(olderPollMs, async () => void (state.hasLease && (await recordOlderNodes(db))), onError);
   return {
-    wake: () => void (state.hasLease ? run(state) : tell()),
+    wake: () => void (state.hasLease ? run(state) : notifyOthers()),
     async close() {
-      await Promise.all([looking.stop(), older.stop()]);
+      await Promise.all([numberingJob.stop(), olderNodesJob.stop()]);
       await run(state);
       state.isClosed = true;
       if (state.hasLease) await releaseLease(db, state.leaseId).catch(onError);
@@ -66,8 +67,8 @@ export function openNumbering({ db, url, report, onError }: Options): Numbering 
   };
 }
 
-/** Reports what another node appended. */
-function passOn({ leaseId, report }: State, payload: string): void {
+/** Reports the events that another node appended. */
+function reportRemote({ leaseId, report }: State, payload: string): void {
   const [from, ids = ""] = payload.split(" ");
   if (from !== leaseId) report(ids === "any" ? "any" : ids.split(",").map(Number));
 }
@@ -101,18 +102,18 @@ async function numberAll(state: State): Promise<void> {
   }
 }
 
-/** Returns a function that tells the node with the lease of new events, with one message at a time. */
-function openTelling(notifications: Pick<Notifications, "send">): () => Promise<void> {
-  let isTelling = false;
+/** Returns a function that notifies the node with the lease of new events. It sends one notification at a time. */
+function openNotifier(notifications: Pick<Notifications, "send">): () => Promise<void> {
+  let isSending = false;
   let again = false;
   return async () => {
     again = true;
-    if (isTelling) return;
-    isTelling = true;
+    if (isSending) return;
+    isSending = true;
     while (again) {
       again = false;
       await notifications.send(recordedChannel, "").catch(() => undefined);
     }
-    isTelling = false;
+    isSending = false;
   };
 }

@@ -7,16 +7,18 @@ import { NamedEvent } from "./named-events.ts";
 import { withNames } from "./named-events.store.ts";
 import { isOrderWaiting, orderHistory, requireOrder } from "./order-history.store.ts";
 
-/** How long (ms) an answer waits for an event of the order that has no position yet. */
+/** The longest time (ms) that an answer waits for events of the order to get their positions. */
 const waitMs = 1_000;
 const lookAgainMs = 50;
 
 const OrderHistory = Type.Object({
   events: Type.Array(NamedEvent),
-  isWhole: Type.Boolean({ description: "False if some of its events are not shown: they are no longer kept, or they are too many." }),
+  isWhole: Type.Boolean({
+    description: "False if some of its events are not shown, because they are no longer kept or there are too many.",
+  }),
 });
 
-/** What happened to one order, which only the dashboard asks for. */
+/** The history of an order, for the dashboard. */
 export const orderHistoryRoutes: Operation<Pick<EventServices, "listeners">>[] = [
   operation({
     operationId: "getOrderHistory",
@@ -39,7 +41,7 @@ export const orderHistoryRoutes: Operation<Pick<EventServices, "listeners">>[] =
   }),
 ];
 
-/** Waits until no event of the order waits for its position, so that people see what they just did. */
+/** Waits until all events of the order have positions, so that members see the change that they just made. */
 async function untilNumbered(
   db: Database,
   accountId: number,

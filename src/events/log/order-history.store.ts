@@ -4,14 +4,14 @@ import { byId, Problem } from "../../platform/problem.ts";
 import { walkStatement } from "../../platform/db/walk-statements.ts";
 import { eventColumns, eventOfRow, logStart, newestEvent, type EventRow, type StoredEvent } from "./events.store.ts";
 
-/** The most changes of one order that its history shows, beside its placing. */
+/** The most changes that the history of an order shows, in addition to its placing. */
 const changesMax = 100;
-/** How many places a placing may be away from the one that the order's id suggests. */
+/** How far, in `order.created` events, a placing may be from where the order of ids puts it. */
 const disorderMax = 2_000;
 /** The condition of `events_of_order_changes`. */
 const isChange = "type IN ('order.updated', 'order.completed', 'order.cancelled')";
 
-/** The events of an order, the oldest first. `isWhole` is false if the log has lost or never had some of them, or if there are more. */
+/** The events of an order, oldest first. `isWhole` is false if the log lacks some of them, or if there are too many to show. */
 export type History = { events: StoredEvent[]; isWhole: boolean };
 
 /** Returns the placing of an order and its newest changes. */
@@ -24,7 +24,7 @@ export async function orderHistory(db: Database, accountId: number, orderId: num
   return { events: [...(placing ? [placing] : []), ...changes], isWhole };
 }
 
-/** Whether an event of the order waits for its position. */
+/** Whether an event of the order has no position yet. */
 export async function isOrderWaiting(db: Database, accountId: number, orderId: number): Promise<boolean> {
   if (db.engine === "sqlite") return false;
   const rows = await db.query(sql`SELECT 1 FROM event_outbox WHERE account_id = ${accountId} AND resource = ${`order/${orderId}`} LIMIT 1`);
@@ -48,8 +48,8 @@ async function changesOf(db: Database, accountId: number, resource: string): Pro
 }
 
 /**
- * Finds the event of an order's placing by binary search, because orders get ascending ids. The events of orders that PostgreSQL placed at the same
- * time may not ascend, so the search looks at neighbours too.
+ * Finds the event of an order's placing by binary search, because order ids ascend with positions. Orders that were placed on
+ * PostgreSQL at the same time may be out of order, so the search then looks at the neighbours.
  */
 async function placingOf(db: Database, accountId: number, orderId: number): Promise<StoredEvent | undefined> {
   let low = (await logStart(db, accountId)).position;
@@ -74,7 +74,7 @@ async function placingOf(db: Database, accountId: number, orderId: number): Prom
 type Placing = { position: number; orderId: number };
 const placingColumns = raw("position, resource");
 
-/** Reads placings from a position, in their order, or before one, backwards. */
+/** Reads placings: forwards from a position, or backwards from the one before it. */
 async function placings(db: Database, accountId: number, bounds: { from: number } | { until: number }, limit: number): Promise<Placing[]> {
   const walk = { table: "events", index: "events_by_type", columns: placingColumns, accountId, equal: { type: "order.created" } };
   const course = { order: ["position"], ...bounds, isBackwards: "until" in bounds };

@@ -5,15 +5,16 @@ import { auditTypes } from "./audit.ts";
 import { newestEvent } from "./events.store.ts";
 
 const dayMs = 86_400_000;
-/** Accounts looked up at once, and events deleted in one transaction. */
+/** The most accounts of one read, and the most events deleted in one transaction. */
 const batchMax = 1_000;
 
-/** How long (days) events are kept: all of them, and those of the audit. */
+/** For how many days all events are kept, and for how many those of the audit. */
 export type Retention = { eventDaysKept: number; auditDaysKept: number };
 
 /**
- * Deletes old events. A log then begins where every event is kept, with the hash of the event before; older events of the audit stay beside it, and no reader of the
- * log sees them. The newest event always stays, because the next one follows its position and hash.
+ * Deletes old events. `event_starts` then has the position from which every event is kept, and the hash of the event before it.
+ * Older events of the audit stay in the table, but only the audit shows them. The newest event always stays, because the next event
+ * needs its position and hash.
  */
 export async function expireEvents(db: Database, now: number, { eventDaysKept, auditDaysKept }: Retention): Promise<void> {
   const [before, auditBefore] = [now - eventDaysKept * dayMs, now - Math.max(eventDaysKept, auditDaysKept) * dayMs];

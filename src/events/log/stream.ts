@@ -1,15 +1,15 @@
 import type { Database } from "../../platform/db/database.ts";
 import type { EventType } from "../../platform/events.ts";
 import type { AnswerStream } from "../../platform/http/operation.ts";
-import { readEvents, shownText, type StoredEvent } from "./events.store.ts";
+import { readEvents, eventJson, type StoredEvent } from "./events.store.ts";
 import type { Listener } from "./listeners.ts";
 
 const heartbeatMs = 15_000;
 /** How often (ms) the stream checks that its caller may still read. */
 const checkMs = 1_000;
-/** How long (ms) a client may leave sent events unread before it is cut off. */
+/** How long (ms) a client may leave sent events unread before it is disconnected. */
 export const stalledMs = 30_000;
-/** Events read at once: the most that a slow client makes the service hold. */
+/** The most events of one read, and so the most that the service holds for a slow client. */
 const batchMax = 50;
 
 export type Streaming = {
@@ -20,15 +20,16 @@ export type Streaming = {
   /** Ends the stream after this time (ms) without an event. */
   endsAfterMs: number;
   listener: Listener;
-  /** Whether the service stops. */
+  /** Whether the service is stopping. */
   isClosed: () => boolean;
   /** Whether the caller may still read events. */
   isAllowed: () => Promise<boolean>;
 };
 
 /**
- * Sends the events of a log as server-sent events (HTML, 9.2), each with its position as the id, until the client closes, may no longer read,
- * or the service stops. A client that is slower than the log delays only its own reads: what it has not taken stays in the database.
+ * Sends the events of a log as server-sent events (HTML, 9.2), each with its position as the id. Ends when the client closes the
+ * connection, may no longer read events, or the service stops. A slow client delays only itself: events that it has not read stay in
+ * the database.
  */
 export async function streamEvents(stream: AnswerStream, streaming: Streaming): Promise<void> {
   const { listener } = streaming;
@@ -44,7 +45,7 @@ export async function streamEvents(stream: AnswerStream, streaming: Streaming): 
     await send(stream, streaming, () => isGone, drained);
     stream.end();
   } catch {
-    stream.destroy(); // the client connects again, and gets the refusal as an answer
+    stream.destroy(); // the client reconnects, and then gets the refusal as an answer
   } finally {
     listener.close();
   }
@@ -75,12 +76,12 @@ async function send(stream: AnswerStream, streaming: Streaming, isGone: () => bo
 }
 
 function framed(event: StoredEvent): string {
-  return `id: ${event.position}\ndata: ${shownText(event)}\n\n`;
+  return `id: ${event.position}\ndata: ${eventJson(event)}\n\n`;
 }
 
 type Drain = ReturnType<typeof openDrain>;
 
-/** Waits until the client has taken what was written. */
+/** Returns an object whose `wait` resolves to whether the client has read all that was written, within a time (ms). */
 export function openDrain(stream: AnswerStream, isGone: () => boolean) {
   let waiting: ((isDrained: boolean) => void) | undefined;
   stream.onDrain(() => waiting?.(true));

@@ -53,11 +53,11 @@ const notPublic = [
   "017700000001",
 ];
 
-test("addresses that are not of the public internet are refused, whatever their form", () => {
+test("addresses that are not on the public internet are refused in every notation", () => {
   for (const address of notPublic) assert.equal(isPublicAddress(address), false, address);
 });
 
-test("public addresses are allowed, those beside special ranges included", () => {
+test("public addresses are allowed, including those next to special ranges", () => {
   for (const address of [
     "8.8.8.8",
     "1.1.1.1",

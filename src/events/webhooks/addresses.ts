@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** IPv4 addresses that the internet does not route to one host of the public (RFC 6890, and the IANA registry of special addresses). */
+/** Special IPv4 ranges, which are not public hosts (RFC 6890, and the IANA registry of special-purpose addresses). */
 const special: [string, number][] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -21,7 +21,7 @@ const special: [string, number][] = [
 
 /**
  * Special ranges within `2000::/3`: protocol assignments with Teredo, documentation, and 6to4, which wraps an IPv4 address. Everything outside
- * of `2000::/3` is refused anyhow: loopback, link-local, unique-local, multicast, IPv4-mapped and NAT64 addresses.
+ * `2000::/3` is refused in any case: loopback, link-local, unique-local, multicast, IPv4-mapped and NAT64 addresses.
  */
 const special6: [string, number][] = [
   ["2001::", 23],
@@ -36,7 +36,7 @@ for (const [net, bits] of special6) refused.addSubnet(net, bits, "ipv6");
 const global6 = new BlockList();
 global6.addSubnet("2000::", 3, "ipv6");
 
-/** Whether an address is one of the public internet, to which a webhook may be sent (specification 9.6). */
+/** Whether an address is on the public internet, so that webhooks may be sent to it (specification 9.6). */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !refused.check(address, "ipv4");

@@ -9,7 +9,7 @@ import { dueDeliveries, type StoredDelivery } from "./deliveries.store.ts";
 import { messageOf } from "./message.ts";
 import { isDelivered } from "./schedule.ts";
 import type { Sender } from "./sender.ts";
-import { nextItem, noteExpired, noteResult, takesNew, type Flight, type Item, type Session } from "./session.ts";
+import { nextItem, skipExpired, recordResult, takesNew, type Flight, type Item, type Session } from "./session.ts";
 import { signedHeaders } from "./signature.ts";
 import { typesOf } from "./webhooks.ts";
 
@@ -18,9 +18,9 @@ export type AttemptParts = {
   clock: Clock;
   leases: RowLeases;
   sender: Sender;
-  /** The attempts that run at once on this node, by account. */
+  /** Limits how many attempts run at once on this node. Accounts take turns. */
   places: FairShare<number>;
-  /** The same for endpoints whose last attempt failed: however many hang, they leave the other places free. */
+  /** The same for endpoints whose last attempt failed, so that endpoints that hang cannot use up all places. */
   failingPlaces: FairShare<number>;
   onAttempt: (attempted: Attempted) => void;
 };
@@ -39,7 +39,7 @@ export type Attempted = {
 const readMax = 50;
 const retriesMax = 20;
 
-/** Reads retries that are due, and the next events unless some of the last ones are still to be sent. */
+/** Reads the retries that are due, and new events once all earlier ones have been started. */
 export async function fill(parts: AttemptParts, session: Session): Promise<void> {
   if (session.isEnded || session.isStale) return;
   if (session.retries.length === 0 && session.dueAt !== null && session.dueAt <= parts.clock()) await readRetries(parts, session);
@@ -48,7 +48,7 @@ export async function fill(parts: AttemptParts, session: Session): Promise<void>
 
 async function readRetries({ db, clock }: AttemptParts, session: Session): Promise<void> {
   const { accountId, id: webhookId } = session.webhook;
-  // The read still finds attempts due that are under way, or whose results are not committed.
+  // Rows of running attempts, and of results that are not committed yet, still look due.
   const busy = new Set([...session.flights.keys(), ...session.unsaved]);
   const due = await dueDeliveries(db, { accountId, webhookId }, clock(), retriesMax);
   const waiting = due.filter(({ messageId }) => !busy.has(messageId));
@@ -56,7 +56,7 @@ async function readRetries({ db, clock }: AttemptParts, session: Session): Promi
   session.retries.push(...items.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0)));
 }
 
-/** The message of a delivery. The text is empty if its event is no longer kept. */
+/** Returns a delivery's message. Its text is empty if the event is no longer kept. */
 async function itemOf(db: Database, accountId: number, stored: StoredDelivery): Promise<Item> {
   const { messageId, position, type, requestId } = stored;
   const event = position === null ? undefined : await eventAt(db, accountId, position);
@@ -64,7 +64,7 @@ async function itemOf(db: Database, accountId: number, stored: StoredDelivery): 
   return { messageId, position, type, requestId, text, stored };
 }
 
-/** The event at a position; undefined if it is no longer kept. */
+/** Returns the event at a position; undefined if it is no longer kept. */
 export async function eventAt(db: Database, accountId: number, position: number): Promise<StoredEvent | undefined> {
   try {
     const [event] = await readEvents(db, accountId, { after: position - 1, limit: 1 });
@@ -75,7 +75,7 @@ export async function eventAt(db: Database, accountId: number, position: number)
   }
 }
 
-/** Reads new events of the endpoint's types. If some that it did not get have been deleted, goes on with the oldest that is kept. */
+/** Reads new events of the endpoint's types. If events were deleted before they were sent, continues with the oldest that is kept. */
 async function readNew({ db }: AttemptParts, session: Session): Promise<void> {
   const { accountId, types, replays } = session.webhook;
   session.hasNew = false;
@@ -93,11 +93,11 @@ async function readNew({ db }: AttemptParts, session: Session): Promise<void> {
     if (!(error instanceof Problem && error.code === "events_expired")) throw error;
     const { position } = await logStart(db, accountId);
     session.hasNew = true;
-    if (session.webhook.replays === replays) noteExpired(session, after + 1, position - 1);
+    if (session.webhook.replays === replays) skipExpired(session, after + 1, position - 1);
   }
 }
 
-/** Begins as many attempts as may run now. `onEnd` is called after each. */
+/** Starts all attempts that may start now. `onEnd` is called after each. */
 export function startAttempts(parts: AttemptParts, session: Session, onEnd: () => void): void {
   if (!parts.leases.isHeld(session.lease)) return;
   for (let item = nextItem(session, parts.clock()); item; item = nextItem(session, parts.clock())) {
@@ -108,7 +108,7 @@ export function startAttempts(parts: AttemptParts, session: Session, onEnd: () =
   }
 }
 
-/** Sends a message once and notes the result. Never rejects. */
+/** Sends a message once and records the result. Never rejects. */
 async function attempt(parts: AttemptParts, session: Session, flight: Flight): Promise<void> {
   const { sender, clock, leases, onAttempt } = parts;
   const { item } = flight;
@@ -136,8 +136,8 @@ async function attempt(parts: AttemptParts, session: Session, flight: Flight): P
     const ms = Math.round(session.activeAt - flight.startedAt);
     session.flights.delete(item.messageId);
     const { health } = session;
-    noteResult(session, item.text === "" ? withoutRetry(flight) : flight, outcome, ms, clock());
-    // Nothing was sent, so it says nothing of the endpoint.
+    recordResult(session, item.text === "" ? withoutRetry(flight) : flight, outcome, ms, clock());
+    // Nothing was sent, so the endpoint's health stays as it was.
     if (item.text === "") return void (session.health = health);
     const { requestId, type } = item;
     onAttempt({ accountId, webhookId, requestId, type, status: outcome.status, isDelivered: isDelivered(outcome), ms });
@@ -146,7 +146,7 @@ async function attempt(parts: AttemptParts, session: Session, flight: Flight): P
   }
 }
 
-/** A flight whose message will not be tried again. */
+/** Returns a copy of a flight whose message will not be tried again. */
 function withoutRetry(flight: Flight): Flight {
   const { stored } = flight.item;
   return stored ? { ...flight, item: { ...flight.item, stored: { ...stored, giveUpAt: 0 } } } : flight;

@@ -6,7 +6,7 @@ import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts"
 import { listed } from "../../platform/http/resource-answers.ts";
 import { eventAt } from "./attempts.ts";
 import { Deliveries, Delivery, DeliveryPath, DeliveryQuery } from "./deliveries.ts";
-import { deliveryOf, findDelivery, insertTest, listDeliveries, resendDelivery } from "./deliveries.store.ts";
+import { deliveryResponse, findDelivery, insertTest, listDeliveries, resendDelivery } from "./deliveries.store.ts";
 import { messageOf, testText, testType } from "./message.ts";
 import { answerBytesMax } from "./sender.ts";
 import { confirm, type WebhookServices } from "./webhook-operations.ts";
@@ -59,7 +59,7 @@ export const deliveryRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "List deliveries",
-    description: "What was sent in seven days, newest first; at most 10,000.",
+    description: "The deliveries of the last seven days, newest first; at most 10,000.",
     scope: "webhooks:read",
     params: WebhookPath,
     query: DeliveryQuery,
@@ -77,7 +77,7 @@ export const deliveryRoutes: Operation<WebhookServices>[] = [
     summary: "Get a delivery",
     description: "One delivery with the start of the message and of the answer.",
     scope: "webhooks:read",
-    alsoScope: "events:read", // endpoints receive them
+    alsoScope: "events:read", // a message contains an event
     params: DeliveryPath,
     example: { params: oneParams },
     answers: {
@@ -93,9 +93,9 @@ export const deliveryRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Resend a delivery",
-    description: "Sends a message again now, with its `webhook-id`. One that had ended is sent once.",
+    description: "Sends a message again now, with the same `webhook-id`. A delivery that had ended gets one attempt.",
     scope: "webhooks:write",
-    alsoScope: "events:read", // endpoints receive them
+    alsoScope: "events:read", // a message contains an event
     params: DeliveryPath,
     example: { params: oneParams },
     answers: { 202: { description: "The delivery, which is sent now.", schema: Delivery, example: test } },
@@ -115,7 +115,7 @@ async function sendTest(tx: Transaction, call: Call<WebhookServices, { params: S
   const stored = await insertTest(tx, { accountId, webhookId: id }, message, now);
   await makeDue(tx, accountId, id, now);
   await services.announcer.publish(tx, webhookChanged(accountId, id));
-  return { status: 202, body: deliveryOf(stored) };
+  return { status: 202, body: deliveryResponse(stored) };
 }
 
 async function readDeliveries(
@@ -127,7 +127,7 @@ async function readDeliveries(
   const [before = Number.MAX_SAFE_INTEGER] = positionOf(query, 1) ?? [];
   const rows = await listDeliveries(db, { accountId, webhookId }, query, Number(before), (query.limit ?? limitDefault) + 1);
   const page = pageOf(path.replace("{webhookId}", String(webhookId)), query, rows, (row) => [row.id]);
-  return { status: 200, body: page.rows.map(deliveryOf), headers: page.headers };
+  return { status: 200, body: page.rows.map(deliveryResponse), headers: page.headers };
 }
 
 async function readDelivery(db: Database, call: Call<WebhookServices, One>): Promise<Answer> {
@@ -136,10 +136,10 @@ async function readDelivery(db: Database, call: Call<WebhookServices, One>): Pro
   const stored = await findDelivery(db, { accountId, webhookId }, params.deliveryId);
   const event = stored.position === null ? undefined : await eventAt(db, accountId, stored.position);
   const text = stored.body ?? (event ? messageOf(event).text : null);
-  return { status: 200, body: { ...deliveryOf(stored), requestBody: text && startOf(text), responseBody: stored.responseBody } };
+  return { status: 200, body: { ...deliveryResponse(stored), requestBody: text && startOf(text), responseBody: stored.responseBody } };
 }
 
-/** The first bytes of a text, without a character that the cut would split. */
+/** Returns the start of a text, without a character that the cut would split. */
 function startOf(text: string): string {
   const bytes = Buffer.from(text);
   return bytes.length <= answerBytesMax ? text : new TextDecoder().decode(bytes.subarray(0, answerBytesMax), { stream: true });
@@ -151,5 +151,5 @@ async function resend(tx: Transaction, call: Call<WebhookServices, One>): Promis
   const stored = await resendDelivery(tx, { accountId, webhookId }, params.deliveryId, now);
   await makeDue(tx, accountId, webhookId, now);
   await services.announcer.publish(tx, webhookChanged(accountId, webhookId));
-  return { status: 202, body: deliveryOf(stored) };
+  return { status: 202, body: deliveryResponse(stored) };
 }

@@ -5,7 +5,7 @@ import { formatDateTime } from "../../platform/http/dates.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import type { Delivery, DeliveryQuery } from "./deliveries.ts";
 
-/** A message to an endpoint and its last attempt. `body` is null for an event, whose body is in the log. */
+/** A message to an endpoint, and its last attempt. `body` is null for an event: the log has it. */
 export type StoredDelivery = {
   id: number;
   messageId: string;
@@ -47,23 +47,23 @@ type DeliveryRow = {
 const columns = sql`id, message_id, position, type, request_id, body, status, attempts, give_up_at, next_attempt_at, attempted_at, duration_ms,
   response_status, response_body, error, created_at`;
 
-/** How long a delivery is kept (ms), and how many of each endpoint are. */
+/** How long (ms) a delivery is kept, and how many deliveries of an endpoint are. */
 const keptMs = 7 * 86_400_000;
 const keptMax = 10_000;
-/** Deliveries that wait for their next attempt are counted up to here. */
+/** The number up to which an endpoint's waiting deliveries are counted. */
 export const waitingMax = 1_000;
 
-type Of = { accountId: number; webhookId: number };
+type EndpointRef = { accountId: number; webhookId: number };
 
 /** Returns deliveries, newest first. */
 export async function listDeliveries(
   db: Queryable,
-  { accountId, webhookId }: Of,
+  { accountId, webhookId }: EndpointRef,
   { status, requestId }: DeliveryQuery,
   beforeId: number,
   limit: number,
 ): Promise<StoredDelivery[]> {
-  // a constant in the text, so that the engine can use the index of what is not delivered
+  // Each status is a constant in the SQL, so that the engine can use the index of undelivered deliveries.
   const undelivered = status === "pending" ? sql`AND status = 'pending'` : status === "failed" ? sql`AND status = 'failed'` : empty;
   const rows = await db.query<DeliveryRow>(sql`
     SELECT ${columns} FROM webhook_deliveries WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND id < ${beforeId}
@@ -75,15 +75,20 @@ export async function listDeliveries(
 }
 
 /** @throws Problem `not_found` */
-export async function findDelivery(db: Queryable, { accountId, webhookId }: Of, id: number): Promise<StoredDelivery> {
+export async function findDelivery(db: Queryable, { accountId, webhookId }: EndpointRef, id: number): Promise<StoredDelivery> {
   const [row] = await db.query<DeliveryRow>(sql`
     SELECT ${columns} FROM webhook_deliveries WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND id = ${id}`);
   if (!row) throw new Problem("not_found", `There is no ${byId("delivery", id)} of this endpoint.`);
   return fromRow(row);
 }
 
-/** The deliveries that are due, oldest first. */
-export async function dueDeliveries(db: Queryable, { accountId, webhookId }: Of, now: number, limit: number): Promise<StoredDelivery[]> {
+/** Returns the deliveries that are due, the longest due first. */
+export async function dueDeliveries(
+  db: Queryable,
+  { accountId, webhookId }: EndpointRef,
+  now: number,
+  limit: number,
+): Promise<StoredDelivery[]> {
   const rows = await db.query<DeliveryRow>(sql`
     SELECT ${columns} FROM webhook_deliveries
     WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND status = 'pending' AND next_attempt_at <= ${now}
@@ -91,8 +96,11 @@ export async function dueDeliveries(db: Queryable, { accountId, webhookId }: Of,
   return rows.map(fromRow);
 }
 
-/** How many deliveries wait, counted up to `waitingMax`, and when the first is due (ms). */
-export async function waitingDeliveries(db: Queryable, { accountId, webhookId }: Of): Promise<{ count: number; dueAt: number | null }> {
+/** Counts waiting deliveries, up to `waitingMax`. `dueAt` (ms) is when the first is due. */
+export async function waitingDeliveries(
+  db: Queryable,
+  { accountId, webhookId }: EndpointRef,
+): Promise<{ count: number; dueAt: number | null }> {
   const [row] = await db.query<{ n: number; due: number | null }>(sql`
     SELECT count(*) AS n, min(next_attempt_at) AS due FROM (
       SELECT next_attempt_at FROM webhook_deliveries WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND status = 'pending'
@@ -100,11 +108,16 @@ export async function waitingDeliveries(db: Queryable, { accountId, webhookId }:
   return { count: Number(row?.n), dueAt: row?.due ?? null };
 }
 
-/** What an attempt adds to a delivery, or makes one with. `attempted` is false if the attempt still runs. */
+/** A delivery to save after an attempt, or during one: `attempted` is then false. */
 export type SavedDelivery = Omit<StoredDelivery, "id" | "attempts" | "createdAt"> & { attempted: boolean };
 
-/** Saves the result of an attempt: one row for each message. */
-export async function saveDelivery(tx: Transaction, { accountId, webhookId }: Of, saved: SavedDelivery, now: number): Promise<void> {
+/** Saves a delivery: adds its row, or updates the row of the same message. */
+export async function saveDelivery(
+  tx: Transaction,
+  { accountId, webhookId }: EndpointRef,
+  saved: SavedDelivery,
+  now: number,
+): Promise<void> {
   await tx.query(sql`
     INSERT INTO webhook_deliveries (account_id, webhook_id, id, message_id, position, type, request_id, body, status, attempts, give_up_at,
       next_attempt_at, attempted_at, duration_ms, response_status, response_body, error, created_at)
@@ -117,10 +130,10 @@ export async function saveDelivery(tx: Transaction, { accountId, webhookId }: Of
       response_body = excluded.response_body, error = excluded.error`);
 }
 
-/** Adds a message that no event stands for. It is due now, and sent once. */
+/** Adds a test message. It is due now, and is sent once. */
 export async function insertTest(
   tx: Transaction,
-  { accountId, webhookId }: Of,
+  { accountId, webhookId }: EndpointRef,
   message: Pick<StoredDelivery, "messageId" | "type" | "body">,
   now: number,
 ): Promise<StoredDelivery> {
@@ -131,10 +144,10 @@ export async function insertTest(
   return fromRow(row!);
 }
 
-/** Makes a delivery due now. One that had ended is sent once more. */
-export async function resendDelivery(tx: Transaction, of: Of, id: number, now: number): Promise<StoredDelivery> {
-  await findDelivery(tx, of, id);
-  const { accountId, webhookId } = of;
+/** Makes a delivery due now. A delivery that had ended gets one more attempt. */
+export async function resendDelivery(tx: Transaction, endpoint: EndpointRef, id: number, now: number): Promise<StoredDelivery> {
+  await findDelivery(tx, endpoint, id);
+  const { accountId, webhookId } = endpoint;
   const [row] = await tx.query<DeliveryRow>(sql`
     UPDATE webhook_deliveries SET give_up_at = CASE WHEN status = 'pending' THEN give_up_at ELSE 0 END, status = 'pending', next_attempt_at = ${now}
     WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND id = ${id} RETURNING ${columns}`);
@@ -142,14 +155,14 @@ export async function resendDelivery(tx: Transaction, of: Of, id: number, now: n
 }
 
 /** Makes every waiting delivery of an endpoint due now. */
-export async function hastenDeliveries(tx: Transaction, { accountId, webhookId }: Of, now: number): Promise<void> {
+export async function makeDeliveriesDue(tx: Transaction, { accountId, webhookId }: EndpointRef, now: number): Promise<void> {
   await tx.query(sql`
     UPDATE webhook_deliveries SET next_attempt_at = ${now}
     WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND status = 'pending' AND next_attempt_at > ${now}`);
 }
 
-/** Deletes what an endpoint has beyond the newest 10,000 deliveries, except those that wait. */
-export async function trimDeliveries(tx: Transaction, { accountId, webhookId }: Of): Promise<void> {
+/** Deletes an endpoint's deliveries beyond the newest 10,000, except those that wait. */
+export async function trimDeliveries(tx: Transaction, { accountId, webhookId }: EndpointRef): Promise<void> {
   const own = sql`account_id = ${accountId} AND webhook_id = ${webhookId}`;
   await tx.query(sql`
     DELETE FROM webhook_deliveries WHERE ${own} AND status <> 'pending' AND id <= (
@@ -168,8 +181,8 @@ export function expireDeliveries(db: Database, now: number): Promise<void> {
   );
 }
 
-/** A delivery as lists show it. */
-export function deliveryOf(stored: StoredDelivery): Delivery {
+/** Returns a delivery as lists show it. */
+export function deliveryResponse(stored: StoredDelivery): Delivery {
   const { id, messageId, position, type, requestId, status, attempts, attemptedAt, durationMs, responseStatus, error, nextAttemptAt } =
     stored;
   return {

@@ -28,6 +28,8 @@ export const DeliveryPath = Type.Object({ webhookId: Id("The endpoint's identifi
 export const DeliveryQuery = Type.Object({
   ...paging,
   status: Type.Optional(variant(DeliveryStatus, { description: "Only deliveries with this status." })),
-  requestId: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: "Only deliveries of what this request changed." })),
+  requestId: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: "Only deliveries of events that this request caused." }),
+  ),
 });
 export type DeliveryQuery = Static<typeof DeliveryQuery>;

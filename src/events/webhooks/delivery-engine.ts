@@ -9,15 +9,15 @@ import { expireDeliveries } from "./deliveries.store.ts";
 import type { Session } from "./session.ts";
 import { accountsWithWebhooks, claimWebhooks, hasDue, type Due } from "./session.store.ts";
 import { endSession, leaseMs, openSession, pump, releaseSession, save, tick, type SessionParts } from "./sessions.ts";
-import { forgetEarlierSecrets } from "./webhooks.store.ts";
+import { deletePreviousSecrets } from "./webhooks.store.ts";
 
 export type DeliveryEngine = {
-  /** Reads again what a change names, or everything. */
+  /** Reloads the endpoints that a change names; all endpoints without one. */
   applyChange(change: Change | undefined): Promise<void>;
   onLeaseLost(): void;
-  /** Begins to send. The database must be ready. */
+  /** Starts sending. The database must be ready. */
   start(): Promise<void>;
-  /** Begins no more attempts, gives those that run five seconds, and saves their results. */
+  /** Starts no more attempts, waits up to five seconds for running ones, and saves their results. */
   stop(): Promise<void>;
   metrics(): Metric[];
 };
@@ -28,34 +28,36 @@ export type EngineOptions = Omit<SessionParts, "places" | "failingPlaces" | "onA
   onAttempt?: AttemptParts["onAttempt"] | undefined;
 };
 
-/** Attempts that run at once on a node, and endpoints that it works on at once. */
+/** The most attempts that run at once on a node: to endpoints that accept messages, and to failing ones. */
 const placesMax = 256;
 const failingPlacesMax = 128;
+/** The most endpoints that a node works on at once, and that one transaction claims. */
 const sessionsMax = 5_000;
 const claimedMax = 200;
 const tickEveryMs = 200;
-const lookEveryMs = 1_000;
+const claimEveryMs = 1_000;
 const cleanEveryMs = 60_000;
-/** How long (ms) attempts that run may take after the service was asked to stop. */
+/** How long (ms) `stop` waits for running attempts. */
 const stopMs = 5_000;
 const durationBounds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 type Engine = SessionParts & {
   sessions: Map<string, Session>;
-  /** The accounts that have endpoints: the events of others wake nobody. */
+  /** The accounts that have endpoints. Events of other accounts are ignored. */
   accounts: Set<number>;
-  /** Accounts with new events whose endpoints are to be claimed. */
+  /** Accounts with new events, whose endpoints are to be claimed. */
   waiting: Set<number>;
-  looksForAny: boolean;
-  looking: Promise<void> | undefined;
+  claimsAny: boolean;
+  claiming: Promise<void> | undefined;
   isStopping: boolean;
   jobs: { stop(): unknown }[];
 };
 
 /**
- * Sends events to the endpoints of all accounts. An endpoint is worked on by one node at a time, which leases its row: that node reads the
- * account's log from the endpoint's position, sends, and saves the results with the position that they reached. So a message is sent at least
- * once whatever is killed; and attempts take turns by account, so that no endpoint holds up another (decision 0049).
+ * Sends events to the endpoints of all accounts (decision 0049). One node at a time works on an endpoint, because it leases the
+ * endpoint's row. It reads the account's log from the endpoint's position, sends the events, and saves the results and the new position
+ * in one transaction. So each message is sent at least once, even if a node is killed. Attempts take turns by account, so no endpoint
+ * delays those of other accounts.
  */
 export function openDeliveryEngine({ feed, ...parts }: EngineOptions): DeliveryEngine {
   const counts = { delivered: 0, failed: 0 };
@@ -73,8 +75,8 @@ export function openDeliveryEngine({ feed, ...parts }: EngineOptions): DeliveryE
     sessions: new Map(),
     accounts: new Set(),
     waiting: new Set(),
-    looksForAny: false,
-    looking: undefined,
+    claimsAny: false,
+    claiming: undefined,
     isStopping: false,
     jobs: [],
   };
@@ -97,14 +99,14 @@ async function start(engine: Engine, feed: Feed): Promise<void> {
   engine.jobs.push(
     { stop: end },
     repeat(tickEveryMs, () => tickAll(engine), onError),
-    repeat(lookEveryMs, () => look(engine, "any"), onError),
+    repeat(claimEveryMs, () => claimDue(engine, "any"), onError),
     repeat(cleanEveryMs, () => expireDeliveries(engine.db, engine.clock()), onError),
-    repeat(cleanEveryMs, () => engine.db.write((tx) => forgetEarlierSecrets(tx, engine.clock())), onError),
+    repeat(cleanEveryMs, () => engine.db.write((tx) => deletePreviousSecrets(tx, engine.clock())), onError),
   );
 }
 
 function onAppended(engine: Engine, appended: Appended): void {
-  if (appended === "any") return void look(engine, "any");
+  if (appended === "any") return void claimDue(engine, "any");
   let isWaiting = false;
   for (const accountId of appended) {
     if (!engine.accounts.has(accountId)) continue;
@@ -117,41 +119,41 @@ function onAppended(engine: Engine, appended: Appended): void {
     session.hasNew = true;
     void pump(engine, session);
   }
-  void look(engine, { accountIds: [] });
+  void claimDue(engine, { accountIds: [] });
 }
 
-/** Claims endpoints that have something to send, once at a time. */
-function look(engine: Engine, due: Due): Promise<void> {
-  if (due === "any") engine.looksForAny = true;
-  engine.looking ??= claimAll(engine)
+/** Claims endpoints that have something to send. Runs once at a time. */
+function claimDue(engine: Engine, due: Due): Promise<void> {
+  if (due === "any") engine.claimsAny = true;
+  engine.claiming ??= claimAll(engine)
     .catch(engine.onError)
     .finally(() => {
-      engine.looking = undefined;
+      engine.claiming = undefined;
     });
-  return engine.looking;
+  return engine.claiming;
 }
 
 async function claimAll(engine: Engine): Promise<void> {
-  while ((engine.looksForAny || engine.waiting.size > 0) && !engine.isStopping) {
+  while ((engine.claimsAny || engine.waiting.size > 0) && !engine.isStopping) {
     const accountIds = [...engine.waiting].slice(0, claimedMax);
     for (const accountId of accountIds) engine.waiting.delete(accountId);
     if (accountIds.length > 0) await claim(engine, { accountIds });
     else {
-      engine.looksForAny = false;
-      if (await claim(engine, "any")) engine.looksForAny = true;
+      engine.claimsAny = false;
+      if (await claim(engine, "any")) engine.claimsAny = true;
     }
   }
 }
 
-/** Claims some endpoints and begins to work on them. Returns whether there may be more. */
+/** Claims a batch of endpoints and starts their sessions. Returns whether there may be more. */
 async function claim(engine: Engine, due: Due): Promise<boolean> {
   const { db, leases, sessions } = engine;
   const count = Math.min(claimedMax, sessionsMax - sessions.size);
-  const taken = count > 0 ? await leases.begin(leaseMs) : undefined;
-  if (!taken || !(await hasDue(db, due, taken))) return false;
-  const claimed = await db.write((tx) => claimWebhooks(tx, due, count, taken));
+  const rowClaim = count > 0 ? await leases.begin(leaseMs) : undefined;
+  if (!rowClaim || !(await hasDue(db, due, rowClaim))) return false;
+  const claimed = await db.write((tx) => claimWebhooks(tx, due, count, rowClaim));
   for (const webhook of claimed) {
-    const session = openSession(engine, webhook, taken.lease);
+    const session = openSession(engine, webhook, rowClaim.lease);
     sessions.set(keyOf(session), session);
     void pump(engine, session);
   }
@@ -168,10 +170,10 @@ async function tickAll(engine: Engine): Promise<void> {
   const release = async (session: Session): Promise<void> => {
     if (!session.isEnded) await releaseSession(engine, session);
     engine.sessions.delete(keyOf(session));
-    engine.looksForAny ||= session.hasNew && !engine.isStopping;
+    engine.claimsAny ||= session.hasNew && !engine.isStopping;
   };
   await Promise.all(idle.map((session) => release(session).catch(engine.onError)));
-  if (engine.looksForAny) await look(engine, "any");
+  if (engine.claimsAny) await claimDue(engine, "any");
 }
 
 async function applyChange(engine: Engine, change: Change | undefined): Promise<void> {
@@ -187,19 +189,19 @@ async function applyChange(engine: Engine, change: Change | undefined): Promise<
     session.isStale = true;
     void pump(engine, session);
   }
-  if (change?.kind === "webhook") void look(engine, "any");
+  if (change?.kind === "webhook") void claimDue(engine, "any");
 }
 
 async function stop(engine: Engine): Promise<void> {
   engine.isStopping = true;
   await Promise.all(engine.jobs.map((job) => job.stop()));
-  await engine.looking;
+  await engine.claiming;
   const sessions = [...engine.sessions.values()];
   for (const session of sessions) session.isEnded = true;
-  const isFlying = () => sessions.some(({ flights }) => [...flights.values()].some(({ isDropped }) => !isDropped));
-  for (let waited = 0; waited < stopMs && isFlying(); waited += 20) await sleep(20);
+  const isInFlight = () => sessions.some(({ flights }) => [...flights.values()].some(({ isDropped }) => !isDropped));
+  for (let waited = 0; waited < stopMs && isInFlight(); waited += 20) await sleep(20);
   for (const session of sessions) session.stop.abort();
-  while (isFlying()) await sleep(1);
+  while (isInFlight()) await sleep(1);
   await Promise.all(sessions.filter(({ results }) => results.length > 0).map((session) => save(engine, session)));
   engine.sender.close();
 }

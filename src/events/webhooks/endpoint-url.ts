@@ -5,9 +5,9 @@ import { isPublicAddress } from "./addresses.ts";
 /** Returns the addresses of a host name; throws `AddressError` if DNS gives none. */
 export type Resolve = (hostname: string, accountId: number) => Promise<string[]>;
 
-/** An endpoint cannot be reached, or must not be. The message is for the endpoint's owner. */
+/** An endpoint's address cannot be found, or is not allowed. The message is for the endpoint's owner. */
 export class AddressError extends Error {
-  /** Whether the address exists, but must not be sent to. */
+  /** Whether the address was found but is not allowed. */
   readonly isRefused: boolean;
 
   constructor(message: string, isRefused: boolean) {
@@ -16,7 +16,7 @@ export class AddressError extends Error {
   }
 }
 
-/** The rules for addresses of endpoints. With `privateAddresses`, plain HTTP and every address are allowed, for development. */
+/** The rules for endpoint addresses. `privateAddresses`, for development, allows plain HTTP and all addresses. */
 export type AddressRules = { privateAddresses: boolean; resolve: Resolve };
 
 const urlLengthMax = 2_000;
@@ -45,8 +45,8 @@ export function parseEndpointUrl(text: string, { privateAddresses }: Pick<Addres
 }
 
 /**
- * Refuses an endpoint if its address, or any address of its host name, is not of the public internet. A host name without an answer passes: each
- * delivery looks it up again.
+ * Refuses an endpoint if its address, or any address of its host name, is not on the public internet. A host name that DNS cannot
+ * resolve passes, because each delivery looks it up again.
  *
  * @throws Problem `invalid_request`
  */
@@ -59,21 +59,21 @@ export async function requirePublicUrl(url: URL, rules: AddressRules, accountId:
   }
 }
 
-/** The host of a URL: a name without its final dot, or an address without brackets. */
+/** Returns the host of a URL: a name without its final dot, or an address without brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname.replace(/\.$/, "");
 }
 
 /**
- * Returns the addresses of a host, each of which may be connected to.
+ * Returns the addresses of a host, if all of them are allowed.
  *
- * @throws AddressError if there is none, or if one of them is not of the public internet
+ * @throws AddressError if there is none, or if one of them is not on the public internet
  */
 export async function addressesOf(host: string, { privateAddresses, resolve }: AddressRules, accountId: number): Promise<string[]> {
   const addresses = isIP(host) ? [host] : isLoopbackName(host) ? ["127.0.0.1", "::1"] : await resolve(host, accountId);
   if (addresses.length === 0) throw new AddressError(`has a host without an address: ${host}`, false);
   if (!privateAddresses && !addresses.every(isPublicAddress))
-    throw new AddressError("leads to an address that is not of the public internet", true);
+    throw new AddressError("leads to an address that is not on the public internet", true);
   return addresses;
 }
 

@@ -2,12 +2,12 @@ import sql from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database } from "../../platform/db/database.ts";
 
-/** Messages that are counted at most. A longer queue shows this number. */
+/** The most waiting deliveries that are counted. A longer queue shows this number. */
 const countedMax = 10_000;
 
 /**
- * What waits for endpoints that accept messages, or for those whose last attempt failed: events that they have not got, deliveries that are to
- * be sent again, and since when (ms) the oldest of both is due. A delivery is due at its next attempt.
+ * The messages that wait for a group of endpoints: new events, deliveries that wait for a retry, and since when (ms) the first of both
+ * has been due. A delivery is due at its next attempt. `failing` endpoints are those whose last attempt failed.
  */
 type WebhookQueue = { new: number; retry: number; dueSince: number | null };
 export type WebhookQueues = { accepting: WebhookQueue; failing: WebhookQueue; disabled: Record<"failing" | "gone" | "request", number> };
@@ -15,7 +15,7 @@ export type WebhookQueues = { accepting: WebhookQueue; failing: WebhookQueue; di
 type EndpointRow = { failing: number | boolean; events: number; due_since: number | null };
 type DeliveryRow = { failing: number | boolean; deliveries: number; due_since: number | null };
 
-/** Reads what waits in all accounts. An event counts for each enabled endpoint that has not come to it, whatever its types. */
+/** Reads the queues of all accounts. An event counts for each enabled endpoint with a lower position, whatever types it wants. */
 export async function readWebhookQueues(db: Database, now: number): Promise<WebhookQueues> {
   const [endpoints, deliveries, disabled] = await Promise.all([
     db.query<EndpointRow>(sql`

@@ -33,7 +33,7 @@ test("the first retry comes after five seconds, the pauses grow, and the last re
   );
 });
 
-test("every status of the 200s delivers, and every other failure says what the endpoint answered", () => {
+test("every 2xx status delivers, and the error of any other status says what the endpoint answered", () => {
   assert.deepEqual(
     [200, 201, 204, 299].map((status) => isDelivered(answered(status))),
     [true, true, true, true],
@@ -44,7 +44,7 @@ test("every status of the 200s delivers, and every other failure says what the e
   assert.equal(errorOf({ status: null, error: "The connection was refused." }), "The connection was refused.");
 });
 
-test("five days of failures only disable an endpoint, counted from the first failure after the last success; so does a 410 at once", () => {
+test("five days without a success, counted from the first failure after the last one, disable an endpoint; a 410 does so at once", () => {
   let health = healthAfter(start, answered(500), 1, now);
   health = healthAfter(health, answered(500), 1, now + disabledAfterMs - 1);
   assert.equal(health.disabledBecause, null);
@@ -54,7 +54,7 @@ test("five days of failures only disable an endpoint, counted from the first fai
   assert.equal(healthAfter(start, answered(410), 1, now).disabledBecause, "gone");
 });
 
-test("Retry-After is respected in seconds and as a date, up to a day; anything else, or the past, asks for no pause", () => {
+test("Retry-After is respected in seconds and as a date, up to a day; any other value, or a past date, asks for no pause", () => {
   const pauseOf = (text: string) => {
     const { pausedUntil } = healthAfter(start, answered(503, text), 1, now);
     return pausedUntil === null ? null : (pausedUntil - now) / 1_000;

@@ -20,15 +20,15 @@ const pausesMs = [
   20 * hourMs,
   2 * dayMs,
 ];
-/** How long after its first attempt a message is tried again. */
+/** How long (ms) after its first attempt a message is retried. */
 export const retriedMs = 3 * dayMs;
-/** An endpoint is disabled once its attempts have only failed for this long. */
+/** An endpoint is disabled after failing for this long (ms) without a success. */
 export const disabledAfterMs = 5 * dayMs;
 const retryAfterMsMax = dayMs;
-/** After so many failures in a row, the first success makes every delivery that waits due at once. */
+/** After this many failures in a row, the first success makes all waiting deliveries due at once. */
 const recoveryFailures = 10;
 
-/** Whether an attempt delivered its message: every status of the 200s says so. */
+/** Whether an attempt delivered its message: the endpoint answered with a 2xx status. */
 export function isDelivered(outcome: Outcome): boolean {
   return outcome.status !== null && outcome.status >= 200 && outcome.status < 300;
 }
@@ -42,10 +42,10 @@ export function errorOf(outcome: Outcome): string | null {
 }
 
 /**
- * When to try a message again; null if never. Later pauses vary by a tenth in either direction, so that messages which failed together do not
- * come back together.
+ * Returns when to try a message again; null for never. Pauses vary at random, later ones by a tenth in either direction, so that
+ * messages that failed together are not retried together.
  *
- * @param attempts those so far, the failed one included
+ * @param attempts the number of attempts so far, including the failed one
  * @param random from 0 to 1
  */
 export function nextAttemptAt(attempts: number, giveUpAt: number, now: number, random: number): number | null {
@@ -55,7 +55,7 @@ export function nextAttemptAt(attempts: number, giveUpAt: number, now: number, r
   return Math.min(now + Math.ceil(varied), giveUpAt);
 }
 
-/** How an endpoint does. Times in ms. */
+/** The health of an endpoint. Times in ms. */
 export type Health = {
   /** Failed attempts since the last success. */
   failures: number;
@@ -63,12 +63,12 @@ export type Health = {
   deliveredAt: number | null;
   /** The highest position that was delivered. */
   deliveredPosition: number | null;
-  /** No attempt begins before, because the endpoint asked for a pause. */
+  /** No attempt starts before this time, because the endpoint asked for a pause. */
   pausedUntil: number | null;
   disabledBecause: "failing" | "gone" | null;
 };
 
-/** The health of an endpoint after an attempt of the message at `position`, which is null if it is of no event. */
+/** Returns an endpoint's health after an attempt of the event at `position`; null for a test. */
 export function healthAfter(health: Health, outcome: Outcome, position: number | null, now: number): Health {
   if (isDelivered(outcome)) {
     const deliveredPosition = position === null ? health.deliveredPosition : Math.max(position, health.deliveredPosition ?? 0);
@@ -91,7 +91,7 @@ export function hasRecovered(before: Health, after: Health): boolean {
   return before.failures >= recoveryFailures && after.failures === 0;
 }
 
-/** The pause that a `Retry-After` asks for, in seconds or as a date, at most a day; null for anything else. */
+/** Returns the pause (ms) that a `Retry-After` header asks for, at most a day; null if it is neither seconds nor a future date. */
 function retryAfterMs(header: string | undefined, now: number): number | null {
   if (header === undefined) return null;
   const text = header.trim().slice(0, 40);

@@ -33,7 +33,7 @@ const errorOf = (outcome: Outcome): string => (outcome.status === null ? outcome
 const receiver = (t: TestContext, listener: RequestListener) => listen(t, createHttp(listener));
 const pieceOf = (bytes: number) => "x".repeat(bytes);
 
-test("a message is posted over one connection that is kept, and its answer is read", async (t) => {
+test("messages are posted over one connection that is kept open, and their answers are read", async (t) => {
   const seen: unknown[] = [];
   const ports = new Set<unknown>();
   const port = await receiver(t, (request, response) => {
@@ -67,7 +67,7 @@ test("redirects are not followed", async (t) => {
   assert.equal(visits, 0);
 });
 
-test("an attempt ends at its time, whether an endpoint never accepts, never answers or dribbles its head", async (t) => {
+test("an attempt times out if an endpoint never accepts, never answers, or sends its head byte by byte", async (t) => {
   const silent = await listen(
     t,
     createTcp(() => undefined),
@@ -94,7 +94,7 @@ test("a look-up that never ends counts as no answer", async (t) => {
   assert.equal(errorOf(await send("http://slow.example/")), "No answer within 0.7 seconds.");
 });
 
-test("of an endless answer only the start is read, its connection is closed, and the status counts", async (t) => {
+test("only the start of an endless answer is read, its connection is closed, and its status counts", async (t) => {
   const closed: string[] = [];
   const endless = await receiver(t, (_, response) => {
     const write = (): void => void (response.write(pieceOf(65_536)) ? setImmediate(write) : response.once("drain", write));
@@ -116,7 +116,7 @@ test("of an endless answer only the start is read, its connection is closed, and
   while (closed.length < 2) await new Promise(setImmediate);
 });
 
-test("an answer that is no HTTP, has a flood of headers, or breaks off is a failure with its reason", async (t) => {
+test("an answer that is not HTTP, has too many headers, or breaks off is a failure with a reason", async (t) => {
   const answering = (text: string) =>
     listen(
       t,
@@ -131,13 +131,13 @@ test("an answer that is no HTTP, has a flood of headers, or breaks off is a fail
   assert.equal(errorOf(await send("http://127.0.0.1:1/")), "The connection was refused.");
 });
 
-test("bytes of an answer that are no text, or NUL, become text that a database takes", async (t) => {
+test("invalid UTF-8 and NUL in an answer become text that a database can store", async (t) => {
   const port = await receiver(t, (_, response) => response.end(Buffer.from([0x61, 0, 0xff, 0xc3])));
   const outcome = await senderOf(t)(`http://127.0.0.1:${port}/`);
   assert.ok(outcome.status === 200 && outcome.answer.isWellFormed() && !outcome.answer.includes("\0"));
 });
 
-test("a certificate of no known authority, or of another name, is refused; a valid one is accepted", async (t) => {
+test("a certificate from an unknown authority or for another name is refused; a valid one is accepted", async (t) => {
   const pair = throwAwayCertificate("hooks.example");
   const port = await listen(
     t,
@@ -161,7 +161,7 @@ test("without private addresses no connection is made to one, by name or by numb
     createTcp(() => connections++),
   );
   const answers = [["192.88.98.1"], ["192.88.98.1", "127.0.0.1"], ["127.0.0.1"], ["::ffff:127.0.0.1"], ["64:ff9b::7f00:1"]];
-  const refusedAs = "The URL leads to an address that is not of the public internet.";
+  const refusedAs = "The URL leads to an address that is not on the public internet.";
   for (const found of answers.slice(1)) {
     const send = senderOf(t, { privateAddresses: false, resolve: () => Promise.resolve(found) });
     assert.equal(errorOf(await send(`https://turns.example:${port}/`)), refusedAs);
@@ -174,7 +174,7 @@ test("without private addresses no connection is made to one, by name or by numb
   assert.equal(connections, 0);
 });
 
-test("an attempt that is cut short says so", async (t) => {
+test("an attempt that is aborted says so", async (t) => {
   const silent = await listen(
     t,
     createTcp(() => undefined),

@@ -6,11 +6,11 @@ import { isIP } from "node:net";
 import { StringDecoder } from "node:string_decoder";
 import { AddressError, addressesOf, hostOf, type AddressRules } from "./endpoint-url.ts";
 
-/** The time (ms) for one attempt: DNS, connection, TLS and answer together. */
+/** The longest time (ms) of an attempt: DNS, connection, TLS and answer together. */
 const attemptMs = 10_000;
 /** The most bytes of an answer that are read and kept. */
 export const answerBytesMax = 4_096;
-/** How long (ms) to wait for the body once the status is known. The status decides. */
+/** How long (ms) to wait for the body once the status is known. The body does not change the result. */
 const bodyMs = 1_000;
 const headBytesMax = 8_192;
 const idleMs = 4_000;
@@ -19,7 +19,7 @@ const idleMax = 1_024;
 
 type Sent = { url: URL; headers: Record<string, string>; body: string; accountId: number; signal?: AbortSignal | undefined };
 
-/** `error` is for the endpoint's owner. `retryAfter` is the header as it came. */
+/** `error` is for the endpoint's owner. `retryAfter` is the raw header. */
 export type Outcome =
   | { status: number; answer: string; retryAfter: string | undefined }
   | { status: null; error: string; isAborted?: true | undefined };
@@ -27,14 +27,14 @@ export type Outcome =
 export type Sender = { send(sent: Sent): Promise<Outcome>; close(): void };
 
 export type SenderOptions = AddressRules & {
-  /** Root certificates as PEM. Default: those that Node trusts. */
+  /** The certificate authorities (PEM) to trust. Default: Node's. */
   ca?: string | undefined;
   timeoutMs?: number | undefined;
 };
 
 /**
- * Opens the sender of webhooks. It follows no redirects, uses no proxies, and connects only to addresses that it has checked itself, on each
- * new connection. It bounds time, head, body and idle connections, so that no endpoint can hold it up for longer than `attemptMs`.
+ * Opens the sender of webhooks. It follows no redirects, uses no proxies, and checks the addresses of each new connection itself. It
+ * bounds the time, head and body of an answer, so no endpoint can delay it for longer than `attemptMs`, and the idle connections.
  */
 export function openSender(options: SenderOptions): Sender {
   const { timeoutMs = attemptMs } = options;
@@ -48,7 +48,8 @@ export function openSender(options: SenderOptions): Sender {
       if (sent.signal?.aborted) abort();
       try {
         return await sendOnce(options, agents, sent, end.signal).catch((error: unknown) => {
-          // The endpoint closed an idle connection at the moment of its reuse. Receivers know a repeated message by its id.
+          // Retries once, because the endpoint may have closed the idle connection just before its reuse. If it got the message after
+          // all, it recognizes the repetition by the id.
           if (error instanceof StaleConnection) return sendOnce(options, agents, sent, end.signal);
           throw error;
         });
@@ -72,7 +73,7 @@ class StaleConnection extends Error {}
 
 type Agents = { http: HttpAgent; https: HttpsAgent };
 
-/** Agents that keep at most `idleMax` idle connections together. */
+/** Creates agents that together keep at most `idleMax` idle connections. */
 function openAgents(ca: string | undefined): Agents {
   const options = { keepAlive: true, timeout: idleMs, maxFreeSockets: idlePerHostMax, scheduling: "lifo" } as const;
   const agents = { http: new HttpAgent(options), https: new HttpsAgent({ ...options, ca, minVersion: "TLSv1.2" }) };
@@ -100,7 +101,7 @@ function openAgents(ca: string | undefined): Agents {
 async function sendOnce(options: SenderOptions, agents: Agents, sent: Sent, signal: AbortSignal): Promise<Outcome> {
   const { url, body, accountId } = sent;
   const host = hostOf(url);
-  // A connection to an address needs no look-up, so its check is here.
+  // A connection to an address needs no look-up, so `checkedLookup` does not check it.
   if (isIP(host) !== 0) await addressesOf(host, options, accountId);
   const isHttp = url.protocol === "http:";
   if (isHttp && !options.privateAddresses) throw new AddressError("The URL is not an https URL.", true);
@@ -128,13 +129,13 @@ async function sendOnce(options: SenderOptions, agents: Agents, sent: Sent, sign
       const isStale = request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE") && !signal.aborted;
       failed(isStale ? new StaleConnection(error.message, { cause: error }) : error);
     });
-    // An answer that switches protocols closes the connection without an error.
+    // If the endpoint switches protocols, the connection closes without an error.
     request.on("close", () => isAnswered || failed(new Error("closed")));
     request.end(body);
   });
 }
 
-/** Looks a name up for one connection, which goes to one of the addresses that are checked here. */
+/** Returns the look-up function of a connection. It returns only addresses that it has checked. */
 function checkedLookup(rules: AddressRules, accountId: number, signal: AbortSignal): LookupFunction {
   return (hostname, lookupOptions, done) => {
     addressesOf(hostname.replace(/\.$/, ""), rules, accountId).then(
@@ -149,7 +150,7 @@ function checkedLookup(rules: AddressRules, accountId: number, signal: AbortSign
   };
 }
 
-/** Reads the start of a body. What is longer or slower than its bounds is cut, and its connection closed. */
+/** Reads the start of a body. If the body is too long or too slow, cuts it off and closes the connection. */
 function readStart(response: IncomingMessage, request: ClientRequest): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const decoder = new StringDecoder("utf8");
@@ -174,7 +175,7 @@ function readStart(response: IncomingMessage, request: ClientRequest): Promise<s
   return promise;
 }
 
-/** Why a connection failed, in words that reveal nothing of the service's network. */
+/** Says why a connection failed, without revealing anything about the service's network. */
 function reasonOf(error: unknown): string {
   if (error instanceof AddressError) return `The URL ${error.message.replace(/^The URL /, "").replace(/\.$/, "")}.`;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";

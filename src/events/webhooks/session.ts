@@ -5,29 +5,29 @@ import { errorOf, hasRecovered, healthAfter, isDelivered, nextAttemptAt, retried
 import type { Outcome } from "./sender.ts";
 import type { StoredWebhook } from "./webhooks.store.ts";
 
-/** Attempts of one endpoint that run at once. */
+/** The most attempts of one endpoint that run at once. */
 const inFlightMax = 8;
-/** How long (ms) an attempt may run before its delivery is saved as one that waits, so that the position moves on. */
+/** How long (ms) an attempt may run before its delivery is saved as waiting, so that the position can advance. */
 const slowMs = 1_000;
-/** How long (ms) such a delivery is left to its running attempt. */
+/** How long (ms) after that save no other attempt of the delivery starts. */
 const slowGuardMs = 60_000;
-/** Results that may wait to be saved. */
+/** The most results that wait to be saved. */
 const unsavedMax = 100;
 
-/** The secret of an endpoint, and the one before while it signs too. */
+/** The secret of an endpoint, and the previous one until `previousUntil` (ms), while both sign. */
 export type Secrets = { current: string; previous: string | undefined; previousUntil: number };
 
-/** A message whose turn has come. `stored` is its row if it was tried before. */
+/** A message to send. `stored` is its row if it was tried before. */
 export type Item = Message & { stored: StoredDelivery | undefined };
 /**
- * An attempt that runs. `startedAt` is of a monotonic clock. `isSaved`: its row holds it, so the position need not wait for it. `isDropped`: it
- * was not made, and stays here so that the position does not pass it.
+ * A running attempt. `startedAt` is from a monotonic clock. `isSaved`: its delivery has a row, so the position need not wait for the
+ * attempt. `isDropped`: the attempt was not made, and the flight stays here so that the position does not pass its event.
  */
 export type Flight = { item: Item; startedAt: number; isSaved: boolean; isDropped: boolean };
 
 /**
- * The work of one process on an endpoint, while it has its lease. The position that is saved is the one up to which every event has a row
- * among the deliveries, or is of no type of the endpoint: after a kill, the events after it are sent again.
+ * The work of one process on an endpoint whose lease it has. The saved position is the one up to which every event has a delivery row
+ * or a type that the endpoint does not want. After a kill, the events after that position are sent again.
  */
 export type Session = {
   webhook: StoredWebhook;
@@ -36,39 +36,40 @@ export type Session = {
   secrets: Secrets;
   health: Health;
   recovered: boolean;
-  /** How many attempts may run at once: grows with each success, and falls to one with a failure. */
+  /** How many attempts may run at once. Each success adds one, and a failure resets it to one. */
   window: number;
-  /** Every event up to here has begun, or is of no type of the endpoint. */
+  /** Up to this position, each event's attempt has started, or the endpoint does not want the event's type. */
   cursor: number;
-  /** Events that were read and wait for their turn, up to the position `readTo`. */
+  /** Events that were read, up to the position `readTo`, and wait to be sent. */
   queue: Message[];
   readTo: number;
   hasNew: boolean;
-  /** Deliveries that are due, and how many wait, due ones included. */
+  /** Deliveries that were read because they are due. */
   retries: Item[];
+  /** How many deliveries wait, including due ones, and when (ms) the first is due. */
   waiting: number;
   dueAt: number | null;
   flights: Map<string, Flight>;
   results: SavedDelivery[];
-  /** The messages of all results that are not committed yet: their rows look as if they were still due. */
+  /** The ids of messages whose results are not committed yet. Their rows still look due. */
   unsaved: Set<string>;
-  /** Rows saved since old ones were deleted. */
+  /** Rows saved since old rows were last deleted. */
   untrimmed: number;
-  /** Whether the endpoint has changed and has to be read again before the next attempt. */
+  /** Whether the endpoint may have changed, and must be read again before the next attempt. */
   isStale: boolean;
   isEnded: boolean;
   /** The last time (of a monotonic clock) that an attempt began or ended. */
   activeAt: number;
   stop: AbortController;
-  /** Whether one of these runs, and whether it has to run again. */
-  pumping: Turn;
-  saving: Turn;
+  /** The state of `pump` and of `save`: see `runCoalesced`. */
+  pumping: Coalesced;
+  saving: Coalesced;
 };
 
-export type Turn = { running: Promise<void> | undefined; again: boolean };
+export type Coalesced = { running: Promise<void> | undefined; again: boolean };
 
-/** Runs work, once at a time. If it is asked for while it runs, it runs once more. */
-export function inTurn(turn: Turn, work: () => Promise<void>): Promise<void> {
+/** Runs work, one run at a time. All calls during a run share one more run after it. */
+export function runCoalesced(turn: Coalesced, work: () => Promise<void>): Promise<void> {
   turn.again = true;
   turn.running ??= (async () => {
     try {
@@ -83,12 +84,12 @@ export function inTurn(turn: Turn, work: () => Promise<void>): Promise<void> {
   return turn.running;
 }
 
-/** Whether new events may be sent: not while a delivery of an ordered endpoint waits, or too many of another do. */
+/** Whether new events may be sent. Not if any delivery of an ordered endpoint waits, or `waitingMax` deliveries of another one. */
 export function takesNew({ webhook, waiting }: Session): boolean {
   return webhook.enabled && waiting < (webhook.ordered ? 1 : waitingMax);
 }
 
-/** Returns the message whose turn it is; undefined if none may begin now. */
+/** Returns the next message to send; undefined if no attempt may start now. */
 export function nextItem(session: Session, now: number): Item | undefined {
   const { flights, webhook, health, results } = session;
   const places = webhook.ordered ? 1 : session.window;
@@ -100,12 +101,18 @@ export function nextItem(session: Session, now: number): Item | undefined {
   const message = session.queue.shift();
   if (!message) return undefined;
   session.cursor = message.position ?? session.cursor;
-  // An attempt of the same message runs already, after a replay.
+  // After a replay, an attempt of the same message may already be running: skip the message.
   return flights.has(message.messageId) ? nextItem(session, now) : { ...message, stored: undefined };
 }
 
-/** Takes note of an attempt: its result waits to be saved, and the endpoint's health changes at once. */
-export function noteResult(session: Session, { item, isSaved }: Flight, outcome: Outcome, durationMs: number, now: number): SavedDelivery {
+/** Records an attempt: queues its result to be saved, and updates the endpoint's health at once. */
+export function recordResult(
+  session: Session,
+  { item, isSaved }: Flight,
+  outcome: Outcome,
+  durationMs: number,
+  now: number,
+): SavedDelivery {
   const { stored } = item;
   const giveUpAt = stored?.giveUpAt ?? now + retriedMs;
   const delivered = isDelivered(outcome);
@@ -133,8 +140,8 @@ export function noteResult(session: Session, { item, isSaved }: Flight, outcome:
   return result;
 }
 
-/** Goes on after events that were deleted from the log before they were sent. A failed delivery lists them. */
-export function noteExpired(session: Session, from: number, to: number): void {
+/** Skips events that were deleted from the log before they were sent. Adds a failed delivery that names them. */
+export function skipExpired(session: Session, from: number, to: number): void {
   const messageId = `expired_${from}_${to}`;
   const item: Item = { messageId, position: to, type: expiredType, requestId: null, text: "", stored: undefined };
   const error = `Events ${from} to ${to} were deleted from the log before they were sent.`;
@@ -143,7 +150,7 @@ export function noteExpired(session: Session, from: number, to: number): void {
   session.cursor = Math.max(session.cursor, to);
 }
 
-/** The flights that have run for so long that their rows should hold them, and these rows. */
+/** Returns the flights that have run for over `slowMs`, each with the row to save for it. */
 export function slowFlights({ flights }: Session, time: number, now: number): { flight: Flight; row: SavedDelivery }[] {
   return [...flights.values()]
     .filter((flight) => !flight.isSaved && flight.item.stored === undefined && time - flight.startedAt > slowMs)
@@ -156,7 +163,7 @@ function rowOf({ messageId, position, type, requestId, stored }: Item, giveUpAt:
   return { ...row, ...empty };
 }
 
-/** The position that may be saved together with all results up to now. `except` are flights whose rows are saved too. */
+/** Returns the position that may be saved together with all results so far. `except`: flights whose rows are saved with it. */
 export function positionToSave({ flights, cursor, queue, readTo }: Session, except: ReadonlySet<Flight>): number {
   let position = queue.length === 0 ? Math.max(cursor, readTo) : cursor;
   for (const flight of flights.values()) {

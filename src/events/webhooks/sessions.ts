@@ -5,19 +5,20 @@ import { decryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import { fill, startAttempts, type AttemptParts } from "./attempts.ts";
 import { waitingDeliveries } from "./deliveries.store.ts";
 import type { Health } from "./schedule.ts";
-import { inTurn, positionToSave, slowFlights, takesNew, type Secrets, type Session } from "./session.ts";
+import { runCoalesced, positionToSave, slowFlights, takesNew, type Secrets, type Session } from "./session.ts";
 import { releaseWebhook, saveProgress, type Progress } from "./session.store.ts";
 import { findWebhook, type StoredWebhook } from "./webhooks.store.ts";
 
 export type SessionParts = AttemptParts & { keys: SecretsKeys; onError: (error: unknown) => void };
 
-/** How long (ms) a process may have an endpoint without saving anything. Longer than an attempt takes. */
+/** How long (ms) a lease of an endpoint lasts. Longer than an attempt, and renewed with each save. */
 export const leaseMs = 60_000;
-/** How long (ms) a process keeps an endpoint that has nothing to send, in case more comes. */
+/** How long (ms) a process keeps an idle endpoint, in case new events arrive. */
 const lingerMs = 3_000;
+/** After how many saved rows old deliveries are deleted. */
 const trimEvery = 500;
 
-/** Opens the work on a claimed endpoint, which begins by reading what waits. */
+/** Opens the session of a claimed endpoint. Its first step reads the endpoint and its waiting deliveries. */
 export function openSession({ keys }: SessionParts, webhook: StoredWebhook, lease: RowLease): Session {
   return {
     webhook,
@@ -56,21 +57,21 @@ function healthOf({ enabled, disabledBecause, ...health }: StoredWebhook): Healt
   return { ...health, disabledBecause: !enabled && disabledBecause !== "request" ? disabledBecause : null };
 }
 
-/** Starts what may be sent now. Never rejects: after an error the next tick tries again. */
+/** Starts all attempts that may start now. Never rejects: after an error, the next tick tries again. */
 export function pump(parts: SessionParts, session: Session): Promise<void> {
-  return inTurn(session.pumping, async () => {
+  return runCoalesced(session.pumping, async () => {
     if (session.isEnded) return;
-    if (session.isStale) await readAgain(parts, session);
+    if (session.isStale) await reload(parts, session);
     await fill(parts, session);
     startAttempts(parts, session, () => {
       void pump(parts, session);
       void save(parts, session);
     });
-  }).catch((error: unknown) => noteError(parts, error));
+  }).catch((error: unknown) => reportError(parts, error));
 }
 
 /** Reads the endpoint again after a change, or after it was claimed. */
-async function readAgain({ db, keys }: SessionParts, session: Session): Promise<void> {
+async function reload({ db, keys }: SessionParts, session: Session): Promise<void> {
   session.isStale = false;
   const { accountId, id, replays, version, types } = session.webhook;
   let webhook: StoredWebhook;
@@ -98,15 +99,15 @@ async function readAgain({ db, keys }: SessionParts, session: Session): Promise<
   session.dueAt = dueAt;
 }
 
-/** Ends the work on an endpoint that was deleted, or that another node has: nothing more is sent. */
+/** Ends the session of an endpoint that was deleted or that another node has leased. Sends nothing more. */
 export function endSession(session: Session): void {
   session.isEnded = true;
   session.stop.abort();
 }
 
-/** Saves the results so far and renews the lease. Never rejects: after an error the results wait for the next tick. */
+/** Saves the results so far and renews the lease. Never rejects: after an error, the next tick tries again. */
 export function save(parts: SessionParts, session: Session): Promise<void> {
-  return inTurn(session.saving, () => saveNow(parts, session)).catch((error: unknown) => noteError(parts, error));
+  return runCoalesced(session.saving, () => saveNow(parts, session)).catch((error: unknown) => reportError(parts, error));
 }
 
 async function saveNow({ db, leases }: SessionParts, session: Session): Promise<void> {
@@ -138,14 +139,14 @@ async function saveNow({ db, leases }: SessionParts, session: Session): Promise<
   session.lease = claim.lease;
   session.webhook = { ...session.webhook, leaseId: claim.lease.leaseId };
   session.isStale ||= saved.webhook.version !== known.version;
-  // A result that came meanwhile is not among those that were counted, and is saved next.
+  // A result that arrived during the save was not counted: the next save counts it.
   if (session.results.length === 0 && saved.waiting) {
     session.waiting = saved.waiting.count;
     session.dueAt = saved.waiting.dueAt;
   } else session.waiting += slow.length;
 }
 
-/** What a session needs now and then: its lease renewed, slow attempts saved, due deliveries sent. Returns false once it has nothing to do. */
+/** Renews the lease, saves slow attempts and sends due deliveries, as needed. Returns false once the session has nothing to do. */
 export function tick(parts: SessionParts, session: Session): boolean {
   const [now, time] = [parts.clock(), performance.now()];
   if (session.isEnded) return [...session.flights.values()].some(({ isDropped }) => !isDropped);
@@ -156,7 +157,7 @@ export function tick(parts: SessionParts, session: Session): boolean {
   return isBusy || time - session.activeAt < lingerMs;
 }
 
-/** Gives an endpoint back. Another process, or this one later, goes on when something is due. */
+/** Releases an endpoint. When something is due, any process can claim it again. */
 export async function releaseSession({ db, clock }: SessionParts, session: Session): Promise<void> {
   session.isEnded = true;
   const { pausedUntil } = session.health;
@@ -170,7 +171,7 @@ export async function releaseSession({ db, clock }: SessionParts, session: Sessi
   });
 }
 
-function noteError({ onError }: SessionParts, error: unknown): void {
+function reportError({ onError }: SessionParts, error: unknown): void {
   // Without the database nothing can be sent, and the health check says so.
   if (!(error instanceof Problem && error.code === "unavailable")) onError(error);
 }

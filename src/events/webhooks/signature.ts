@@ -3,15 +3,15 @@ import { createHmac, randomBytes } from "node:crypto";
 const secretPrefix = "whsec_";
 const secretBytes = 32;
 
-/** Makes a secret of an endpoint: `whsec_` and the base64 of 32 random bytes, of the 24 to 64 that Standard Webhooks allows. */
+/** Creates an endpoint's secret: `whsec_` and the base64 of 32 random bytes. Standard Webhooks allows 24 to 64. */
 export function newWebhookSecret(): string {
   return secretPrefix + randomBytes(secretBytes).toString("base64");
 }
 
-/** A message as it is sent. `timestamp` is of the attempt, in Unix seconds. */
+/** The signed parts of a message. `timestamp` is the time of the attempt, in Unix seconds. */
 type Message = { id: string; timestamp: number; body: string };
 
-/** The headers of a message by the Standard Webhooks specification, with a signature by each secret. */
+/** Returns a message's headers by the Standard Webhooks specification, with a signature for each secret. */
 export function signedHeaders({ id, timestamp, body }: Message, secrets: readonly string[]): Record<string, string> {
   const signatures = secrets.map((secret) => `v1,${signatureOf(secret, `${id}.${timestamp}.${body}`)}`);
   return { "webhook-id": id, "webhook-timestamp": String(timestamp), "webhook-signature": signatures.join(" ") };

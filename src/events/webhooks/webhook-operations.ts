@@ -26,16 +26,16 @@ import {
   insertWebhook,
   listWebhooks,
   lockWebhook,
-  moveWebhook,
+  setPosition,
   rotateSecret,
   updateWebhook,
-  webhookOf,
+  webhookResponse,
   type StoredWebhook,
 } from "./webhooks.store.ts";
 
 export type WebhookServices = { announcer: Announcer; webhookKeys: SecretsKeys; webhookAddresses: AddressRules };
 
-/** How long the earlier secret signs too after a rotation. */
+/** How long (ms) after a rotation messages are also signed with the earlier secret. */
 const overlapMs = 24 * 3_600_000;
 
 type One = { params: Static<typeof WebhookPath> };
@@ -53,7 +53,7 @@ export async function readWebhooks(db: Database, call: Call<WebhookServices, { q
   const [after = 0] = positionOf(query, 1) ?? [];
   const rows = await listWebhooks(db, accountId, Number(after), (query.limit ?? limitDefault) + 1);
   const page = pageOf("/webhooks", query, rows, (row) => [row.id]);
-  return { status: 200, body: page.rows.map(webhookOf), headers: page.headers };
+  return { status: 200, body: page.rows.map(webhookResponse), headers: page.headers };
 }
 
 export async function createWebhook(tx: Transaction, call: Call<WebhookServices, { body: NewWebhook }>): Promise<Answer> {
@@ -119,32 +119,32 @@ export async function replay(tx: Transaction, call: Call<WebhookServices, One & 
   if (body.after > newest) throw invalidAt("body.after", `is beyond the newest event, whose position is ${newest}`);
   const { position: oldest } = await logStart(tx, accountId);
   if (body.after < oldest - 1) throw eventsExpired(oldest);
-  const after = await moveWebhook(tx, before, body.after);
+  const after = await setPosition(tx, before, body.after);
   record(tx, "webhook.updated", after, before);
   await services.announcer.publish(tx, webhookChanged(accountId, after.id));
   return answer(after);
 }
 
 export function answer(stored: StoredWebhook) {
-  const body = webhookOf(stored);
+  const body = webhookResponse(stored);
   return { status: 200, body, version: versionOfShown(stored.version, body) };
 }
 
-/** An answer with the secret still encrypted, because answers are stored with their Idempotency-Key. */
+/** Returns an answer with the secret still encrypted, because answers are stored with their Idempotency-Key. */
 function withSecret(stored: StoredWebhook): Answer {
   const { version, body } = answer(stored);
   return { status: 200, version, body: { ...body, secret: JSON.stringify([stored.owner, stored.secret]) } };
 }
 
-/** The answer as it is sent, with the secret in clear. */
+/** Returns the answer to send, with the secret decrypted. */
 export function revealSecret(answered: Answer, { services: { webhookKeys } }: { services: WebhookServices }): Answer {
   const body = answered.body as { secret?: string };
-  if (body.secret === undefined) return answered; // a refusal that was kept
+  if (body.secret === undefined) return answered; // a stored refusal
   const [owner, envelope] = JSON.parse(body.secret) as [string, string];
   return { ...answered, body: { ...body, secret: decryptSecret(webhookKeys, envelope, owner) } };
 }
 
-/** Records a change of an endpoint. No event shows how far an endpoint has come, which changes all the time, except those of its own changes. */
+/** Records a change of an endpoint. Progress alone, such as a new `position`, is no event; an event of a change shows it too. */
 function record(
   tx: Transaction,
   type: "webhook.created" | "webhook.updated" | "webhook.deleted",
@@ -152,8 +152,8 @@ function record(
   before?: StoredWebhook,
 ) {
   const { accountId, id, version } = after;
-  const data = webhookOf(after);
-  const earlier = before && webhookOf(before);
+  const data = webhookResponse(after);
+  const earlier = before && webhookResponse(before);
   const previous =
     earlier && Object.fromEntries(Object.entries(earlier).filter(([name, value]) => !isSame(value, data[name as keyof Webhook])));
   tx.record({ accountId, type, resource: { type: "webhook", id }, data, ...(previous && { previous }), version });

@@ -62,7 +62,7 @@ export const webhookRoutes: Operation<WebhookServices>[] = [
     summary: "Create a webhook endpoint",
     description: "Sends events from now on to a URL, signed by the Standard Webhooks specification. At most 20 for each account.",
     scope: "webhooks:write",
-    alsoScope: "events:read", // endpoints receive them
+    alsoScope: "events:read", // endpoints receive events
     body: NewWebhook,
     example: { body: { url: "https://hooks.example.com/orders", types: ["order.*"] } },
     answers: {
@@ -100,9 +100,9 @@ export const webhookRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Update a webhook endpoint",
-    description: "A JSON merge patch (RFC 7396). An endpoint that is enabled again goes on from its `position`.",
+    description: "A JSON merge patch (RFC 7396). An endpoint that is enabled again continues from its `position`.",
     scope: "webhooks:write",
-    alsoScope: "events:read", // endpoints receive them
+    alsoScope: "events:read", // endpoints receive events
     params: WebhookPath,
     body: WrittenWebhookPatch,
     mediaTypes: mergePatch,
@@ -138,9 +138,9 @@ export const webhookRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Rotate a webhook secret",
-    description: "Makes a new secret. For 24 hours messages are signed with the earlier one too.",
+    description: "Creates a new secret. For 24 hours messages are also signed with the earlier one.",
     scope: "webhooks:write",
-    alsoScope: "events:read", // endpoints receive them
+    alsoScope: "events:read", // endpoints receive events
     params: WebhookPath,
     example: { params: oneParams },
     answers: { 200: resource("The endpoint with its new secret.", Webhook, { ...endpoint, secret }) },
@@ -158,7 +158,7 @@ export const webhookRoutes: Operation<WebhookServices>[] = [
     summary: "Replay events to an endpoint",
     description: "Sends the events after a position again, each with its `webhook-id`.",
     scope: "webhooks:write",
-    alsoScope: "events:read", // endpoints receive them
+    alsoScope: "events:read", // endpoints receive events
     params: WebhookPath,
     body: WebhookReplay,
     example: { params: oneParams, body: { after: 2 } },

@@ -7,7 +7,7 @@ import { byId, invalidAt, Problem } from "../../platform/problem.ts";
 import type { Health } from "./schedule.ts";
 import { webhooksMax, type Webhook } from "./webhooks.ts";
 
-/** An endpoint as it is stored. The secrets are envelopes, encrypted for `owner`. */
+/** A stored endpoint. Its secrets are envelopes that are encrypted for `owner`. */
 export type StoredWebhook = Omit<Health, "disabledBecause"> & {
   disabledBecause: DisabledBecause | null;
   accountId: number;
@@ -106,7 +106,7 @@ export async function insertWebhook(tx: Transaction, webhook: New, now: number):
 
 type Changed = Partial<Pick<StoredWebhook, "url" | "types" | "description" | "ordered" | "enabled">>;
 
-/** Saves a change to a locked endpoint, unless nothing changes. One that is enabled again starts afresh. */
+/** Saves a change to a locked endpoint, unless nothing changes. Enabling an endpoint resets its failures and its pause. */
 export async function updateWebhook(tx: Transaction, before: StoredWebhook, change: Changed, now: number): Promise<StoredWebhook> {
   const after = { ...before, ...change };
   if (isDeepStrictEqual(after, before)) return before;
@@ -126,7 +126,7 @@ async function enable(tx: Transaction, { accountId, id }: StoredWebhook): Promis
   return requireRow(rows, id);
 }
 
-/** Disables a locked endpoint. Its waiting deliveries fail: a replay sends them again. */
+/** Disables a locked endpoint, and marks its waiting deliveries as failed. A replay sends them again. */
 export async function disable(
   tx: Transaction,
   { accountId, id }: Pick<StoredWebhook, "accountId" | "id">,
@@ -142,7 +142,7 @@ export async function disable(
   return requireRow(rows, id);
 }
 
-/** Sets the secret of a locked endpoint. The one before signs too until `previousUntil`. */
+/** Sets the secret of a locked endpoint. Until `previousUntil`, messages are also signed with the previous one. */
 export async function rotateSecret(tx: Transaction, before: StoredWebhook, secret: string, previousUntil: number): Promise<StoredWebhook> {
   const { accountId, id } = before;
   const rows = await tx.query<WebhookRow>(sql`
@@ -151,15 +151,15 @@ export async function rotateSecret(tx: Transaction, before: StoredWebhook, secre
   return requireRow(rows, id);
 }
 
-/** Sets from where a locked endpoint gets events. */
-export async function moveWebhook(tx: Transaction, { accountId, id }: StoredWebhook, position: number): Promise<StoredWebhook> {
+/** Sets the position after which a locked endpoint gets events. */
+export async function setPosition(tx: Transaction, { accountId, id }: StoredWebhook, position: number): Promise<StoredWebhook> {
   const rows = await tx.query<WebhookRow>(sql`
     UPDATE webhooks SET position = ${position}, replays = replays + 1, takes_new = ${true}, version = version + 1
     WHERE account_id = ${accountId} AND id = ${id} RETURNING ${columns}`);
   return requireRow(rows, id);
 }
 
-/** Makes an endpoint due now, to send a delivery that is due. */
+/** Makes an endpoint due now, because one of its deliveries is. */
 export async function makeDue(tx: Transaction, accountId: number, id: number, now: number): Promise<void> {
   await tx.query(sql`UPDATE webhooks SET due_at = ${now} WHERE account_id = ${accountId} AND id = ${id}`);
 }
@@ -169,13 +169,13 @@ export async function deleteWebhook(tx: Transaction, accountId: number, id: numb
   await tx.query(sql`DELETE FROM webhooks WHERE account_id = ${accountId} AND id = ${id}`);
 }
 
-/** Forgets the earlier secrets of rotations that have ended. */
-export async function forgetEarlierSecrets(tx: Transaction, now: number): Promise<void> {
+/** Deletes previous secrets that no longer sign. */
+export async function deletePreviousSecrets(tx: Transaction, now: number): Promise<void> {
   await tx.query(sql`UPDATE webhooks SET previous_secret = NULL, previous_until = NULL WHERE previous_until <= ${now}`);
 }
 
-/** An endpoint as the API shows it. */
-export function webhookOf(stored: StoredWebhook): Webhook {
+/** Returns an endpoint as the API shows it. */
+export function webhookResponse(stored: StoredWebhook): Webhook {
   const { id, url, types, description, ordered, enabled, position, deliveredPosition, deliveredAt, failingSince, createdAt } = stored;
   const time = (at: number | null): string | null => (at === null ? null : formatDateTime(at));
   return {

@@ -4,7 +4,7 @@ import { eventTypes, type EventType } from "../../platform/events.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { invalidAt } from "../../platform/problem.ts";
 
-/** Endpoints that one account may have. */
+/** The most endpoints of an account. */
 export const webhooksMax = 20;
 const typesMax = 100;
 
@@ -64,12 +64,12 @@ const shown = {
   ),
   deliveredAt: Nullable(DateTime("When the endpoint last accepted a message.")),
   failingSince: Nullable(DateTime("Since when every attempt has failed.")),
-  createdAt: DateTime("When the endpoint was made."),
+  createdAt: DateTime("When the endpoint was created."),
 };
 export const Webhook = named(
   "Webhook",
   Type.Object(
-    { ...shown, secret: Type.Optional(Type.String({ description: "Signs messages. Shown once: in the answer that makes it." })) },
+    { ...shown, secret: Type.Optional(Type.String({ description: "Signs messages. Shown only in the answer that creates it." })) },
     { additionalProperties: false },
   ),
 );
@@ -93,7 +93,7 @@ export const WebhookReplay = named(
 );
 
 /**
- * Requires that each entry is `*`, a type of events, or a group of them such as `order.*`.
+ * Requires that each entry is `*`, an event type, or a group such as `order.*`.
  *
  * @throws Problem `invalid_request`
  */
@@ -102,7 +102,7 @@ export function requireTypes(entries: readonly string[]): void {
     if (typesOf([entry]).length === 0) throw invalidAt(`body.types[${i}]`, "is not `*`, a type of events, or a group such as `order.*`");
 }
 
-/** The event types that entries stand for. */
+/** Returns the event types that entries such as `order.*` stand for. */
 export function typesOf(entries: readonly string[]): EventType[] {
   const matches = (entry: string, type: string): boolean => {
     return entry === "*" || entry === type || (entry.endsWith(".*") && type.startsWith(entry.slice(0, -1)));
@@ -110,7 +110,7 @@ export function typesOf(entries: readonly string[]): EventType[] {
   return eventTypes.filter((type) => entries.some((entry) => matches(entry, type)));
 }
 
-/** The change that tells all nodes to read an endpoint again. */
+/** Returns the change that makes all nodes read an endpoint again. */
 export function webhookChanged(accountId: number, id: number): Change {
   return { kind: "webhook", subject: `${accountId}/${id}` };
 }
