@@ -3,7 +3,7 @@ export type ReadOne<T> = (id: number, signal: AbortSignal) => Promise<T | null>;
 
 /** The service's largest batch. */
 const idsMax = 100;
-/** A batch is sent when nothing was added for so long: no requests while rows scroll past. */
+/** A batch is sent after this time without a new item, so rows that scroll past cause no requests. */
 const restMs = 80;
 
 type Waiting<T> = { id: number; signal: AbortSignal; resolve: (found: T | null) => void; reject: (error: unknown) => void };
@@ -13,14 +13,14 @@ export function batched<T>(readMany: (ids: number[]) => Promise<T[]>, idOf: (fou
   let waiting: Waiting<T>[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  async function leave(): Promise<void> {
+  async function sendBatches(): Promise<void> {
     const wanted = waiting.filter(({ signal }) => !signal.aborted);
     waiting = [];
     const parts = Array.from({ length: Math.ceil(wanted.length / idsMax) }, (_, part) => wanted.slice(part * idsMax, (part + 1) * idsMax));
-    for (const part of parts) await settle(part);
+    for (const part of parts) await sendBatch(part);
   }
 
-  async function settle(part: Waiting<T>[]): Promise<void> {
+  async function sendBatch(part: Waiting<T>[]): Promise<void> {
     try {
       const found = new Map((await readMany([...new Set(part.map(({ id }) => id))])).map((one) => [idOf(one), one]));
       for (const { id, resolve } of part) resolve(found.get(id) ?? null);
@@ -34,6 +34,6 @@ export function batched<T>(readMany: (ids: number[]) => Promise<T[]>, idOf: (fou
       signal.addEventListener("abort", () => reject(signal.reason as Error));
       waiting.push({ id, signal, resolve, reject });
       clearTimeout(timer);
-      timer = setTimeout(() => void leave(), restMs);
+      timer = setTimeout(() => void sendBatches(), restMs);
     });
 }

@@ -3,7 +3,7 @@ import { refusalOf } from "./refusal.ts";
 import { texts } from "../texts/texts.ts";
 import type { Schemas } from "./store.ts";
 
-/** What changes of one animal; fields that are left out stay. A `stock` of null ends tracking. */
+/** The changes to one pet; omitted fields keep their values. A `stock` of null ends tracking. */
 export type Change = {
   id: number;
   name?: string;
@@ -13,7 +13,7 @@ export type Change = {
   delete?: true;
 };
 export type PetState = { name: string; categoryId: number; status: Schemas["PetStatus"]; stock: number | null };
-/** What became of a change. */
+/** The outcome of the changes to one pet. */
 export type Result = {
   id: number;
   outcome: "changed" | "unchanged" | "deleted" | "refused";
@@ -23,10 +23,10 @@ export type Result = {
   message?: string;
 };
 
-/** The most changes of one call. */
+/** The most changes in one call. */
 const changesMax = 1_000;
 
-/** Changes any number of animals, up to 1,000 in one call. `advance` is called after each. @throws Refusal; earlier calls stay done */
+/** Changes any number of pets, up to 1,000 in each call, then calls `advance`. @throws Refusal; the changes of earlier calls remain */
 export function sendChanges(changes: readonly Change[], advance?: (done: number) => void, signal?: AbortSignal): Promise<Result[]> {
   return inParts(changes, { advance, signal });
 }

@@ -1,4 +1,4 @@
-/** Asks the person for the password again; resolves to whether it was confirmed. */
+/** Asks for the password again; resolves to whether it was confirmed. */
 type Prompt = () => Promise<boolean>;
 
 let current: Prompt | undefined;

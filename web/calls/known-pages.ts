@@ -9,7 +9,7 @@ export type ReadPage = { cursor: string | undefined; count: number; next: string
 
 /**
  * Returns the pages of a list after one of them was read or re-read. If the cursor of the next page changed, the next page is read again
- * from there; later pages follow when they are needed. Returns the same array if nothing changed.
+ * from there; later pages are read when they are needed. Returns the same array if nothing changed.
  */
 export function withPage(known: readonly KnownPage[], { cursor, count, next }: ReadPage): readonly KnownPage[] {
   const at = known.findIndex((page) => page.cursor === cursor);

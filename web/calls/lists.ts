@@ -12,7 +12,7 @@ const pagesKept = 4;
 /** The first part of the key of every query that needs a session; they are removed when the session ends. */
 export const dashboardKey = "dashboard";
 
-/** So long (ms) a part of a page takes what the page has just read, in place of reading it again. */
+/** How long (ms) the parts of a page reuse data that the page has just read. */
 export const freshMs = 5_000;
 
 /** Rows of a long list; only those near the window are in memory. */
@@ -30,10 +30,10 @@ export type PagedRows<Item> = {
   failure: { error: Error; retry: () => void } | undefined;
 };
 
-/** Pages of the second list come after all of the first. */
+/** Added to the page indexes of the second list, which must differ from those of the first. */
 const secondPages = 1_000_000;
 
-/** Two lists as one: the rows of the second follow once the first is whole. */
+/** Joins two lists: the rows of the second follow once all of the first are known. */
 export function concatenated<Item>(first: List<Item>, second: List<Item>): List<Item> {
   const [head, tail] = [first.rows, second.rows];
   if (!head?.isWhole) return first;

@@ -19,18 +19,18 @@ export type Member = {
   /** The last time that an owner removed only the second factors. */
   factorsReset: { at: string; by: string } | null;
 };
-/** `lowStock`: the free units at or below which the stock of an animal is low. */
+/** `lowStock`: the free units at or below which a pet's stock is low. */
 type Account = { id: number; name: string; plan: "free" | "pro" | "business" | "enterprise"; lowStock: number };
 export type CurrentUser = { member: Member; account: Account };
 /** An account that this browser is signed in to. */
 export type BrowserSession = { current: boolean; memberId: number; email: string | null; account: { id: number; name: string } };
-/** The answer to a right password of a member with a second factor: the next step takes one of these. */
+/** The answer to the correct password of a member with second factors; the next step takes one of `secondFactors`. */
 export type SecondStep = { secondFactors: string[]; expiresAt: string };
 export type Passkey = { id: string; name: string; host: string; works: boolean; createdAt: string; usedAt: string | null };
 export type Factors = { app: { enabledAt: string } | null; passkeys: Passkey[]; passkeysAvailable: boolean; recoveryCodesLeft: number };
-/** The secret of an authenticator app, to type, and as the URI of a QR code. */
+/** The secret of an authenticator app, as text to type and as the URI of a QR code. */
 export type AppSecret = { secret: string; uri: string };
-/** What the browser made, in base64url. */
+/** A passkey that the browser created, and the browser's answer to a sign-in with one; binary values are in base64url. */
 type NewPasskey = { name: string; id: string; clientDataJSON: string; attestationObject: string; transports: string[] };
 type PasskeyAnswer = { id: string; clientDataJSON: string; authenticatorData: string; signature: string; userHandle: string };
 export type Invited = { member: Member; link: string; expiresAt: string };
@@ -103,7 +103,7 @@ type More<Call extends keyof Calls> = { signal?: AbortSignal } & (Call extends `
   : object) &
   (Calls[Call]["body"] extends undefined ? object : { body: Calls[Call]["body"] });
 
-/** Makes a call of the signed-in person. If the call needs the password again, asks for it and repeats the call. @throws Refusal */
+/** Makes a call for the signed-in member. If the call needs the password again, asks for it and repeats the call. @throws Refusal */
 export async function ask<Call extends keyof Calls>(
   call: Call,
   ...[more]: object extends More<Call> ? [More<Call>?] : [More<Call>]

@@ -16,8 +16,8 @@ type Options = {
 };
 
 /**
- * The API's operations for long-running work: waits as `Retry-After` says after a limit and retries failed requests, within bounds.
- * Works in a worker too.
+ * The API's operations for long-running work. After a limit the client waits as `Retry-After` says, and it retries failed requests, within
+ * bounds. Works in a web worker too.
  */
 export function patientStore({ signal, ...listeners }: Options = {}): PetStore {
   const patient = patientSender(listeners);
@@ -31,7 +31,7 @@ export function patientStore({ signal, ...listeners }: Options = {}): PetStore {
 
 type Sent = { body: unknown; isDryRun: boolean; signal?: AbortSignal | undefined };
 
-/** Sends one call of the dashboard as patiently, and returns its response, whatever its status. */
+/** Sends one dashboard call with the same waits and retries. Returns its response, whatever the status. */
 export function patientSend(method: string, path: string, { body, isDryRun, signal }: Sent): Promise<Response> {
   const headers = { accept: "application/json", "content-type": "application/json", ...(isDryRun && { prefer: "dry-run" }) };
   const init = { method, headers, body: JSON.stringify(body), ...(signal && { signal }) };

@@ -4,7 +4,7 @@ export type Detail = { path: string; message: string };
 /** The DNS record that proves the right to a domain. */
 export type ProofRecord = { type: string; name: string; value: string };
 
-type Told = {
+type RefusalParts = {
   status: number;
   details?: Detail[];
   challenge?: ProofRecord | undefined;
@@ -21,13 +21,13 @@ export class Refusal extends Error {
   readonly code: string;
   readonly status: number;
   readonly details: readonly Detail[];
-  /** With `domain_taken`: the record that proves the right to the domain, if one would. */
+  /** With `domain_taken`: the record that would prove the right to the domain, if any would. */
   readonly challenge: ProofRecord | undefined;
-  /** Finds the log line; undefined if there was no response. */
+  /** Identifies the service's log line; undefined if there was no response. */
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: string, message: string, { status, details, challenge, requestId, retryAfterSeconds, cause }: Told) {
+  constructor(code: string, message: string, { status, details, challenge, requestId, retryAfterSeconds, cause }: RefusalParts) {
     super(message, { cause });
     this.name = "Refusal";
     this.code = code;
@@ -39,13 +39,13 @@ export class Refusal extends Error {
   }
 }
 
-/** Reads a failed response. Its body is the service's Error or a proxy's page. */
-export async function refusalOf(response: Response, neutral: (status: number) => string): Promise<Refusal> {
+/** Reads a failed response. Its body may be a proxy's page, not the service's Error: then `fallback` gives the message. */
+export async function refusalOf(response: Response, fallback: (status: number) => string): Promise<Refusal> {
   const body: unknown = await response.json().catch(() => undefined);
   const { code, message, details, challenge } = (body ?? {}) as Partial<Record<"code" | "message", unknown>> &
-    Pick<Told, "details" | "challenge">;
+    Pick<RefusalParts, "details" | "challenge">;
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
-  return new Refusal(typeof code === "string" ? code : "internal", typeof message === "string" ? message : neutral(response.status), {
+  return new Refusal(typeof code === "string" ? code : "internal", typeof message === "string" ? message : fallback(response.status), {
     status: response.status,
     details: Array.isArray(details) ? details : [],
     challenge,

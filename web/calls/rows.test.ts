@@ -27,7 +27,7 @@ function openPage(client: QueryClient, cursor: string | null) {
 const openClient = () => new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: "always" } } });
 const settled = () => new Promise<void>((done) => void setImmediate(done));
 
-test("a row that is changed while another page is on its way stays changed, and that page is asked for again", async () => {
+test("a row that changes while another page is being read stays changed, and that page is read again", async () => {
   const client = openClient();
   const [first, second] = [openPage(client, null), openPage(client, "2")];
   first.asked[0]?.({ rows: [pet(1, "Rex")], next: "2" });
@@ -44,7 +44,7 @@ test("a row that is changed while another page is on its way stays changed, and 
   second.stop();
 });
 
-test("a page that is being reloaded while a row changes is loaded once more", async () => {
+test("a page that is being reread while one of its rows changes is read once more", async () => {
   const client = openClient();
   const { page, asked, shown, stop } = openPage(client, null);
   asked[0]?.({ rows: [pet(1, "Rex"), pet(2, "Luna")], next: undefined });
@@ -61,7 +61,7 @@ test("a page that is being reloaded while a row changes is loaded once more", as
   stop();
 });
 
-test("what changes during its first read is read once more", async () => {
+test("data that changes during its first read is read once more", async () => {
   const client = openClient();
   const { asked, shown, stop } = openPage(client, null);
   const done = reread(client, { queryKey: [dashboardKey, "/pets"] });
@@ -73,7 +73,7 @@ test("what changes during its first read is read once more", async () => {
   stop();
 });
 
-test("what a write has answered is not replaced by what was read before it", async () => {
+test("a read that began before a write does not replace the write's answer", async () => {
   const client = openClient();
   const queryKey = [dashboardKey, "stock"];
   const asked: ((count: number) => void)[] = [];

@@ -33,7 +33,7 @@ export function supersede(client: QueryClient, queryKey: QueryKey): void {
   void client.cancelQueries({ queryKey, exact: true });
 }
 
-/** Reads again what has changed. A first read that is on its way goes on, and may lack the change: another one follows it. */
+/** Rereads data after a change. A first read that has begun is not cancelled and may lack the change, so another read follows it. */
 export async function reread(client: QueryClient, filters: QueryFilters): Promise<void> {
   const isFirst = client
     .getQueryCache()
@@ -43,7 +43,7 @@ export async function reread(client: QueryClient, filters: QueryFilters): Promis
   if (isFirst) await client.invalidateQueries(filters);
 }
 
-/** Reads a list again from its top, after adding something whose position is unknown. */
+/** Rereads a list from its top, after adding a row whose position is unknown. */
 export function rereadList(client: QueryClient, path: ListPath): Promise<void> {
   return client.resetQueries({ queryKey: [dashboardKey, path] });
 }

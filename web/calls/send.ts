@@ -3,7 +3,7 @@ import { Refusal, refusalOf } from "./refusal.ts";
 import { memberHeaders } from "./page-member.ts";
 import { noteServerTime } from "./server-clock.ts";
 
-/** Where the dashboard's calls are (docs/dashboard-api.md); the browser adds the session cookie. */
+/** The path below which the dashboard's calls are (docs/dashboard-api.md); the browser adds the session cookie. */
 export const callsBelow = "/dashboard/v1";
 const timeoutMs = 30_000;
 
@@ -16,8 +16,8 @@ const ended = new EventTarget();
 type Ending = "signed-out" | "session-changed";
 
 /**
- * Calls `listen` when the service reports that the session has ended, or that the browser is signed in as somebody else by now. Returns a
- * function that stops this.
+ * Calls `listen` when the service reports that the session has ended, or that another member is signed in now. Returns a function that
+ * removes the listener.
  */
 export function onSessionLost(listen: (ending: Ending) => void): () => void {
   const listener = ({ type }: Event): void => listen(type as Ending);
@@ -53,7 +53,7 @@ export async function send(request: Request): Promise<Response> {
   throw new Refusal("not_the_service", texts.dashboard.notTheService, { status: success.status });
 }
 
-/** Returns a response whose body is already in memory, so that reading it cannot fail. */
+/** Reads the whole body into memory, so that reading it later cannot fail. */
 async function whole(answer: Response): Promise<Response> {
   const { status, statusText, headers } = answer;
   const body = await answer.arrayBuffer();
@@ -77,7 +77,7 @@ function isSigningIn(path: string): boolean {
   return path.startsWith(`${callsBelow}/sign-in`);
 }
 
-/** Whether a call is for the member of this page: not one that signs somebody in, or asks who is. */
+/** Every call is for the member of this page, except one that signs somebody in or asks who is signed in. */
 function isForMember(path: string): boolean {
   return !isSigningIn(path) && path !== `${callsBelow}/session`;
 }

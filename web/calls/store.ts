@@ -29,7 +29,7 @@ export async function taggedAnswerOf<T>(call: Answer<T>): Promise<Tagged<T>> {
   return { value: data as T, etag: response.headers.get("etag") ?? "" };
 }
 
-/** Headers of an edit, which gets 412 `precondition_failed` if somebody else has changed the resource first. */
+/** The header of an edit that fails with 412 `precondition_failed` if somebody else has changed the resource since it was read. */
 export function ifUnchanged({ etag }: Tagged<unknown>): { "If-Match": string } {
   return { "If-Match": etag };
 }

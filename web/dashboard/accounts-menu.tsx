@@ -12,7 +12,7 @@ import { browserSessionsQuery, signOutOfAll, switchTo } from "./session.ts";
 const accountsMax = 5;
 const words = texts.dashboard.accounts;
 
-/** A menu of the accounts that this browser is signed in to. It reads them each time it opens, so that one which has ended is gone. */
+/** A menu of the accounts that this browser is signed in to. It rereads them whenever it opens, so that ended sessions disappear. */
 export function AccountsMenu(): ReactNode {
   const client = useQueryClient();
   const navigate = useNavigate();

@@ -9,7 +9,7 @@ import styles from "./confirm-password.module.css";
 
 type Resolve = (confirmed: boolean) => void;
 
-/** Asks for the password again when a call needs it, then repeats the call. */
+/** Asks for the password again when a call needs it. */
 export function PasswordConfirmation({ member }: { member: CurrentUser["member"] }): ReactNode {
   const [waiting, setWaiting] = useState<Resolve>();
   useEffect(() => onConfirmationRequired(() => new Promise<boolean>((resolve) => setWaiting(() => resolve))), []);
@@ -29,7 +29,7 @@ function ConfirmPasswordDialog({ email, onConfirmed, onClose }: Props): ReactNod
     <Dialog title={texts.account.confirmTitle} onClose={onClose}>
       <p className={styles.lead}>{texts.account.confirmText}</p>
       <CallForm form={form} submit={texts.account.confirmAction} onCancel={onClose}>
-        {/* for password managers, which keep it beside the password */}
+        {/* for password managers, which store it with the password */}
         <input type="text" autoComplete="username" value={email} readOnly hidden />
         <PasswordInput label={texts.account.currentPassword} autoComplete="current-password" data-autofocus {...form.text("password")} />
       </CallForm>

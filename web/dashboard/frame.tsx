@@ -11,29 +11,29 @@ import { texts } from "../texts/texts.ts";
 import { DisabledNotice } from "../webhooks/disabled-notice.tsx";
 import { webhooksQuery } from "../webhooks/queries.ts";
 import { PasswordConfirmation } from "./confirm-password.tsx";
-import { loadAnew, onToldByTab } from "./tabs.ts";
+import { loadPage, onTabsMember } from "./tabs.ts";
 import { Navigation } from "./navigation.tsx";
 import { SessionContext, sessionEnded, sessionQuery } from "./session.ts";
 
-/** How often the session is read again while the page is visible, in case its plan or role has changed. */
-const standingEveryMs = 60_000;
+/** How often the session is reread while the page is visible, in case its plan or role has changed. */
+const sessionEveryMs = 60_000;
 
 /** The frame of all dashboard pages, with the navigation. Redirects to the sign-in page without a session or a password. */
 export function DashboardFrame(): ReactNode {
   const client = useQueryClient();
-  const { data: session, isError, error, refetch } = useQuery({ ...sessionQuery, refetchInterval: standingEveryMs });
-  // asked for beside the session, so that its notice stands above the page before the page does
+  const { data: session, isError, error, refetch } = useQuery({ ...sessionQuery, refetchInterval: sessionEveryMs });
+  // read at the same time as the session, so that the notice about webhooks is there before the page below it
   const { isFetched: knowsWebhooks } = useQuery({ ...webhooksQuery, enabled: session !== null, retry: false });
-  useEffect(() => onSessionLost((ending) => (ending === "signed-out" ? sessionEnded(client) : loadAnew())), [client]);
+  useEffect(() => onSessionLost((ending) => (ending === "signed-out" ? sessionEnded(client) : loadPage())), [client]);
   useEffect(() => {
-    return onToldByTab((member) => {
+    return onTabsMember((member) => {
       if (member === null) sessionEnded(client);
-      else if (member !== pageMember()) loadAnew();
+      else if (member !== pageMember()) loadPage();
     });
   }, [client]);
   useEffect(() => {
-    addEventListener("pageshow", reloadIfKept);
-    return () => removeEventListener("pageshow", reloadIfKept);
+    addEventListener("pageshow", reloadIfRestored);
+    return () => removeEventListener("pageshow", reloadIfRestored);
   }, []);
 
   if (session === null || session?.member.hasPassword === false) return <ToSignIn />;
@@ -56,8 +56,8 @@ export function DashboardFrame(): ReactNode {
   );
 }
 
-/** The browser's "Back" may show a page as it was left, before the account was switched. */
-function reloadIfKept({ persisted }: PageTransitionEvent): void {
+/** The browser's "Back" may restore a page from memory, with an account that is no longer the current one. */
+function reloadIfRestored({ persisted }: PageTransitionEvent): void {
   if (persisted) location.reload();
 }
 

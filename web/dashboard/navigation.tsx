@@ -10,7 +10,7 @@ import styles from "./navigation.module.css";
 import { dashboardPages, pageAt, type DashboardPage } from "./pages.tsx";
 import { signOut } from "./session.ts";
 
-/** `pageAt` decides which page is current; a link knows only its own address and those below it. */
+/** `pageAt` decides which page is current; a link can only match its own address and those below it. */
 const onlyItself = { exact: true, includeSearch: false };
 
 /** The dashboard's pages by group, below the account's name and above the signed-in member. */

@@ -5,13 +5,13 @@ import { Palette } from "../frame/palette.tsx";
 import { useReferenceCommands } from "../reference/commands.tsx";
 import { descriptionQuery } from "../reference/load.ts";
 import { useDashboardCommands } from "./commands.ts";
-import { useFound } from "./found.ts";
+import { useShopSearch } from "./shop-search.ts";
 
-/** The palette of the dashboard, of the reference and of what is in the shop. */
+/** The command palette with the entries of the dashboard and the reference, and with the shop's pets and orders. */
 export function EveryPalette(props: PaletteProps): ReactNode {
   const dashboard = useDashboardCommands();
   const reference = useReferenceCommands(props.isOpen);
-  const shop = useFound(props.query);
+  const shop = useShopSearch(props.query);
   const { isFetching } = useQuery({ ...descriptionQuery, enabled: false });
   return <Palette {...props} commands={[...dashboard, ...reference]} found={shop.found} isSearching={shop.isSearching || isFetching} />;
 }

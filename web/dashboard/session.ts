@@ -5,7 +5,7 @@ import { ask, type CurrentUser } from "../calls/members.ts";
 import { pageMember, setPageMember } from "../calls/page-member.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { showAnswer } from "../calls/rows.ts";
-import { loadAnew, tellTabs } from "./tabs.ts";
+import { loadPage, tellTabs } from "./tabs.ts";
 
 /** The signed-in member and account; null without a session. */
 export const sessionQuery = queryOptions({
@@ -26,9 +26,9 @@ export const SessionContext = createContext<CurrentUser | undefined>(undefined);
 
 /** Returns the signed-in member and account. Only for pages below `/dashboard`. */
 export function useSession(): CurrentUser & { isOwner: boolean } {
-  const standing = use(SessionContext);
-  if (!standing) throw new Error("This part stands outside the dashboard's frame.");
-  return { ...standing, isOwner: standing.member.role === "owner" };
+  const user = use(SessionContext);
+  if (!user) throw new Error("useSession was called outside the dashboard's frame.");
+  return { ...user, isOwner: user.member.role === "owner" };
 }
 
 /** The accounts that this browser is signed in to, the current one first. */
@@ -37,42 +37,49 @@ export const browserSessionsQuery = queryOptions({
   queryFn: ({ signal }) => ask("GET /browser-sessions", { signal }),
 });
 
-/** Stores a new session and drops all data that an earlier session has read. If that was of somebody else, loads the page `to` anew. */
-export function beginSession(client: QueryClient, standing: CurrentUser, to: string): void {
-  const { id } = standing.member;
+/** Stores a new session and drops the data that an earlier one has read. If that was another member's, loads the page `to` instead. */
+export function beginSession(client: QueryClient, user: CurrentUser, to: string): void {
+  const { id } = user.member;
   tellTabs(id);
   if (pageMember() !== undefined && pageMember() !== id) {
-    loadAnew(to);
+    loadPage(to);
     return;
   }
   setPageMember(id);
   forget(client);
-  showAnswer(client, sessionQuery.queryKey, standing);
+  showAnswer(client, sessionQuery.queryKey, user);
 }
 
-/** Returns the session if it is of the member whom this page is for. Otherwise loads the page anew, or the dashboard from one of its own, and never resolves. */
-function ofThisPage(standing: CurrentUser): Promise<CurrentUser> {
-  const { id } = standing.member;
+/**
+ * Returns the session if it belongs to the member whom this page is for. Otherwise never resolves: reloads the page, or loads `/dashboard`
+ * from any of the dashboard's pages.
+ */
+function ofThisPage(user: CurrentUser): Promise<CurrentUser> {
+  const { id } = user.member;
   if (pageMember() !== undefined && pageMember() !== id) {
-    loadAnew(location.pathname.startsWith("/dashboard") ? undefined : location.pathname);
+    loadPage(location.pathname.startsWith("/dashboard") ? undefined : location.pathname);
     return new Promise(() => {});
   }
   setPageMember(id);
-  return Promise.resolve(standing);
+  return Promise.resolve(user);
 }
 
-/** Stores that the session has ended; every page of the dashboard then redirects to the sign-in page. */
+/** Notes that the session has ended. Every page of the dashboard then redirects to the sign-in page. */
 export function sessionEnded(client: QueryClient): void {
   setPageMember(undefined);
   showAnswer(client, sessionQuery.queryKey, null);
   forget(client);
 }
 
-/** Signs out, and goes on with the account that this browser used before, if there is one. Keeps the session if the call fails. @throws Refusal */
+/**
+ * Signs out, and continues with the account that this browser used before, if there is one. Keeps the session if the call fails.
+ *
+ * @throws Refusal
+ */
 export async function signOut(client: QueryClient): Promise<void> {
   const next = await ask("POST /sign-out");
   tellTabs(next?.member.id ?? null);
-  if (next) loadAnew();
+  if (next) loadPage();
   else sessionEnded(client);
 }
 
@@ -87,7 +94,7 @@ export async function signOutOfAll(client: QueryClient): Promise<void> {
 export async function switchTo(memberId: number): Promise<void> {
   await ask("POST /browser-sessions/{id}/switch", { id: memberId });
   tellTabs(memberId);
-  loadAnew();
+  loadPage();
 }
 
 function forget(client: QueryClient): void {

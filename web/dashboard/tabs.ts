@@ -1,4 +1,4 @@
-/** What one tab tells the others of the browser: the member who is signed in now, or null after the last sign-out. */
+/** On this channel the tabs of a browser send each other the member who is signed in now, or null after the last sign-out. */
 const name = "petstore-session";
 
 /** Tells the other tabs who is signed in now. */
@@ -10,14 +10,14 @@ export function tellTabs(member: number | null): void {
   channel.close();
 }
 
-/** Calls `listen` with what another tab tells. Returns a function that stops this. */
-export function onToldByTab(listen: (member: number | null) => void): () => void {
+/** Calls `listen` with the member that another tab sends. Returns a function that removes the listener. */
+export function onTabsMember(listen: (member: number | null) => void): () => void {
   const channel = new BroadcastChannel(name);
   channel.addEventListener("message", ({ data }: MessageEvent<number | null>) => listen(data));
   return () => channel.close();
 }
 
-/** Reloads the dashboard for the account that is signed in now. Nothing that this page has read or is reading remains. */
-export function loadAnew(to = "/dashboard"): void {
+/** Loads a page for the account that is signed in now. All data of this page is dropped. Default: the dashboard. */
+export function loadPage(to = "/dashboard"): void {
   location.replace(to);
 }

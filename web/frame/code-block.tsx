@@ -7,7 +7,7 @@ import type { Language } from "./highlight.tsx";
 import { CheckIcon, CopyIcon } from "./icons.tsx";
 import { useIdle } from "./use-idle.ts";
 
-/** The code that highlights other code. */
+/** Loads the syntax highlighter. */
 export const highlighterQuery = queryOptions({ queryKey: ["highlighter"], staleTime: Infinity, queryFn: () => import("./highlight.tsx") });
 
 type Props = { code: string; language: Language; label: string };
@@ -18,7 +18,7 @@ export function CodeBlock({ code, language, label }: Props): ReactNode {
   const colored = useMemo(() => highlighter?.highlight(code, language) ?? code, [highlighter, code, language]);
   return (
     <div className={styles.block}>
-      {/* What scrolls must be reachable by keyboard, and named (WCAG 2.2, 2.1.1); a fieldset is no place for code. */}
+      {/* A box that scrolls must be named and reachable by keyboard (WCAG 2.2, 2.1.1). A fieldset, which the rule wants, is for forms. */}
       {/* oxlint-disable-next-line jsx-a11y/prefer-tag-over-role, jsx-a11y/no-noninteractive-tabindex */}
       <pre className={styles.code} tabIndex={0} role="group" aria-label={label}>
         <code>{colored}</code>

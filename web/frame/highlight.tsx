@@ -9,7 +9,7 @@ export type Language = "bash" | "json" | "python" | "typescript" | "text";
 
 const lowlight = createLowlight({ bash, json, python, typescript });
 type Node = ReturnType<typeof lowlight.highlight>["children"][number];
-/** The longest text that is highlighted; highlighting takes time in proportion. */
+/** The longest text (characters) that is highlighted; the time grows with the length. */
 const coloredMax = 60_000;
 
 /** Highlights text as React elements, never as HTML. */

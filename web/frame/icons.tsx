@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Drawn on a grid of 20. Decoration only: the text beside each has its meaning. */
+/** Creates an icon from a path on a grid of 20 by 20. Icons are decoration: the text beside each has its meaning. */
 export function icon(path: ReactNode): () => ReactNode {
   return () => (
     <svg

@@ -11,7 +11,7 @@ export type LoadPalette = () => Promise<ComponentType<PaletteProps>>;
 
 type Late = PaletteProps & { Palette: ComponentType<PaletteProps> | undefined; isTyping: boolean; onBlur: () => void; open: () => void };
 
-/** The state of a palette, and `open`. What is typed before its code is there goes into `query`. */
+/** The state of a palette, and `open`. Text typed before its code has loaded goes into `query`. */
 export function useLatePalette(load: LoadPalette): Late {
   const { code: Palette, loadNow } = useLater("palette", load);
   const [isOpen, setOpen] = useState(false);
@@ -46,7 +46,7 @@ export function useLatePalette(load: LoadPalette): Late {
   };
 }
 
-/** Shows the palette, and until it has the focus a field that takes what is typed. */
+/** Shows the palette; until it takes the focus, a plain field takes the typed text. */
 export function LatePalette({ Palette, isTyping, open: _open, onBlur, ...props }: Late): ReactNode {
   const { query, onQuery, onClose } = props;
   return (

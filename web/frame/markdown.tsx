@@ -16,12 +16,12 @@ export function Prose({ text }: { text: string }): ReactNode {
 
 const HeadId = createContext("");
 
-/** A table in a box of its own, which scrolls where the table is wider than the page. Its columns name the box. */
+/** A table in a box that scrolls if the table is wider than the page. The table's header names the box. */
 function ScrolledTable({ children }: { children: ReactNode }): ReactNode {
   const id = useId();
   return (
     <HeadId value={id}>
-      {/* What scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1). */}
+      {/* A box that scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1). */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <section className={styles.scrolled} tabIndex={0} aria-labelledby={id}>
         <table>{children}</table>

@@ -12,11 +12,11 @@ export type Command = { id: string; group: string; label: string; hint: ReactNod
 
 const shownMax = 12;
 
-/** `commands` are searched; `found` are shown above them as they are. */
+/** The palette searches `commands`, and shows `found` above them unfiltered. */
 type Searched = {
   commands: Command[];
   found: Command[];
-  /** More may be found in a moment. */
+  /** Whether more entries may follow. */
   isSearching: boolean;
 };
 
@@ -74,7 +74,7 @@ export function Palette({ isOpen, query, onQuery, onClose, commands, found: abov
   );
 }
 
-/** Selects the first entry unless one is selected: Spotlight itself does so only for what is typed into it, and found by then. */
+/** Selects the first entry if none is selected. Spotlight does so only after typing, and only for entries found by then. */
 function selectFirst(field: HTMLInputElement | null): void {
   const box = field?.closest("[role=dialog]");
   if (!box?.querySelector("[data-action]") || box.querySelector("[data-selected]")) return;

@@ -12,7 +12,7 @@ function found(query: string): string[] {
   return search(query, items).map(({ id }) => id);
 }
 
-test("without a query everything is there, in its order", () => {
+test("without a query all entries are found, in their order", () => {
   assert.deepEqual(found(""), ["list", "create", "orders"]);
   assert.deepEqual(found("  "), ["list", "create", "orders"]);
 });
@@ -23,7 +23,7 @@ test("every word must occur, in any text, in any case", () => {
   assert.deepEqual(found("list nothing"), []);
 });
 
-test("a word of the query counts where it begins a word, even if it also occurs inside an earlier one", () => {
+test("a match at the beginning of a word counts, even if the query's word also occurs inside an earlier word", () => {
   const actions = [
     { id: "pet", texts: ["Create a pet", "POST /pets", "an Idempotency-Key"] },
     { id: "key", texts: ["Create a key", "API keys"] },

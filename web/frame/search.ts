@@ -1,7 +1,10 @@
 /** A search entry; its first text counts most. */
 export type Searchable = { texts: readonly string[] };
 
-/** Returns the entries that contain every word of the query, best first: matches in earlier texts rank higher, and matches inside words count only if no entry has all words at word beginnings. Returns all in order without a query. */
+/**
+ * Returns the entries that contain every word of the query, best first. Matches in earlier texts rank higher. Matches inside words count
+ * only if no entry has all the query's words at the beginnings of words. Without a query, returns all entries in their order.
+ */
 export function search<T extends Searchable>(query: string, items: readonly T[]): T[] {
   const words = fold(query).split(/\s+/).filter(Boolean);
   const scored = items.map((item) => ({ item, score: scoreOf(words, item.texts) }));

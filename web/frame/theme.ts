@@ -45,13 +45,13 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
-    // both leave the strip of the header to notices
+    // both leave the header's strip free for notices
     Modal: { ...overlay, defaultProps: { ...overlay.defaultProps, yOffset: 72 } },
     Drawer: {
       ...overlay,
       styles: { ...overlay.styles, inner: { top: "var(--header-height)" }, content: { height: "calc(100dvh - var(--header-height))" } },
     },
-    // a menu has menu items alone in it, and a place in a landmark of the page
+    // a menu may contain only menu items, and must be inside a landmark of the page
     Menu: { defaultProps: { withInitialFocusPlaceholder: false, portalProps: { target: "#content" } } },
     Alert: { styles: { title: { color: "var(--mantine-color-text)" } } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300, events: { hover: true, focus: true, touch: true } } },

@@ -2,12 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useIdle } from "./use-idle.ts";
 
-/** How often (ms) code that a visitor waits for is asked for again. */
+/** How often (ms) code is requested again while somebody waits for it. */
 const againMs = 2_000;
 
 /**
- * Code that loads when the page is idle; undefined until it has come. If it does not come, as in an outage, the page goes on without it.
- * `loadNow` asks for it at once, and again and again until it comes. `name` is for this code alone.
+ * Loads code when the page is idle. `code` is undefined until it has loaded; if loading fails, as in an outage, the page works without it.
+ * `loadNow` requests the code at once, and again until it has loaded. `name` must be unique.
  */
 export function useLater<Code>(name: string, load: () => Promise<Code>): { code: Code | undefined; loadNow: () => void } {
   const [isWanted, setWanted] = useState(false);

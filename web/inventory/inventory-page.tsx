@@ -22,14 +22,14 @@ import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { present } from "../parts/search-values.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { LowStockMark } from "./low-stock.tsx";
-import { lowStockQuery, noteNewStock, setStock, type InventoryItem } from "./queries.ts";
+import { lowStockQuery, cacheNewStock, setStock, type InventoryItem } from "./queries.ts";
 import type { InventorySearch } from "./search.ts";
 import { StockCount, StockMarkBadge } from "./stock-count.tsx";
 import { StopTrackingDialog } from "./stop-tracking-dialog.tsx";
 
 const route = getRouteApi("/dashboard/inventory");
 const words = texts.store.inventory;
-/** The most rows that the list of low stock has. */
+/** The most rows in the list of low stock. */
 const lowShownMax = 1_000;
 const markChoices = [{ value: "low" as const, label: words.lowOrNone }];
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
@@ -70,7 +70,7 @@ function Entries({ status, askToStop }: { status: PetStatus | undefined; askToSt
   );
 }
 
-/** What is low, the fewest units first. */
+/** The entries with low stock, fewest units first. */
 function LowEntries({ askToStop }: { askToStop: AskToStop }): ReactNode {
   const { data: low, isPending, error, refetch } = useQuery(lowStockQuery(lowShownMax));
   return (
@@ -152,7 +152,7 @@ function TrackDialog({ onClose }: { onClose: () => void }): ReactNode {
     send: ({ pet, quantity }) => setStock(chosen(pet).id, numberIn(quantity)),
     onDone: (item, { pet }) => {
       notify(words.began(pet?.name ?? ""));
-      noteNewStock(client, item);
+      cacheNewStock(client, item);
     },
     afterwards: onClose,
   });

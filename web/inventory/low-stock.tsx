@@ -9,11 +9,11 @@ import { Dialog } from "../parts/dialog.tsx";
 import { notify } from "../parts/notices.ts";
 import { numberIn } from "../parts/number-in.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
-import { forgetStock } from "./queries.ts";
+import { invalidateStock } from "./queries.ts";
 
 const words = texts.store.inventory.lowStock;
 
-/** A button that says at which count stock is low, and lets owners change it; nothing for other members. */
+/** A button that shows the count at or below which stock is low, and lets owners change it. Renders nothing for other members. */
 export function LowStockMark(): ReactNode {
   const { account, isOwner } = useSession();
   const [isOpen, setOpen] = useState(false);
@@ -33,10 +33,10 @@ function LowStockDialog({ lowStock, onClose }: { lowStock: number; onClose: () =
   const form = useCallForm<{ lowStock: string }, CurrentUser>({
     initial: { lowStock: String(lowStock) },
     send: (given) => ask("PATCH /account", { body: { lowStock: numberIn(given.lowStock) } }),
-    onDone: (standing) => {
-      showAnswer(client, sessionQuery.queryKey, standing);
-      forgetStock(client); // the home page lists what is low
-      notify(words.done(formatNumber(standing.account.lowStock)));
+    onDone: (user) => {
+      showAnswer(client, sessionQuery.queryKey, user);
+      invalidateStock(client); // the home page lists low stock
+      notify(words.done(formatNumber(user.account.lowStock)));
     },
     afterwards: onClose,
   });

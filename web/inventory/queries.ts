@@ -1,5 +1,5 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
-import { invalidatePet } from "../pets/notes.ts";
+import { invalidatePet } from "../pets/cache.ts";
 import { batched } from "../calls/batched.ts";
 import { dashboardKey, freshMs } from "../calls/lists.ts";
 import { changeRows, reread, rereadList, showAnswer } from "../calls/rows.ts";
@@ -13,7 +13,7 @@ const readStock = batched(
   ({ petId }) => petId,
 );
 
-/** An animal's inventory entry; null if it is not tracked. */
+/** A pet's inventory entry; null if the pet is not tracked. */
 export function stockQuery(petId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/store/inventory", "one", petId],
@@ -37,7 +37,7 @@ export function lowStockQuery(limit: number) {
   });
 }
 
-/** Changes an entry in the lists of low stock, or removes it from them. One that is low no more stays until they are read again. */
+/** Updates an entry in the lists of low stock; null removes it. An entry that is no longer low stays until the lists are reread. */
 function changeLowStock(client: QueryClient, petId: number, item: InventoryItem | null): void {
   client.setQueriesData<LowStock>({ queryKey: lowStockKey }, (low) => {
     if (!low?.entries.some((entry) => entry.petId === petId)) return low;
@@ -46,7 +46,7 @@ function changeLowStock(client: QueryClient, petId: number, item: InventoryItem 
   });
 }
 
-/** Adds or removes units; safe when two people do so at once. */
+/** Adds or removes units; safe if two people do so at the same time. */
 export function adjustStock(petId: number, delta: number): Promise<InventoryItem> {
   return answerOf<InventoryItem>(
     store.POST("/store/inventory/{petId}/adjustments", {
@@ -56,7 +56,7 @@ export function adjustStock(petId: number, delta: number): Promise<InventoryItem
   );
 }
 
-/** Replaces the count, and begins tracking if the animal was not tracked. */
+/** Replaces the count. Begins tracking if the pet was not tracked. */
 export function setStock(petId: number, quantity: number): Promise<InventoryItem> {
   return answerOf<InventoryItem>(store.PUT("/store/inventory/{petId}", { params: { path: { petId } }, body: { quantity } }));
 }
@@ -65,8 +65,8 @@ export function stopTracking(petId: number): Promise<unknown> {
   return answerOf(store.DELETE("/store/inventory/{petId}", { params: { path: { petId } } }));
 }
 
-/** Updates an inventory entry wherever it is shown, with the animal's status, which follows it. */
-export function noteStock(client: QueryClient, item: InventoryItem): void {
+/** Updates an inventory entry wherever it is shown, and the pet's status, which follows its stock. */
+export function cacheStock(client: QueryClient, item: InventoryItem): void {
   const { petId, status } = item;
   showAnswer(client, stockQuery(petId).queryKey, item);
   changeRows(client, "/store/inventory", (row) => (row.petId === petId ? item : row));
@@ -75,22 +75,22 @@ export function noteStock(client: QueryClient, item: InventoryItem): void {
   invalidatePet(client, petId);
 }
 
-/** As `noteStock`, for a new entry. */
-export function noteNewStock(client: QueryClient, item: InventoryItem): void {
-  noteStock(client, item);
+/** Like `cacheStock`, for a new entry. */
+export function cacheNewStock(client: QueryClient, item: InventoryItem): void {
+  cacheStock(client, item);
   void rereadList(client, "/store/inventory");
 }
 
-/** Shows everywhere that an animal is no longer tracked. */
-export function noteStopped(client: QueryClient, petId: number): void {
+/** Shows everywhere that a pet is no longer tracked. */
+export function cacheUntracked(client: QueryClient, petId: number): void {
   showAnswer(client, stockQuery(petId).queryKey, null);
   changeRows(client, "/store/inventory", (row) => (row.petId === petId ? undefined : row));
   changeLowStock(client, petId, null);
   invalidatePet(client, petId);
 }
 
-/** Reads again the stock that an order may have changed. */
-export function forgetStock(client: QueryClient): void {
+/** Rereads the stock that is shown, and drops the rest from the cache. */
+export function invalidateStock(client: QueryClient): void {
   client.removeQueries({ queryKey: [dashboardKey, "/store/inventory"], type: "inactive" });
   void reread(client, { queryKey: [dashboardKey, "/store/inventory"] });
 }

@@ -1,7 +1,7 @@
 import { petStatuses, type PetStatus } from "../pets/status.ts";
 import { choiceIn } from "../parts/search-values.ts";
 
-/** The search parameters of the inventory page: one filter, and whether the form to track an animal is open. */
+/** The search parameters of the inventory page: one filter, and whether the form to track a pet is open. */
 export type InventorySearch = { status?: PetStatus; stock?: "low"; new?: true };
 
 export function inventorySearch(search: Record<string, unknown>): InventorySearch {

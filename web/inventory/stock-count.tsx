@@ -6,16 +6,16 @@ import { errorLine } from "../parts/error-line.ts";
 import { notify } from "../parts/notices.ts";
 import { numberIn } from "../parts/number-in.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
-import { adjustStock, noteStock, setStock, stockQuery, type InventoryItem } from "./queries.ts";
+import { adjustStock, cacheStock, setStock, stockQuery, type InventoryItem } from "./queries.ts";
 import styles from "./stock-count.module.css";
 
 const words = texts.store.inventory;
 type Change = { delta: number } | { quantity: number; before: number };
 
-/** An animal's stock count, edited in place: one more, one fewer, or another number. Changes of one animal are sent one at a time. */
+/** A pet's stock count, edited in place with − and + or as a typed number. Changes to one pet are sent one at a time. */
 export function StockCount({ item, name }: { item: InventoryItem; name: string }): ReactNode {
   const { quantity } = item;
-  // a typed number applies only to the count it was typed over
+  // typed text is shown only while the count is the one it was typed over
   const [typed, setTyped] = useState({ upon: quantity, text: String(quantity) });
   const text = typed.upon === quantity ? typed.text : String(quantity);
   const { mutate, error, isPending } = useStockChange(item.petId, name, (count) => setTyped({ upon: count, text: String(count) }));
@@ -69,20 +69,20 @@ function useStockChange(petId: number, name: string, onChanged: (quantity: numbe
     scope: { id: `stock-${petId}` },
     mutationFn: (change: Change) => ("delta" in change ? adjustStock(petId, change.delta) : setStock(petId, change.quantity)),
     onSuccess: (changed, change) => {
-      noteStock(client, changed);
+      cacheStock(client, changed);
       onChanged(changed.quantity);
       if ("before" in change) notifyWithUndo(changed, changed.quantity - change.before);
     },
   });
 
-  /** Undoes a new count by the difference, so that other people's changes since then remain. */
+  /** Undo subtracts the difference rather than restoring the old count, so other people's later changes remain. */
   function notifyWithUndo(changed: InventoryItem, difference: number): void {
-    const undo = async () => noteStock(client, await adjustStock(petId, -difference));
+    const undo = async () => cacheStock(client, await adjustStock(petId, -difference));
     notify(words.counted(name, formatNumber(changed.quantity)), difference === 0 ? {} : { undo });
   }
 }
 
-/** The stock of an animal in a table row, edited in place. */
+/** A pet's stock in a table row, edited in place. */
 export function StockCell({ petId, name }: { petId: number; name: string }): ReactNode {
   const { data: item } = useQuery(stockQuery(petId));
   if (!item) return <span className={styles.untracked}>{item === null ? words.notTracked : "…"}</span>;
@@ -93,7 +93,7 @@ export function StockCell({ petId, name }: { petId: number; name: string }): Rea
   );
 }
 
-/** The mark of a count, as text and colour. Low is what the account calls low, as its events and the home page do. */
+/** The mark of a stock count, as text and colour. Low means at or below the account's `lowStock`, as in events and on the home page. */
 export function StockMarkBadge({ quantity }: { quantity: number }): ReactNode {
   const { lowStock } = useSession().account;
   const mark = quantity === 0 ? "none" : quantity <= lowStock ? "low" : "enough";

@@ -7,13 +7,13 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
 import { numberIn } from "../parts/number-in.ts";
 import { texts } from "../texts/texts.ts";
-import { noteNewStock, setStock, stockQuery, type InventoryItem } from "./queries.ts";
+import { cacheNewStock, setStock, stockQuery, type InventoryItem } from "./queries.ts";
 import { StockCount, StockMarkBadge } from "./stock-count.tsx";
 import { StopTrackingDialog } from "./stop-tracking-dialog.tsx";
 
 const words = texts.store.inventory;
 
-/** The stock of one animal: its count, or a form to begin tracking. */
+/** The stock of one pet: its count, or a form to begin tracking. */
 export function StockPanel({ petId, name }: { petId: number; name: string }): ReactNode {
   const { data: item, error, refetch } = useQuery(stockQuery(petId));
   if (item === undefined) return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Waiting lines={1} />;
@@ -45,7 +45,7 @@ function BeginTracking({ petId, name }: { petId: number; name: string }): ReactN
     send: ({ quantity }) => setStock(petId, numberIn(quantity)),
     onDone: (item) => {
       notify(words.began(name));
-      noteNewStock(client, item);
+      cacheNewStock(client, item);
     },
   });
   return (

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { notify } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
-import { noteStopped, stopTracking } from "./queries.ts";
+import { cacheUntracked, stopTracking } from "./queries.ts";
 
 const words = texts.store.inventory;
 
@@ -16,7 +16,7 @@ export function StopTrackingDialog({ petId, name, onClose }: { petId: number; na
       onConfirm={() => stopTracking(petId)}
       onDone={() => {
         notify(words.stopped(name));
-        noteStopped(client, petId);
+        cacheUntracked(client, petId);
       }}
       onClose={onClose}
     >

@@ -30,7 +30,7 @@ export function orderHistoryQuery(orderId: number) {
   });
 }
 
-/** Who did it, as the page shows it. */
+/** The actor of an event as the page shows it: the name, or else the kind of actor. */
 export function actorOf({ actor }: OrderEvent): string {
   return actor.name ?? words.actors[actor.type];
 }
@@ -57,10 +57,10 @@ function shownDate(value: unknown): string {
   return typeof value === "string" ? formatMoment(new Date(value)) : words.none;
 }
 
-/** How often (ms) pages of orders are read again without the stream: an account has only so many. */
+/** How often (ms) the order pages poll. They poll even with the event stream, because an account can open only a few streams. */
 export const refreshMs = 15_000;
 
-/** Reads what a page shows of orders again as soon as one changes. */
+/** Rereads the orders on a page whenever the event stream reports a change of any order. */
 export function useOrderEvents(): void {
   const client = useQueryClient();
   useEffect(() => {

@@ -31,7 +31,7 @@ export function PlaceOrderDialog({ petId, onClose }: { petId: number | undefined
 
 function PlaceForm({ pet, onClose }: { pet: Pet | null; onClose: () => void }): ReactNode {
   const client = useQueryClient();
-  // the same values sent again after a lost response make one order; after a refusal they are a new attempt
+  // resending the same values after a lost response reuses the idempotency key, so it places one order; a refusal ends the attempt
   const attempt = useRef({ body: "", key: "" });
   const form = useCallForm({
     initial: { pet, quantity: "1", shipDate: "" },
@@ -62,7 +62,7 @@ function PlaceForm({ pet, onClose }: { pet: Pet | null; onClose: () => void }): 
   );
 }
 
-/** A dialog to edit an order; only the ship date of a fulfilled one. */
+/** A dialog to edit an order. Of a fulfilled order, only the ship date can change. */
 export function EditOrderDialog({ orderId, onClose }: { orderId: number; onClose: () => void }): ReactNode {
   const { data, error, refetch } = useQuery(orderQuery(orderId));
   return (

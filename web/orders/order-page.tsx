@@ -19,7 +19,7 @@ import { orderQuery, type Order } from "./queries.ts";
 const route = getRouteApi("/dashboard/orders/$orderId");
 const words = texts.store.orders;
 
-/** `/dashboard/orders/{orderId}`: one order, what can be done with it, and what has happened to it. */
+/** `/dashboard/orders/{orderId}`: one order, with its actions and its history. */
 export function OrderPage(): ReactNode {
   const orderId = Number(route.useParams().orderId);
   useOrderEvents();

@@ -5,7 +5,7 @@ import styles from "./order-state.module.css";
 const words = texts.store.orders.states;
 export type OrderState = "open" | "complete" | "cancelled";
 
-/** The state of an order, as a word on a colour. */
+/** An order's state as a coloured badge. */
 export function StateBadge({ state }: { state: OrderState }): ReactNode {
   return (
     <span className={styles.state} data-state={state}>

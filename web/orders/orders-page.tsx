@@ -82,7 +82,7 @@ export function OrdersPage(): ReactNode {
   );
 }
 
-/** Open orders come before fulfilled ones, the newest first unless a header was clicked, and are read again as others change them. */
+/** Lists open orders before fulfilled ones, newest first unless a header was clicked. The visible orders are reread regularly. */
 function useOrders(filters: OrderFilters): List<Order | Row<"/store/orders">> {
   const of = (complete: boolean) => ({ sort: "-id" as const, ...filters, complete });
   const open = useList("/store/orders", of(filters.complete ?? false), { everyMs: refreshMs });

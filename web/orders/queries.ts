@@ -1,9 +1,9 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
-import { invalidatePets } from "../pets/notes.ts";
+import { invalidatePets } from "../pets/cache.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { changeRows, reread, rereadList } from "../calls/rows.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
-import { forgetStock } from "../inventory/queries.ts";
+import { invalidateStock } from "../inventory/queries.ts";
 
 /** An order in a response, which always has these three fields. */
 export type Order = Schemas["Order"] & { id: number; quantity: number; complete: boolean };
@@ -23,7 +23,7 @@ export function placeOrder(body: { petId: number; quantity: number; shipDate?: s
   return answerOf<Order>(store.POST("/store/orders", { params: { header: { "Idempotency-Key": idempotencyKey } }, body }) as never);
 }
 
-/** Changes the given fields of an order. With a version, only if nobody has changed the order since. */
+/** Changes the given fields of an order. A tagged order is changed only if nobody else has changed it since it was read. */
 export function changeOrder(order: Order | Tagged<Order>, change: OrderChange): Promise<Order> {
   const tagged = "etag" in order ? order : undefined;
   const orderId = (tagged?.value ?? (order as Order)).id;
@@ -35,30 +35,30 @@ export function deleteOrder(orderId: number): Promise<unknown> {
   return answerOf(store.DELETE("/store/orders/{orderId}", { params: { path: { orderId } } }));
 }
 
-/** Updates an order wherever it is shown, and reads its pet's stock and status again. */
+/** Updates an order wherever it is shown, and rereads stock and pets. */
 export function cacheOrder(client: QueryClient, order: Order): void {
   changeRows(client, "/store/orders", (row) => (row.id === order.id ? order : row));
   rereadOrder(client, order.id);
-  noteTaken(client);
+  invalidateStockAndPets(client);
 }
 
 export function cacheNewOrder(client: QueryClient): void {
   void rereadList(client, "/store/orders");
-  noteTaken(client);
+  invalidateStockAndPets(client);
 }
 
 export function cacheDeletedOrder(client: QueryClient, orderId: number): void {
   changeRows(client, "/store/orders", (row) => (row.id === orderId ? undefined : row));
   rereadOrder(client, orderId);
-  noteTaken(client);
+  invalidateStockAndPets(client);
 }
 
-/** Reads an order and its history again where its page is open. */
+/** Rereads an order and its history if its page is open. */
 function rereadOrder(client: QueryClient, orderId: number): void {
   for (const what of ["one", "history"]) void reread(client, { queryKey: [dashboardKey, "/store/orders", what, orderId] });
 }
 
-function noteTaken(client: QueryClient): void {
-  forgetStock(client);
+function invalidateStockAndPets(client: QueryClient): void {
+  invalidateStock(client);
   invalidatePets(client);
 }

@@ -109,7 +109,7 @@ export function CallForm<Values extends object>({
   }, [error]);
   const wrong = error ? explain(error).fields : [];
   const elsewhere = wrong.filter(({ path }) => !(fieldOf(path) in values));
-  const isToldAtFields = wrong.length > 0 && elsewhere.length === 0;
+  const isShownAtFields = wrong.length > 0 && elsewhere.length === 0;
 
   function onSubmit(event: SubmitEvent): void {
     event.preventDefault();
@@ -117,7 +117,7 @@ export function CallForm<Values extends object>({
   }
   return (
     <form ref={element} onSubmit={onSubmit} noValidate>
-      {!isToldAtFields && <ErrorPanel error={error} fields={elsewhere} />}
+      {!isShownAtFields && <ErrorPanel error={error} fields={elsewhere} />}
       {children}
       <Group mt="lg" justify={onCancel ? "flex-end" : "flex-start"} gap="xs">
         {onCancel && (

@@ -14,7 +14,7 @@ type Props = {
   action: string;
   /** The other button's label, if "Cancel" could be mistaken for the action. Default: "Cancel". */
   keep?: string;
-  /** Nothing is destroyed, so the button is not red. */
+  /** The action destroys nothing, so its button is not red. */
   isSafe?: boolean;
   onConfirm: () => Promise<unknown>;
   /** Called after success, even if the dialog was closed meanwhile: for notices and cached data. */

@@ -6,7 +6,7 @@ import { useFocusReturn } from "./use-focus-return.ts";
 
 type Props = Pick<ModalProps, "size"> & { title: string; onClose: () => void; children: ReactNode };
 
-/** A dialog that a click outside does not close; mount it to open it. It asks before it closes over unsaved input. */
+/** A dialog, open while it is mounted. A click outside does not close it, and it asks before it closes with unsaved input. */
 export function Dialog({ title, onClose, children, ...look }: Props): ReactNode {
   useFocusReturn();
   const { close, guard } = useGuard(onClose);

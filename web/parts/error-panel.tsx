@@ -6,17 +6,17 @@ import { texts } from "../texts/texts.ts";
 import styles from "./error-panel.module.css";
 import { explain, fieldSentence } from "./explained.ts";
 
-type Props = { error: Error | null; /** Those that no field shows. Default: all. */ fields?: readonly Detail[]; onRetry?: () => void };
+type Props = { error: Error | null; /** The details to list. Default: all. */ fields?: readonly Detail[]; onRetry?: () => void };
 
-/** An error, announced when it appears; what nobody expected has its request id for the operator. Renders nothing without an error. */
+/** An error, announced when it appears. An unexpected error shows its request id, for the operator. Renders nothing without an error. */
 export function ErrorPanel({ error, fields, onRetry }: Props): ReactNode {
   if (error === null) return null;
   const { message, requestId, retryAfterSeconds, ...explained } = explain(error);
-  const told = fields ?? explained.fields;
+  const listed = fields ?? explained.fields;
   return (
     <Alert role="alert" color="red" variant="light" icon={<WarningIcon />} className={styles.panel}>
       {message && <p className={styles.message}>{message}</p>}
-      {told.map((field) => (
+      {listed.map((field) => (
         <p key={`${field.path} ${field.message}`} className={styles.message}>
           {fieldSentence(field)}
         </p>

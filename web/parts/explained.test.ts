@@ -7,7 +7,7 @@ import { texts } from "../texts/texts.ts";
 import { errorLine } from "./error-line.ts";
 import { explain, fieldSentence } from "./explained.ts";
 
-/** What only programs bring about, so that in the dashboard it is a fault. */
+/** Codes that only programs can cause, so in the dashboard they are faults. */
 const programs = ["method_not_allowed", "not_acceptable", "idempotency_key_in_use", "idempotency_key_reused", "operation_sunset"];
 const faults = [...programs, "events_expired", "headers_too_large", "key_banned", "internal", "unavailable"];
 const protocol = /\b(?:ETag|If-Match|X-Request-Id|HTTP|API|JSON|strikes?|RFC|pets?|records?|body|null|int32)\b|\b[45]\d\d\b|_/i;
@@ -23,13 +23,13 @@ const said = (error: Error): string[] => {
   return [...(message === undefined ? [] : [message]), ...fields.map(fieldSentence)];
 };
 
-test("every code of the service is either a refusal that people can put right, or a fault", () => {
+test("every error code is either a refusal that people can correct, or a fault", () => {
   assert.deepEqual(Object.keys(statuses).toSorted(), [...faults, ...Object.keys(texts.refusals.expected)].toSorted());
 });
 
 for (const code of Object.keys(statuses)) {
   const isFault = faults.includes(code);
-  test(`${code} is said once${isFault ? ", with the request id" : ", without a request id"}`, () => {
+  test(`${code} is explained once${isFault ? ", with the request id" : ", without a request id"}`, () => {
     const messages = examples.filter(([of]) => of === code).map(([, example]) => example);
     for (const example of messages.length > 0 ? messages : [{ message: "The service says why." }]) {
       const error = refusal(code, example);
@@ -42,7 +42,7 @@ for (const code of Object.keys(statuses)) {
   });
 }
 
-test("a refusal that names fields says each of them in words, and nothing else", () => {
+test("a refusal with details explains each field, and nothing else", () => {
   const details = [
     { path: "body.shipDate", message: "must be a date and time of RFC 3339 with a zone" },
     { path: "body.name", message: "is required" },
@@ -51,7 +51,7 @@ test("a refusal that names fields says each of them in words, and nothing else",
   assert.deepEqual(said(error), ["Ship date must be a date with a time.", "Name is required."]);
 });
 
-test("a failed connection says so in its own words, and an error without a response has no request id", () => {
+test("a failed connection has its own message, and an error without a response has no request id", () => {
   const unreachable = new Refusal("unreachable", texts.dashboard.unreachable, { status: 0 });
   assert.equal(errorLine(unreachable), texts.dashboard.unreachable);
   assert.equal(errorLine(new Error("Choose an animal.")), "Choose an animal.");

@@ -3,19 +3,19 @@ import { texts } from "../texts/texts.ts";
 
 const { expected, faults, reasons } = texts.refusals;
 
-/** What people read of a failed call. */
+/** A failed call, explained for people. */
 type Explained = {
-  /** Undefined if the fields say it all. */
+  /** Undefined if `fields` explain the error. */
   message: string | undefined;
   fields: readonly Detail[];
-  /** For the operator, of what nobody expected. */
+  /** For the operator; undefined if people can correct the error. */
   requestId: string | undefined;
   retryAfterSeconds: number | undefined;
 };
 
 /**
- * Says once what happened, in the words of the pages. What people can bring about and put right, such as a wrong password or a limit, has no
- * request id. All else is a fault of the page, the service or the network, and keeps the request id for the operator.
+ * Explains an error in the words of the pages. A refusal that people can cause and correct, such as a wrong password or a limit, has no
+ * request id. Any other refusal is a fault of the page, the service or the network, and keeps its request id for the operator.
  */
 export function explain(error: Error): Explained {
   if (!(error instanceof Refusal)) return { message: error.message, fields: [], requestId: undefined, retryAfterSeconds: undefined };
@@ -25,7 +25,7 @@ export function explain(error: Error): Explained {
   return { message: fields.length > 0 ? undefined : wordsOf(error.code, error.message), fields, requestId: undefined, retryAfterSeconds };
 }
 
-/** Says why something was refused with this code and message of the service. */
+/** Returns the pages' text for an error code, or the service's message if they have none. */
 export function wordsOf(code: string, message: string): string {
   return expected[code] ?? message;
 }
@@ -45,7 +45,7 @@ function reasonOf(code: string, message: string): string {
   return expected[code] ?? (pattern && words ? message.replace(pattern, words) : message);
 }
 
-/** A parameter or header that the service does not accept was never typed by anybody. */
+/** A refused parameter or header is a fault of the page, because nobody typed it. */
 function isFault({ code, message, details }: Refusal): boolean {
   return !Object.hasOwn(expected, code) || (/^(?:path|query|header|body)\b/.test(message) && !details.some(isOfField));
 }

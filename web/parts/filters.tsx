@@ -12,7 +12,7 @@ const Clearings = createContext(0);
 
 type FiltersProps = { search?: ReactNode; children: ReactNode; onClear: (() => void) | undefined };
 
-/** Filters above a table, on phones folded away behind a button, apart from `search`; pass `onClear` if there is something to clear. */
+/** Filters above a table. On phones all but `search` are behind a button. Pass `onClear` while there is something to clear. */
 export function Filters({ search, children, onClear }: FiltersProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const bar = useRef<HTMLElement>(null);
@@ -46,13 +46,13 @@ type SearchFieldProps = { label: string; placeholder: string; value: string; onC
 
 /** A text filter that applies when typing pauses; clearing the filters drops pending text. */
 export function SearchField(props: SearchFieldProps): ReactNode {
-  return <PatientField key={use(Clearings)} {...props} />;
+  return <DebouncedField key={use(Clearings)} {...props} />;
 }
 
-function PatientField({ label, placeholder, value, onChange }: SearchFieldProps): ReactNode {
-  // typed text applies only to the value it was typed over; a value that changes elsewhere replaces it
+function DebouncedField({ label, placeholder, value, onChange }: SearchFieldProps): ReactNode {
+  // typed text is shown only while the value is the one it was typed over; a value that changes elsewhere replaces it
   const [typed, setTyped] = useState({ upon: value, text: value });
-  const tell = useDebouncedCallback((text: string) => {
+  const apply = useDebouncedCallback((text: string) => {
     setTyped((before) => ({ ...before, upon: text.trim() }));
     onChange(text.trim());
   }, typingMs);
@@ -66,7 +66,7 @@ function PatientField({ label, placeholder, value, onChange }: SearchFieldProps)
       value={typed.upon === value ? typed.text : value}
       onChange={({ currentTarget }) => {
         setTyped({ upon: value, text: currentTarget.value });
-        tell(currentTarget.value);
+        apply(currentTarget.value);
       }}
     />
   );

@@ -6,10 +6,13 @@ import { dismiss, notifyError, useNotices, type Notice } from "./notices.ts";
 import styles from "./notice-list.module.css";
 
 const shownMs = 6_000;
-/** Failures, and what can be undone. */
+/** For failures, and for notices with an undo button. */
 const shownLongMs = 12_000;
 
-/** Shows and announces notices, the latest on top, in the strip of the page's header, which dialogs and panels leave free. They disappear after a while, but not while the pointer or the focus is on one. */
+/**
+ * Shows and announces notices, the latest on top. They are beside the page's header, which dialogs and panels never cover. A notice
+ * disappears after a few seconds, but not while the pointer or the focus is on it.
+ */
 export function NoticeList(): ReactNode {
   const notices = useNotices();
   return (

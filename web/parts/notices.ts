@@ -10,7 +10,7 @@ let notices: readonly Notice[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-/** Shows a notice. With `undo`, it has a button that reverses the action; a failure of that is shown as a notice too. */
+/** Shows a notice. With `undo`, it has a button that reverses the action; if that fails, another notice says so. */
 export function notify(text: string, more: Omit<Notice, "id" | "text"> = {}): void {
   lastId += 1;
   change([...notices, { id: lastId, text, ...more }].slice(-shownMax));

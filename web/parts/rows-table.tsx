@@ -16,13 +16,13 @@ export type Column<Row> = {
   isNumeric?: boolean;
   /** The column holds buttons or menus: its header is visible to screen readers only. */
   isActions?: boolean;
-  /** The orders of the list that its header switches between. */
+  /** The sort orders that a click on the header switches between. */
   sorts?: { ascending: string; descending: string };
-  /** Left out on phones, where a row has two lines. */
+  /** Hidden on phones, where a row has two lines. */
   isWideOnly?: boolean;
 };
 
-/** The order of the list, and what a click on a header asks for. */
+/** The current sort order; `onSort` is called with the order that a clicked header asks for. */
 type Sorting = { sort: string; onSort: (sort: string) => void };
 
 type Props<Row> = {
@@ -30,7 +30,7 @@ type Props<Row> = {
   columns: Column<Row>[];
   rows: readonly Row[] | PagedRows<Row>;
   keyOf: (row: Row) => number | string;
-  /** Rows of one line, and of two on phones: for lists of which there may be thousands. */
+  /** One line for each row, two on phones: for lists that may have thousands of rows. */
   isCompact?: boolean;
   sorting?: Sorting;
   /** Makes the whole row clickable, apart from the controls in it. */
@@ -42,8 +42,8 @@ const rowsAhead = 30;
 const controls = "a, button, input, label, select, textarea, [role=menuitem]";
 
 /**
- * A table with a sticky header, shown as cards on a narrow screen. Only the rows near the window are in the document. Further rows are
- * requested as the end comes near, and dropped rows when they are visible again.
+ * A table with a sticky header, shown as cards on a narrow screen. Only the rows near the window are in the document. The table requests
+ * more rows near the end of the list, and rows that were dropped from memory once they are visible again.
  */
 export function RowsTable<Row>({ label, columns, rows, keyOf, isCompact = false, sorting, onOpen }: Props<Row>): ReactNode {
   const table = useRef<HTMLTableElement>(null);
@@ -164,7 +164,7 @@ function Gap({ height, columns }: { height: number; columns: number }): ReactNod
   if (height <= 0) return null;
   return (
     <tr className={styles.gap} aria-hidden>
-      {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- the place of rows that are not in the page */}
+      {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- fills the place of rows that are not in the document */}
       <td colSpan={columns} style={{ height }} />
     </tr>
   );

@@ -1,6 +1,6 @@
 /** Firefox limits an element's height to about 17.8 million px, Chromium to 33.5 million; this leaves room in both. */
 const scrolledPxMax = 10_000_000;
-/** Near its ends a list is scrolled pixel by pixel, so that both ends can be reached row by row. */
+/** A list is scrolled pixel by pixel this close to its ends, so that each row there can be reached. */
 const endPxMax = 200_000;
 
 /** Maps positions in a list of `listPx` to positions that can be scrolled to. If the list fits, they are the same. */

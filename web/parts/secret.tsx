@@ -4,7 +4,7 @@ import { texts } from "../texts/texts.ts";
 import { useUnsaved, type Question } from "./unsaved.tsx";
 import styles from "./secret.module.css";
 
-/** A secret that is shown once, with a copy button; focusing it selects the text. `unlessCopied` is asked before the dialog around closes. */
+/** A secret that is shown once, with a copy button. Until it is copied, the dialog asks `unlessCopied` before it closes. */
 export function Secret({ label, value, unlessCopied }: { label: string; value: string; unlessCopied?: Question }): ReactNode {
   const [isTaken, setTaken] = useState(unlessCopied === undefined);
   useUnsaved(!isTaken, unlessCopied);

@@ -21,7 +21,7 @@ export function rowAtEdge(table: HTMLTableElement | null): HTMLElement | undefin
   return found && (indexOf(found) === 0 || found.getBoundingClientRect().top <= 0) ? found : undefined;
 }
 
-/** The height of the rows from one to before another; rows that are not in the document count as `rowPxGuess`. */
+/** The height of the rows from `from` to before `to`; a row that is not in the document counts as `rowPxGuess`. */
 export function heightBetween(table: HTMLTableElement | null, from: number, to: number, rowPxGuess: number): number {
   const there = rowsIn(table).filter((row) => indexOf(row) >= from && indexOf(row) < to);
   return there.reduce((sum, row) => sum + row.offsetHeight - rowPxGuess, (to - from) * rowPxGuess);

@@ -2,13 +2,13 @@ import { Button, Group, Modal } from "@mantine/core";
 import { createContext, use, useCallback, useEffect, useId, useRef, useState, type ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 
-/** What is asked before a dialog closes over something that would be lost. */
+/** The question that a dialog asks before it closes and loses something. */
 export type Question = { title: string; text: string; leave: string; stay: string };
 type Register = (id: string, question: Question | undefined) => void;
 
 const Guard = createContext<Register | undefined>(undefined);
 
-/** While `isUnsaved`, the dialog or panel around asks this before Esc or its close button closes it. Default: about typed changes. */
+/** While `isUnsaved`, the enclosing dialog or panel asks `question` before Esc or its close button closes it. */
 export function useUnsaved(isUnsaved: boolean, question: Question = texts.dashboard.unsaved): void {
   const register = use(Guard);
   const id = useId();
@@ -18,7 +18,7 @@ export function useUnsaved(isUnsaved: boolean, question: Question = texts.dashbo
   }, [register, id, isUnsaved, question]);
 }
 
-/** Returns a `close` that asks first while a part within `guard` has something unsaved. */
+/** Returns `close`, which asks first while a component within `guard` has something unsaved. */
 export function useGuard(onClose: () => void): { close: () => void; guard: (content: ReactNode) => ReactNode } {
   const unsaved = useRef(new Map<string, Question>());
   const [asked, setAsked] = useState<Question>();

@@ -3,10 +3,10 @@ import { flushSync } from "react-dom";
 import { scrollScale, type ScrollScale } from "./scroll-scale.ts";
 import { bodyTop, heightBetween, indexOf, rowAtEdge, rowsIn } from "./table-rows.ts";
 
-/** Rows beyond each edge of the window, so that Tab always finds a next one, and how few may be left before more are added. */
+/** Rows kept beyond each edge of the window, so that Tab always reaches a next row. Below `overscanMin` rows, more are added. */
 const overscan = 12;
 const overscanMin = 6;
-/** A scroll over more windows than this at once drags the bar to a place; a shorter one moves along the rows. */
+/** Scrolling past more window heights than this at once is a jump to a place in the list; a shorter scroll moves along the rows. */
 const windowsAlong = 4;
 const restMs = 150;
 
@@ -15,13 +15,13 @@ export type RowWindow = { first: number; last: number; before: number; after: nu
 type View = { first: number; before: number; rowPx: number };
 /** A row near the upper edge of the window, and its distance from the beginning of the list in px. */
 type Anchor = { row: HTMLElement; top: number };
-/** The rows in the document, with what finding the next ones takes. */
+/** The rows in the document, with the values from which `nextView` chooses the next ones. */
 type Layout = RowWindow & { table: HTMLTableElement | null; count: number; size: number; scale: ScrollScale };
 
 /**
- * Chooses which of `count` rows are in the document. The row at the upper edge of the window stays in place when rows above it come, go
- * or turn out higher than guessed. If the list is higher than an element may be, the scroll bar moves to its proportional place when
- * scrolling rests.
+ * Chooses which of `count` rows are in the document. The row at the upper edge of the window stays in place when rows above it are added,
+ * are removed, or differ from their guessed height. If the list is higher than an element may be, the scroll bar moves to its
+ * proportional place when scrolling stops.
  */
 export function useRowWindow(table: RefObject<HTMLTableElement | null>, count: number, rowPxGuess: number): RowWindow {
   const [view, setView] = useState<View>({ first: 0, before: 0, rowPx: rowPxGuess });
@@ -72,7 +72,7 @@ export function useRowWindow(table: RefObject<HTMLTableElement | null>, count: n
   return shown;
 }
 
-/** How many rows are in the document at most. */
+/** The most rows in the document. */
 function sizeOf(rowPx: number): number {
   return Math.ceil(innerHeight / rowPx) + 2 * overscan;
 }
@@ -82,7 +82,7 @@ function rowWindowOf(view: View, count: number): RowWindow {
   const size = sizeOf(rowPx);
   const first = Math.max(0, Math.min(view.first, count - size));
   const last = Math.min(count, first + size);
-  // Leaves room to scroll on where heights were guessed too low.
+  // leaves room to scroll further if heights were guessed too low
   const room = Math.min((count - last) * rowPx, 2 * innerHeight);
   const before = first === 0 ? 0 : view.before - (view.first - first) * rowPx;
   const { scrolledPx } = scrollScale(count * rowPx);
@@ -102,7 +102,7 @@ function watchScrolling(table: HTMLTableElement | null, { onResize, onScroll }: 
   };
 }
 
-/** The rows that should be in the document for the window's position; undefined where they already are. */
+/** The rows that should be in the document for the window's position; undefined if they already are. */
 function nextView(layout: Layout): Omit<View, "rowPx"> | undefined {
   const { table, first, last, count, size, rowPx } = layout;
   const edge = rowAtEdge(table);

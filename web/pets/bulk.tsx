@@ -20,14 +20,14 @@ type Kind = (typeof kinds)[number];
 
 type Props = {
   ids: readonly number[];
-  /** How many animals the filters show, for choosing all of them; undefined if that is not offered. */
+  /** How many pets match the filters, for the button that chooses all of them; undefined while unknown. */
   all: number | undefined;
   onAll: () => void;
   isChoosing: boolean;
   onClear: () => void;
 };
 
-/** What can be done with the chosen animals at once. */
+/** The actions on all chosen pets. */
 export function BulkBar({ ids, all, onAll, isChoosing, onClear }: Props): ReactNode {
   const [kind, setKind] = useState<Kind>();
   return (
@@ -168,7 +168,7 @@ function Refused({ results, onClose }: { results: Result[]; onClose: () => void 
   );
 }
 
-/** Gives the changed animals their values from before. The status of counted ones follows from their stock. */
+/** Restores the changed pets' earlier values. A tracked pet's status follows its stock, so only that of untracked pets is sent. */
 async function undo(client: QueryClient, results: readonly Result[]): Promise<void> {
   const changed = results.filter(({ outcome, before }) => outcome === "changed" && before);
   const back = changed.map(({ id, before, after }): Change => {

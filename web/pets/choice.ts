@@ -4,21 +4,21 @@ import { pages, type Query } from "../../client/pages.ts";
 import { patientStore } from "../calls/patient.ts";
 import { notifyError } from "../parts/notices.ts";
 
-/** The most animals that can be chosen at once. */
+/** The most pets that can be chosen at once. */
 const chosenMax = 30_000;
 
-/** The chosen animals of a list. */
+/** The chosen pets of a list. */
 export type Choice = {
   ids: readonly number[];
   has: (id: number) => boolean;
   toggle: (id: number) => void;
-  /** Chooses every animal that the filters show. */
+  /** Chooses every pet that matches the filters. */
   all: () => void;
   isChoosing: boolean;
   clear: () => void;
 };
 
-/** Keeps which animals are chosen, until the filters change. */
+/** Holds which pets are chosen. The choice applies only to the filters that it was made with. */
 export function useChoice(filters: Query<"/pets">): Choice {
   const of = JSON.stringify(filters);
   const [chosen, setChosen] = useState<{ of: string; ids: ReadonlySet<number> }>({ of, ids: new Set() });

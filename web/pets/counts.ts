@@ -3,11 +3,11 @@ import { dashboardKey } from "../calls/lists.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import type { PetStatus } from "./status.ts";
 
-/** How many animals there are, in all and in each category; `isMore`: there are more than the count says. */
+/** How many pets there are, in all and in each category. `isMore`: there are more than `count`. */
 export type PetCounts = { count: number; isMore: boolean; categories: { categoryId: number; count: number }[] };
 export type CountFilters = { q?: string; status?: PetStatus[]; categoryId?: number };
 
-/** Counts the animals that pass the filters. */
+/** Counts the pets that match the filters. */
 export function petCountsQuery({ q, status = [], categoryId }: CountFilters) {
   const search = new URLSearchParams(status.map((one) => ["status", one]));
   if (q !== undefined) search.set("q", q);
@@ -22,7 +22,7 @@ export function petCountsQuery({ q, status = [], categoryId }: CountFilters) {
   });
 }
 
-/** The number of animals of each category; undefined until it is known, or where there are too many to count. */
+/** The number of pets in each category; undefined until it is known, or if there are too many to count. */
 export function useCategoryCounts(): ReadonlyMap<number, number> | undefined {
   const { data } = useQuery(petCountsQuery({}));
   return data && !data.isMore ? new Map(data.categories.map(({ categoryId, count }) => [categoryId, count])) : undefined;

@@ -4,12 +4,12 @@ import type { ReactNode } from "react";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { notify } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
-import { cacheDeletedPet } from "./notes.ts";
+import { cacheDeletedPet } from "./cache.ts";
 import { deletePet, type Pet } from "./queries.ts";
 
 const words = texts.store.animals;
 
-/** Asks before a pet is deleted. The service keeps a pet with an open order, and the dialog says why. */
+/** Asks before a pet is deleted. The service refuses to delete a pet with an open order, and the dialog shows why. */
 export function DeletePetDialog({ pet, onDeleted, onClose }: { pet: Pet; onDeleted: () => void; onClose: () => void }): ReactNode {
   const client = useQueryClient();
   return (

@@ -10,7 +10,7 @@ import { notify } from "../parts/notices.ts";
 import { ReloadIfChanged } from "../parts/reload-if-changed.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./pet-form.module.css";
-import { cachePet, cacheNewPet } from "./notes.ts";
+import { cachePet, cacheNewPet } from "./cache.ts";
 import { createPet, replacePet, type PetValues, type Pet } from "./queries.ts";
 import { petStatuses, type PetStatus } from "./status.ts";
 
@@ -47,7 +47,7 @@ export function NewPetForm({ categoryId, onClose }: { categoryId: number | undef
 
 type EditProps = { pet: Tagged<Pet>; isTracked: boolean; onReload: () => void };
 
-/** Edits a pet. Saves nothing if somebody else has changed it since it was read. */
+/** Edits a pet. The service refuses to save if somebody else has changed the pet since it was read. */
 export function EditPetForm({ pet, isTracked, onReload }: EditProps): ReactNode {
   const client = useQueryClient();
   const { name, categoryId, status } = pet.value;

@@ -80,12 +80,12 @@ export function PetPanel({ petId, onDelete, onClose }: Props): ReactNode {
   );
 }
 
-/** Units that are counted must be free; animals whose units are not counted must not be sold. */
+/** A tracked pet can be ordered while units are free, an untracked pet unless it is sold. */
 function canBeOrdered({ status }: Pet, stock: InventoryItem | null | undefined): boolean {
   return stock ? stock.quantity > 0 : status !== "sold";
 }
 
-/** The values that the form edits; it keeps typed text when other parts of the pet change. */
+/** The form's key: the values that it edits, so that typed text stays when other parts of the pet change. */
 function editedOf({ name, categoryId, status }: Pet, isTracked: boolean): string {
   return JSON.stringify([name, categoryId, !isTracked && status]);
 }

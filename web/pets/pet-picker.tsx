@@ -19,7 +19,7 @@ type Props = {
   forOrders?: boolean;
 };
 
-/** A field to choose a pet by the beginning of its name; the service searches once the field is used. */
+/** A field to choose a pet by name. It asks the service for matches once it gets the focus. */
 export function PetPicker({ value, onChange, label = words.find, error, clearable = false, forOrders = false }: Props): ReactNode {
   const [typed, setTyped] = useState("");
   const [q] = useDebouncedValue(typed, typingMs);
@@ -52,7 +52,7 @@ export function PetPicker({ value, onChange, label = words.find, error, clearabl
   );
 }
 
-/** Returns the chosen pet's id. @throws Refusal at the field `pet` if none is chosen */
+/** Returns the chosen pet. @throws Refusal at the field `pet` if none is chosen */
 export function chosen(pet: Pet | null): Pet {
   if (pet) return pet;
   const message = words.chooseOne;

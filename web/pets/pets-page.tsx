@@ -41,7 +41,7 @@ export function PetsPage(): ReactNode {
   const [deleting, setDeleting] = useState<Pet>();
   const show = (dialog: Record<string, unknown>) =>
     void navigate({ search: (now) => petSearch({ ...filtersOf(now), ...dialog }), resetScroll: false });
-  // typed text applies a moment later; a dialog opened meanwhile stays open
+  // typed text applies after a pause: keeping the other parameters leaves a dialog open that was opened meanwhile
   const filter = (change: FilterChange) => void navigate({ search: (now) => petSearch({ ...now, ...change }), replace: true });
   const isFiltered = (filters.q ?? filters.status ?? filters.categoryId) !== undefined;
   const isEmpty = list.rows?.count === 0;

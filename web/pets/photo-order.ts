@@ -1,4 +1,4 @@
-/** A list with the entry of an id at another place; the others keep their order. Unchanged without that id. */
+/** Returns the list with the entry `id` moved to the index `to`, or in its old order if there is no such entry. */
 export function movedTo<T extends { id: number }>(list: readonly T[], id: number, to: number): T[] {
   const others = list.filter((one) => one.id !== id);
   const moved = list.filter((one) => one.id === id);

@@ -12,7 +12,7 @@ import { usePhotos, type Photo } from "./use-photos.ts";
 
 const photosMax = 10;
 
-/** The photos of an animal, of which the first is the cover. They are ordered by dragging, by buttons and by the arrow keys. */
+/** A pet's photos; the first is the cover. Dragging, buttons and the arrow keys change their order. */
 export function Photos({ petId, photos: saved }: { petId: number; photos: Photo[] }): ReactNode {
   const { photos, isAdding, error, edit, add } = usePhotos(petId, saved);
   const [said, say] = useState("");
@@ -92,7 +92,7 @@ function Alt({ photo: { alt }, place, onAlt }: { photo: Photo; place: number; on
 
 type MoveProps = { place: number; count: number; onMove: (by: -1 | 1) => void };
 
-/** At an end a button stays where it is and does nothing: a button that goes, or is disabled, would lose the focus. */
+/** At either end of the list a button stays but does nothing: if it were removed or disabled, it would lose the focus. */
 function MoveButtons({ place, count, onMove }: MoveProps): ReactNode {
   const onKeyDown = ({ key }: KeyboardEvent): void => {
     if (key === "ArrowLeft") onMove(-1);

@@ -1,6 +1,6 @@
 type Price = { amount: number; currency: string };
 
-/** The price in minor units that people have typed, with a point or a comma. @throws Error with `wrong` unless it is an amount */
+/** Parses a typed price, with a point or a comma, into minor units. @throws Error with the message `wrong` if it is not an amount */
 export function amountOf({ price, currency }: { price: string; currency: string }, wrong: string): Price {
   const code = currency.trim().toUpperCase();
   const digits = digitsOf(code);

@@ -14,14 +14,14 @@ import { profileQuery } from "./profile-query.ts";
 
 type Profile = Schemas["Profile"];
 
-/** What buyers see of an animal: description, price and photos. */
+/** A pet's profile: its description, price and photos. */
 export function ProfilePart({ petId }: { petId: number }): ReactNode {
   const { data, error, refetch } = useQuery(profileQuery(petId));
   if (data === undefined) return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Waiting lines={2} />;
   return (
     <>
       <Photos petId={petId} photos={data?.value.photos ?? []} />
-      {/* Photos are part of the profile, too: a change of theirs must not reset what was typed. */}
+      {/* The key leaves out the photos, so that changing them does not reset typed text. */}
       <ProfileForm key={JSON.stringify([data?.value.description, data?.value.price])} petId={petId} profile={data} />
     </>
   );

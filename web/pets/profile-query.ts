@@ -5,7 +5,7 @@ import { store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store
 
 type Profile = Schemas["Profile"];
 
-/** What buyers see of an animal, with its version; null before anything was saved. */
+/** A pet's profile with its version; null if none has been saved. */
 export function profileQuery(petId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/pets", "profile", petId],

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { petSearch, filtersOf, sortOf } from "./search.ts";
 
-test("an address gives the filters that it holds, and a number is a name too", () => {
+test("the filters are read from the address, and a number counts as a name", () => {
   const search = { q: 12, status: "sold", categoryId: 3, sort: "-name", animal: 7 };
   assert.partialDeepStrictEqual(petSearch(search), { q: "12", status: "sold", categoryId: 3, sort: "-name", animal: 7 });
 });
 
-test("what an address holds beside that is left out, whatever it is", () => {
+test("invalid values and other parameters of the address are dropped", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom("q", "status", "categoryId", "sort", "animal", "new", "x"), fc.anything()), (search) => {
       const { q, status, categoryId, sort, animal, ...more } = petSearch(search);
@@ -21,7 +21,7 @@ test("what an address holds beside that is left out, whatever it is", () => {
   );
 });
 
-test("beside a name the service is only asked for an order of names", () => {
+test("with a name, the list can only be sorted by name", () => {
   assert.deepEqual(filtersOf({ q: "Re", sort: "-id" }), { q: "Re" });
   assert.deepEqual(filtersOf({ q: "Re", sort: "-name", animal: 1 }), { q: "Re", sort: "-name" });
   assert.deepEqual(filtersOf({ sort: "-id" }), { sort: "-id" });

@@ -9,8 +9,8 @@ export type Photo = Schemas["Photo"];
 type Edit = (photos: Photo[]) => Photo[];
 
 /**
- * The photos of an animal with the edits that are still on their way, which are shown at once: the button that was pressed keeps the focus.
- * Edits and uploads are sent one after another, and an edit applies to the photos that are stored by then.
+ * A pet's photos. Edits are shown before the service confirms them, so that the pressed button keeps the focus. Edits and uploads are sent
+ * one at a time, and each edit is applied to the photos that are stored when its turn comes.
  */
 export function usePhotos(petId: number, saved: Photo[]) {
   const client = useQueryClient();
@@ -53,7 +53,7 @@ function setPhotos(petId: number, photos: Photo[]): Promise<unknown> {
   return answerOf(store.PATCH("/pets/{petId}/profile", { params: { path: { petId } }, body }));
 }
 
-/** One after another, so that they keep their order. */
+/** Uploads one file after another, so that the photos keep the files' order. */
 async function addAll(petId: number, files: File[]): Promise<void> {
   for (const file of files) {
     const init = { method: "POST", headers: { accept: "application/json", "content-type": file.type }, body: file };

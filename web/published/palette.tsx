@@ -5,7 +5,7 @@ import { Palette } from "../frame/palette.tsx";
 import { useReferenceCommands } from "../reference/commands.tsx";
 import { descriptionQuery } from "../reference/load.ts";
 
-/** The palette of the reference alone. */
+/** The command palette with the entries of the reference only. */
 export function ReferencePalette(props: PaletteProps): ReactNode {
   const commands = useReferenceCommands(props.isOpen);
   const { isFetching } = useQuery(descriptionQuery);

@@ -6,7 +6,7 @@ import { referenceBelow } from "../reference/routes.ts";
 
 const root = createRootRoute({ component: Root, notFoundComponent: () => <NotFoundPage /> });
 
-/** The site's own start page, which is not part of this application. */
+/** Leaves this application for the site's start page. */
 const start = createRoute({
   getParentRoute: () => root,
   path: "/",
@@ -25,7 +25,7 @@ function Root(): ReactNode {
   );
 }
 
-/** The reference alone, at the same addresses as in the service. */
+/** Creates a router for the reference alone, at the same addresses as in the service. */
 export function createPublishedRouter() {
   return createRouter({
     routeTree,

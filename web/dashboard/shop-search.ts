@@ -14,8 +14,8 @@ const shownMax = 5;
 const queryMin = 2;
 const orderPattern = /^(?:orders? |#)? ?([1-9][0-9]{0,14})$/i;
 
-/** The animals and the order of the shop that the palette's query finds, and whether more may follow; none without a session. */
-export function useFound(query: string): { found: Command[]; isSearching: boolean } {
+/** Searches the shop's pets and orders for the palette's query. Finds nothing without a session. */
+export function useShopSearch(query: string): { found: Command[]; isSearching: boolean } {
   const { data: session } = useQuery({ ...sessionQuery, enabled: false });
   const navigate = useNavigate();
   const [q] = useDebouncedValue(query.trim(), typingMs);
@@ -51,7 +51,7 @@ export function useFound(query: string): { found: Command[]; isSearching: boolea
   return { found, isSearching: Boolean(session) && (isTyping || readsAnimals || readsOrder) };
 }
 
-/** Returns what the palette shows of an order; null if there is none. */
+/** Reads an order for the palette; null if there is none. */
 async function readOrder(orderId: number, signal: AbortSignal): Promise<{ id: number; complete: boolean } | null> {
   try {
     const { complete } = await answerOf<{ complete?: boolean }>(

@@ -19,12 +19,12 @@ export function cacheDeletedPet(client: QueryClient, petId: number): void {
   invalidatePets(client);
 }
 
-/** Reads a single pet again: a change of its status changes its version. */
+/** Rereads a single pet, because a change of its status changes its version. */
 export function invalidatePet(client: QueryClient, petId: number): void {
   void reread(client, { queryKey: petQuery(petId).queryKey });
 }
 
-/** Reads single pets and pets found by id or name again; lists keep their position. */
+/** Rereads single pets, counts and pets found by id or name, but not the lists, which keep their position. */
 export function invalidatePets(client: QueryClient): void {
   void reread(client, { queryKey: [dashboardKey, "/pets"], predicate: ({ queryKey }) => typeof queryKey[2] === "string" });
 }
