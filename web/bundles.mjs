@@ -8,10 +8,10 @@ import { isolatedDeclarationSync } from "rolldown/experimental";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const client = join(root, "client");
-/** Sources that the package's types do not name. */
+/** Sources that the package's types do not refer to. */
 const withoutTypes = new Set(["chunks.ts", "generate.ts", "limits.ts", "references.ts"]);
 
-/** Writes `index.js`, which imports nothing, its types and the licences of what is in them into a folder. */
+/** Writes the client's package into a folder: `index.js` without imports, its types, and the licences of the bundled code. */
 export async function buildClient(folder) {
   mkdirSync(folder, { recursive: true });
   await bundle(join(client, "index.ts"), join(folder, "index.js"), { platform: "neutral" });
@@ -47,7 +47,7 @@ export async function bundle(entry, file, { platform }) {
   await built.close();
 }
 
-/** Names the files beside each other as the package has them, so that its types need no other package. */
+/** Rewrites imports to the package's file names, so that its types need no other package. */
 function declarations(text) {
   return text
     .replaceAll(/(from\s+|import\()(["'])\.\/([\w.-]+)\.ts\2/g, "$1$2./$3.js$2")

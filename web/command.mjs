@@ -1,4 +1,4 @@
-// Bundles the command line without the service into dist/command, a package that needs no other one. bin/build-command.mjs runs this.
+// Bundles the command line without the service into dist/command, a package without dependencies. bin/build-command.mjs runs this.
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,7 +20,7 @@ const { name, version, license } = JSON.parse(readFileSync(join(root, "package.j
 const manifest = {
   name,
   version,
-  description: "The command line of the Pet Store service, for services elsewhere",
+  description: "The command line of the Pet Store service, for services on other machines",
   license,
   type: "module",
   bin: { petstore: "petstore.js" },

@@ -9,8 +9,8 @@ const { categories, orders, inventory } = texts.store;
 const { webhooks, activity } = texts.dashboard;
 
 /**
- * The titles and leads of pages, by the page's address: the service sends them with the page. Those of a project, whose title is its name, have
- * that of the part that is shown.
+ * The titles and leads that the service sends with a page, by the page's address. A project's page gets a general title, because its real
+ * title is the project's name, which is not known here.
  */
 export const earlyHeads: Record<string, EarlyHead> = {
   "/dashboard": { title: home.page, lead: home.lead },

@@ -4,14 +4,14 @@ import type { Plugin, Rolldown } from "vite";
 import { earlyHeads } from "./early-heads.ts";
 
 /**
- * The scripts of each page's first view beyond those of every page, by the page's address: `{"/dashboard/orders/:orderId": ["/assets/…js"]}`;
- * those of the panel that most operations have, by `/reference/:operationId#try-it`.
+ * The scripts that a page's first view needs besides those of every page, by the page's address, such as
+ * `{"/dashboard/orders/:orderId": ["/assets/…js"]}`. The scripts of an operation's test panel are at `/reference/:operationId#try-it`.
  */
 type FirstLoads = Record<string, string[]>;
 
 type Route = { parent: string; path: string; module: string };
 
-/** What a route's module imports as soon as it runs. */
+/** Modules that a route's module imports dynamically as soon as it runs. */
 const importedAtOnce: Record<string, string[]> = { "reference/frame.tsx": ["frame/highlight.tsx"] };
 
 const web = import.meta.dirname;
@@ -20,8 +20,8 @@ const headsFileName = "early-heads.json";
 const routesFiles = /\/web\/[\w-]+(\/[\w-]+)*\/routes?\.ts$/;
 
 /**
- * Writes `first-loads.json`, by which the service names a page's scripts with the page: the browser need not find them one after another. Writes
- * `early-heads.json` too, so that a page's title and lead stand there before the scripts.
+ * Writes `first-loads.json`, from which the service lists a page's scripts in the page, so that the browser does not discover them one after
+ * another. Also writes `early-heads.json`, from which the service puts the title and lead into a page, visible before the scripts have run.
  */
 export const firstLoads: Plugin = {
   name: "first-loads",
@@ -42,12 +42,13 @@ export const firstLoads: Plugin = {
   },
 };
 
-/** The routes that a file declares, by their names. @throws Error if one is written otherwise than this reads it */
+/** The routes that a file declares, by their names. @throws Error if a route is written in a form that this does not recognize */
 function routesIn(file: string): [name: string, route: Route][] {
   const text = readFileSync(file, "utf8");
   const declared = [...text.matchAll(/const (\w+) = createRoute\(\{(.*?)\n\s*\}\);/gs)];
   const lazy = text.match(/lazyRouteComponent\(\(\)/g) ?? [];
-  if (declared.length !== lazy.length) throw new Error(`${basename(dirname(file))}: its routes are not read as they are written`);
+  if (declared.length !== lazy.length)
+    throw new Error(`${basename(dirname(file))}: a route is not declared as \`const name = createRoute({…})\``);
   return declared.map(([, name = "", body = ""]) => {
     const part = (pattern: RegExp): string => pattern.exec(body)?.[1] ?? "";
     const module = join(dirname(file), part(/import\("([^"]+)"\)/));
@@ -55,7 +56,7 @@ function routesIn(file: string): [name: string, route: Route][] {
   });
 }
 
-/** The address of a page, and the modules of its route and of those above it. */
+/** The address of a page, and the modules of its route and of that route's ancestors. */
 function lineOf(routes: Map<string, Route>, name: string): { address: string; modules: string[] } {
   const modules: string[] = [];
   const parts: string[] = [];

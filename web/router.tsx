@@ -54,12 +54,12 @@ export function createAppRouter(queryClient: QueryClient) {
 
 type AppRouter = ReturnType<typeof createAppRouter>;
 
-/** Loads what the first view needs, so that the text that came with the page stays until the application can show more. */
+/** Loads the code and data of the first view. Until then, the text that the server sent with the page stays. */
 export function loadFirstView(router: AppRouter, queryClient: QueryClient): Promise<unknown> {
   return location.pathname.startsWith("/reference") ? loadReference(router, queryClient) : loadDashboard(router, queryClient);
 }
 
-/** So long (ms) a page waits for what its frame shows. */
+/** How long (ms) the first view waits for the data of its frame. */
 const frameMsMax = 3_000;
 
 async function loadDashboard(router: AppRouter, queryClient: QueryClient): Promise<void> {
@@ -68,7 +68,7 @@ async function loadDashboard(router: AppRouter, queryClient: QueryClient): Promi
   await Promise.all([router.load(), Promise.race([Promise.all(ofFrame), new Promise((resolve) => setTimeout(resolve, frameMsMax))])]);
 }
 
-/** With the highlighter, so that code has its colours at once. */
+/** Loads the highlighter too, so that code has its colours when it first appears. */
 function loadReference(router: AppRouter, queryClient: QueryClient): Promise<unknown> {
   const highlighter = import("./frame/code-block.tsx").then(({ highlighterQuery }) => queryClient.prefetchQuery(highlighterQuery));
   return Promise.all([queryClient.ensureQueryData(descriptionQuery), router.load(), highlighter]);

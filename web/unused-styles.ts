@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { transform } from "lightningcss";
 import type { Plugin } from "vite";
 
-/** The classes of Mantine's own rules. Its scripts name each whole, so one that no script names is on no element. */
+/** A class in Mantine's rules. Mantine's scripts never build these names from parts, so a class that no script contains is unused. */
 const mantineClass = /(?<=\.)m_[\da-f]+/g;
 
-/** Removes the styles of components that no page has: most of Mantine's. A file of styles is named anew after what is left. */
+/** Removes the styles of components that no page uses, which are most of Mantine's. Renames each stylesheet after its new content. */
 export const unusedStyles: Plugin = {
   name: "unused-styles",
   generateBundle: {

@@ -4,10 +4,10 @@ import { defineConfig, type Plugin, type Rolldown } from "vite";
 import { firstLoads } from "./first-loads.ts";
 import { unusedStyles } from "./unused-styles.ts";
 
-/** Where `npm run web` finds the service; its own port is 5173. */
+/** The service that Vite's server proxies calls to. Vite's server itself has port 5173. */
 const service = "http://localhost:8080";
 
-/** A typeface that arrives after the first paint is used from the next page load on: a heading that wraps anew would move the page. */
+/** A typeface that loads after the first paint is used only from the next page load on, because headings that wrap anew move the page. */
 export const stillFonts: Plugin = {
   name: "still-fonts",
   enforce: "pre",
@@ -16,13 +16,13 @@ export const stillFonts: Plugin = {
 };
 
 /**
- * A few chunks for the modules that several pages need, so that a first load has few files. A group takes what those of higher priority
- * have left, and the dependencies of a module are needed by as many pages as itself: no chunk of pages waits for one of fewer pages.
+ * Puts the modules that several pages need into a few chunks, so that a first load has few files. A group takes the modules that groups of
+ * higher priority have left. At least as many pages need a module's dependencies as the module, so no chunk waits for one of fewer pages.
  */
 const groups: Rolldown.CodeSplittingGroup[] = [
   { name: "shared", tags: ["$initial"], priority: 6 },
   {
-    // what the reference and the dashboard both have, with all that it needs
+    // modules that both the reference and the dashboard use, with their dependencies
     name: "common",
     test: /web\/frame\/(?!markdown)|web\/parts\/search-values|tanstack|components\/(Tabs|TextInput|PasswordInput|NativeSelect|Textarea|File|Checkbox|CloseButton|Group|VisuallyHidden|CopyButton)/,
     minShareCount: 2,
@@ -43,7 +43,7 @@ const groups: Rolldown.CodeSplittingGroup[] = [
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   plugins: [react(), stillFonts, firstLoads, unusedStyles],
-  // the builds for browsers, under the names by which the service imports the others
+  // the browser builds of packages, under the names by which the service imports their Node builds
   resolve: {
     alias: [
       { find: /^csv-parse$/, replacement: "csv-parse/browser/esm" },
@@ -59,7 +59,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     cssCodeSplit: false,
-    // what every page needs is one file
+    // the modules that every page needs are in one file
     chunkSizeWarningLimit: 600,
     rolldownOptions: {
       // on a slow machine the bundler would print which plugins took longest

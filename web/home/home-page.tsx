@@ -16,7 +16,10 @@ import { openOrdersQuery, projectsQuery, troublesQuery } from "./queries.ts";
 const words = texts.home;
 const lowShownMax = 10;
 
-/** `/dashboard`: what needs attention today. It reads all at once, and waits for what decides which parts there are, so that none of them moves another. */
+/**
+ * `/dashboard`: what needs attention today. It reads everything at the same time, and shows the sections once it knows which of them there
+ * are, so that no section moves another.
+ */
 export function HomePage(): ReactNode {
   const [animals, projects, orders] = [useQuery(petCountsQuery({})), useQuery(projectsQuery), useQuery(openOrdersQuery)];
   const [low, account] = [useQuery(lowStockQuery(lowShownMax)), useQuery(accountQuery)];
@@ -92,7 +95,7 @@ function LowStock(): ReactNode {
   );
 }
 
-/** Domains and certificates with problems; nothing without any. */
+/** Domains and certificates with problems. Renders nothing if there are none. */
 function Sites(): ReactNode {
   const { data: projects = [] } = useQuery(projectsQuery);
   const { data: troubled = [] } = useQuery({ ...troublesQuery(projects), enabled: projects.length > 0 });
@@ -126,7 +129,7 @@ function Plan(): ReactNode {
   );
 }
 
-/** What a new shop does first; each step is ticked off by the shop itself, and the list goes away when all are done. */
+/** The first steps of a new shop. A step is done once the shop has an animal or a site; when all are done, the list disappears. */
 function SetUp(): ReactNode {
   const { data: animals } = useQuery(petCountsQuery({}));
   const { data: projects } = useQuery(projectsQuery);

@@ -5,7 +5,7 @@ import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
 /** A domain with a problem. */
 type TroubledDomain = { projectId: number; hostname: string; problem: string };
 
-/** The projects whose domains the home page looks at. */
+/** The most projects whose domains the home page checks. */
 const projectsMax = 5;
 const shownMax = 8;
 

@@ -4,7 +4,7 @@ import type { CsvRow } from "../../src/importing/csv.ts";
 export type Column = { name: string; values: { value: string; rows: number }[] | undefined };
 export type Columns = { columns: Column[]; rows: number };
 
-/** The most different values of a column that are listed one by one. */
+/** The most distinct values of a column that are counted one by one. */
 const valuesMax = 60;
 const columnsMax = 200;
 const valueCharactersMax = 100;

@@ -14,14 +14,14 @@ import type { Pet } from "../pets/queries.ts";
 import { download } from "./download.ts";
 
 const words = texts.importing.export;
-/** The rows whose stock one call asks for. */
+/** The number of rows whose stock one call reads. */
 const rowsAtOnce = 1_000;
 const formats: Record<ExportFormat, { type: string; file: string }> = {
   csv: { type: "text/csv", file: "animals.csv" },
   ndjson: { type: "application/x-ndjson", file: "animals.ndjson" },
 };
 
-/** Exports every animal that matches the filters to a file, page by page. */
+/** Exports every pet that matches the filters to a file, page by page. */
 export function ExportDialog({ filters, onClose }: { filters: Query<"/pets">; onClose: () => void }): ReactNode {
   const [format, setFormat] = useState<ExportFormat>("csv");
   const [count, setCount] = useState(0);
@@ -79,19 +79,19 @@ async function exportPets(
   filters: Query<"/pets">,
   format: ExportFormat,
   signal: AbortSignal,
-  tell: (animals: number) => void,
+  onCount: (animals: number) => void,
 ): Promise<{ file: Blob; animals: number }> {
   let animals = 0;
   const client = patientStore({ signal });
   async function* counted() {
     for await (const page of pages(client, "/pets", filters)) {
       animals += page.length;
-      tell(animals);
+      onCount(animals);
       yield page;
     }
   }
   const isCsv = format === "csv";
-  const rows = isCsv ? withMore(counted(), client, signal) : counted();
+  const rows = isCsv ? withCategoryAndStock(counted(), client, signal) : counted();
   const columns = isCsv ? [...exportedLists.pets.columns, "category", "stock"] : exportedLists.pets.columns;
   const parts: Blob[] = [];
   for await (const text of exportText(rows, format, columns)) parts.push(new Blob([text]));
@@ -99,7 +99,7 @@ async function exportPets(
 }
 
 /** Adds the category's name and the stock to each row, so that a spreadsheet can show and change them. */
-async function* withMore(read: AsyncIterable<Pet[]>, client: PetStore, signal: AbortSignal): AsyncGenerator<object[]> {
+async function* withCategoryAndStock(read: AsyncIterable<Pet[]>, client: PetStore, signal: AbortSignal): AsyncGenerator<object[]> {
   const names = new Map<number, string>();
   for await (const page of pages(client, "/categories")) for (const { id, name } of page) names.set(id, name);
   let waiting: Pet[] = [];

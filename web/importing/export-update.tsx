@@ -11,7 +11,7 @@ import { CountList, Reading, RejectList, RepeatedIds } from "./preview.tsx";
 import { RunView } from "./run-view.tsx";
 import { StartBar } from "./start-bar.tsx";
 import type { ExportChange } from "./tasks.ts";
-import { forgetLists, refusalOfTask, useTask } from "./use-task.ts";
+import { dropLists, refusalOfTask, useTask } from "./use-task.ts";
 
 const words = texts.importing.ownExport;
 
@@ -21,7 +21,7 @@ const columns: Column<ExportChange>[] = [
   { id: "change", header: words.change, cell: (change) => <Fields of={change} /> },
 ];
 
-/** Loads our own export: shows what it changes, and changes it. */
+/** Imports a file that was exported here: shows its changes, then makes them. */
 export function ExportUpdate({ file, format, onAsNew }: { file: File; format: CsvFormat; onAsNew: () => void }): ReactNode {
   const client = useQueryClient();
   const { state: checked, start: check } = useTask<"checkExport">();
@@ -29,7 +29,7 @@ export function ExportUpdate({ file, format, onAsNew }: { file: File; format: Cs
   const isOver = run.result ?? run.failed ?? (run.isStopped || undefined);
   useEffect(() => check({ kind: "checkExport", file, format }), [check, file, format]);
   useEffect(() => {
-    if (isOver) forgetLists(client);
+    if (isOver) dropLists(client);
   }, [isOver, client]);
   const changeNow = () => start({ kind: "importExport", file, format });
   if (run.isRunning || isOver) return <RunView run={run} of={file.name} onStop={stop} onAgain={changeNow} />;

@@ -7,7 +7,7 @@ const words = texts.importing.format;
 const encodingChoices = encodings.map((value) => ({ value, label: words.encodings[value] }));
 const delimiterChoices = delimiters.map((value) => ({ value, label: words.delimiters[value] }));
 
-/** Shows how the file is read, and lets it be corrected. */
+/** Shows the file's encoding and delimiter, and lets the user correct them. */
 export function FormatChoice({ format, onChange }: { format: CsvFormat; onChange: (format: CsvFormat) => void }): ReactNode {
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md" my="md">

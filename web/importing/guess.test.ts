@@ -10,7 +10,7 @@ import { guessMapping } from "./guess.ts";
 const root = new URL("../../", import.meta.url).pathname;
 const column = (name: string, ...values: string[]): Column => ({ name, values: values.map((value) => ({ value, rows: 1 })) });
 
-test("the guess for the shelter's file takes every row as the mapping that was written by hand does", async () => {
+test("the guessed mapping of the shelter's file reads every row like the mapping written by hand", async () => {
   const file = `${root}examples/longbeach-sample.csv`;
   const guessed = guessMapping((await readColumns(readCsv(file))).columns);
   assert.ok(guessed);
@@ -24,7 +24,7 @@ test("the guess for the shelter's file takes every row as the mapping that was w
   );
 });
 
-test("headers are read by their words, however they are written", () => {
+test("headers are recognized by their words, in any spelling", () => {
   for (const header of [
     ["petId", "petName", "species", "availability"],
     ["Pet ID", "Pet name", "Species", "Availability"],
@@ -41,7 +41,7 @@ test("headers are read by their words, however they are written", () => {
   }
 });
 
-test("a value that no word tells is left open, and a column of too many values is no status", () => {
+test("a value without a known word gets no status, and a column with too many values is not the status", () => {
   assert.deepEqual(guessMapping([column("id"), column("name"), column("type"), column("status", "sold", "purple")])?.status?.values, {
     sold: "sold",
   });

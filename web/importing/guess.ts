@@ -1,7 +1,7 @@
 import { valueKey, type Mapping, type PetStatus } from "../../src/importing/mapping.ts";
 import type { Column } from "./columns.ts";
 
-/** Words in headers, the most specific first; also in other languages of Europe, whose spreadsheets write most of the files with semicolons. */
+/** Words in headers, the most specific first. They are in several European languages, whose spreadsheets write semicolon-separated files. */
 const idWords = ["id", "number", "no", "nr", "nummer", "numéro", "code", "sku", "ref"];
 const nameWords = ["name", "title", "tiername", "nom", "nombre", "nome", "naam", "navn", "namn"];
 const categoryWords =
@@ -9,17 +9,17 @@ const categoryWords =
     " ",
   );
 const statusWords = ["status", "outcome", "state", "availability", "zustand", "statut", "état", "estado", "stato"];
-/** The category of all animals of a file without one. */
+/** The category of all pets of a file without a category column. */
 export const otherCategory = "Other";
 
-/** Statuses by words in the values. */
+/** The status for words in the values. */
 const statusOfWord: [RegExp, PetStatus][] = [
   [/^$|avail|in stock|for sale|active|intake|verfügbar|disponib|beschikbaar/, "available"],
   [/pend|reserv|hold|foster/, "pending"],
   [/sold|adopt|gone|unavail|return|transfer|rescue|died|euthan|verkauft|vendu|vendid|verkocht/, "sold"],
 ];
 
-/** Guesses a mapping from the header and the values; undefined without a header. Only a header that says so makes a column the id. */
+/** Guesses a mapping from the header and the values; undefined without a header. A column is the id only if its header has an id word. */
 export function guessMapping(columns: readonly Column[]): Mapping | undefined {
   const names = columns.map(({ name }) => name).filter((name) => name !== "");
   const id = names.length > 1 ? best(names, idWords, /animal|pet/) : undefined;

@@ -18,7 +18,7 @@ import { SavedMapping } from "./saved-mapping.tsx";
 import { StartBar } from "./start-bar.tsx";
 import type { Columns } from "./columns.ts";
 import type { Checked, Counts } from "./tasks.ts";
-import { forgetLists, refusalOfTask, useTask, type TaskState } from "./use-task.ts";
+import { dropLists, refusalOfTask, useTask, type TaskState } from "./use-task.ts";
 
 const words = texts.importing;
 
@@ -39,15 +39,15 @@ export function ImportPage(): ReactNode {
   );
 }
 
-/** Reads the file's columns, then shows the mapping form, or what our own export changes. */
+/** Reads the file's columns, then shows the mapping form, or for an export of this shop the changes it makes. */
 function ChosenFile({ file }: { file: File }): ReactNode {
   const { account } = useSession();
   const [name, setName] = useState(file.name);
   const [format, setFormat] = useState<CsvFormat>();
   const [isNew, setNew] = useState(false);
-  const { state, start } = useTask<"look">();
+  const { state, start } = useTask<"inspect">();
   const { id } = account;
-  useEffect(() => start({ kind: "look", file, of: { account: id, name: file.name }, format }), [start, file, id, format]);
+  useEffect(() => start({ kind: "inspect", file, of: { account: id, name: file.name }, format }), [start, file, id, format]);
   const { result, failed } = state;
   const isReadable = result?.mapping !== undefined && result.rows > 0;
   return (
@@ -97,7 +97,7 @@ function Mapped({ file, name, onName, columns, guess, format, account }: MappedP
 
   useEffect(() => check({ kind: "check", file, mapping, format, of: { account, name: of } }), [check, file, mapping, format, account, of]);
   useEffect(() => {
-    if (isOver) forgetLists(client);
+    if (isOver) dropLists(client);
   }, [isOver, client]);
 
   const importNow = (resend: boolean) => start({ kind: "import", file, mapping, format, of: { account, name: of }, resend });

@@ -79,7 +79,7 @@ function Stars({ name, onChange }: { name: Mapping["name"]; onChange: (name: Map
   );
 }
 
-/** Takes the id, or drops it: then each row is an animal. */
+/** Sets the id column. Without one, each row is a separate animal. */
 export function withId({ id: _before, ...mapping }: Mapping, id: string | null): Mapping {
   return id === null ? mapping : { id, ...mapping };
 }
@@ -106,7 +106,7 @@ type ColumnSelectProps = {
   data: string[];
   value: string | null;
   onChange: (column: string | null) => void;
-  /** The label of the clear button; no button without it. */
+  /** The label of the clear button. Default: no button. */
   clear?: string;
 };
 

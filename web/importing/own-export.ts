@@ -11,17 +11,17 @@ import { rejectsOf } from "./rejects.ts";
 import type { CheckedExport, ExportChange, Imported } from "./tasks.ts";
 
 /*
- * Our own export, edited and loaded again: its rows change the animals with these ids, and create none.
+ * Imports a file that was exported here and then edited. Each row changes the pet with its id; no row creates a pet.
  */
 
-const needed = ["id", "name", "categoryId", "status"];
-const taken = new Set([...needed, "category", "stock"]);
+const required = ["id", "name", "categoryId", "status"];
+const allowed = new Set([...required, "category", "stock"]);
 const changesShown = 100;
 const words = texts.importing.ownExport;
 
 /** Whether these are the columns of an export, of the dashboard or of `petstore export pets`. */
 export function isExport(columns: readonly string[]): boolean {
-  return needed.every((name) => columns.includes(name)) && columns.every((name) => taken.has(name));
+  return required.every((name) => columns.includes(name)) && columns.every((name) => allowed.has(name));
 }
 
 type Edited = { row: CsvRow; before: PetState; change: Change; category: string | undefined };
@@ -36,7 +36,7 @@ type Plan = {
   categories: Map<number, string>;
 };
 
-/** Compares an export with the shop, and asks the service what it would refuse. */
+/** Compares an export with the shop, and asks the service which changes it would refuse. */
 export async function checkExport(rows: AsyncIterable<CsvRow>, file: string, client: PetStore): Promise<CheckedExport> {
   const plan = await planExport(rows, file, client);
   const results = await previewChanges(plan.edited.map(({ change }) => change));
@@ -49,7 +49,7 @@ export async function checkExport(rows: AsyncIterable<CsvRow>, file: string, cli
   };
 }
 
-/** Changes the animals of an export that differ from the shop, and creates the categories that it names. */
+/** Changes the pets that differ between the export and the shop, and creates the categories that the export names. */
 export async function importExport(
   rows: AsyncIterable<CsvRow>,
   file: string,
@@ -120,14 +120,14 @@ function compare(plan: Plan, row: CsvRow, id: number, before: PetState, idsByNam
   const change: Change = { id };
   if (name !== before.name) change.name = name;
   if (stock !== "" && Number(stock) !== before.stock) change.stock = Number(stock);
-  // the status of an animal whose stock changes follows the stock
+  // a new stock sets the status, too
   if (status !== before.status && change.stock === undefined) change.status = status as PetStatus;
   if (categoryId !== before.categoryId && categoryId !== undefined) change.categoryId = categoryId;
   if (Object.keys(change).length === 1 && category === undefined) plan.unchanged += 1;
   else plan.edited.push({ row, before, change, category });
 }
 
-/** An edit of either column counts: the one that differs from the shop. A name that is no category yet is to be created. */
+/** Uses whichever of the two columns differs from the shop, the name first. A name without a category is returned for creation. */
 function categoryOf(
   before: PetState,
   name: string,

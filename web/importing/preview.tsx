@@ -32,7 +32,7 @@ const petColumns: Column<Pet>[] = [
   { id: "status", header: words.status, width: "140px", cell: ({ status }) => <StatusBadge status={status} /> },
 ];
 
-/** The first animals that the mapping produces. */
+/** The first pets that the mapping produces. */
 export function PetPreview({ animals, hasIds }: { animals: readonly Pet[]; hasIds: boolean }): ReactNode {
   const columns = hasIds ? [idColumn, ...petColumns] : petColumns;
   return <RowsTable label={words.firstAnimals} columns={columns} rows={animals} keyOf={({ sourceId }) => sourceId} />;

@@ -3,7 +3,7 @@ import type { Known, LoadState, State } from "../../src/importing/state.ts";
 import { texts } from "../texts/texts.ts";
 
 /*
- * The state of imports between runs, in this browser's IndexedDB, by account and name; the counterpart of the state file of
+ * The state of imports between runs, in this browser's IndexedDB, by account and name. It corresponds to the state file of
  * `petstore import`.
  */
 
@@ -12,24 +12,24 @@ export type ImportName = { account: number; name: string };
 export type Remembered = LoadState & { save: () => Promise<void> };
 
 type Head = { batch: State["batch"]; mapping: Mapping; usedAt: number };
-type Noted = Known & { sourceId: string };
+type StoredPet = Known & { sourceId: string };
 
-/** The most imports kept; the oldest is dropped first. */
+/** The most imports kept for an account; the least recently used is deleted first. */
 const importsMax = 20;
 const heads = "imports";
 const animals = "animals";
 
-/** Opens the state of an import. `save` stores the changes since, with the mapping used. */
+/** Opens the state of an import. `save` stores the changes since the last save, and the mapping. */
 export async function openRemembered({ account, name }: ImportName, mapping: Mapping): Promise<Remembered> {
   const db = await openDatabase();
   const head = await done<Head | undefined>(db.transaction(heads).objectStore(heads).get([account, name]));
-  const noted = await done<Noted[]>(
+  const stored = await done<StoredPet[]>(
     db
       .transaction(animals)
       .objectStore(animals)
       .getAll(rangeOf([account, name])),
   );
-  const known = new Map<string, Known>(noted.map(({ sourceId, petId, hash }) => [sourceId, { petId, hash }]));
+  const known = new Map<string, Known>(stored.map(({ sourceId, petId, hash }) => [sourceId, { petId, hash }]));
   let unsaved = new Map<string, Known>();
   const state: Remembered = {
     batch: head?.batch ?? null,
@@ -59,8 +59,8 @@ export async function lastMapping({ account, name }: ImportName): Promise<Mappin
   return (await done<Head | undefined>(db.transaction(heads).objectStore(heads).get([account, name])))?.mapping;
 }
 
-/** Drops the least recently used imports of an account beyond the most that are kept. */
-export async function forgetOldest(account: number): Promise<void> {
+/** Deletes the least recently used imports of an account until `importsMax` are left. */
+export async function deleteOldest(account: number): Promise<void> {
   const db = await openDatabase();
   const transaction = db.transaction([heads, animals], "readwrite");
   const store = transaction.objectStore(heads);
@@ -76,7 +76,7 @@ export async function forgetOldest(account: number): Promise<void> {
   await committed(transaction);
 }
 
-/** All keys with this prefix: IndexedDB sorts an array after every number and string. */
+/** The range of all keys with this prefix. It ends with `[]` because IndexedDB sorts an array after every number and string. */
 function rangeOf(key: (number | string)[]): IDBKeyRange {
   return IDBKeyRange.bound(key, [...key, []]);
 }

@@ -49,7 +49,7 @@ export function SavedMapping({ mapping, of, columns, onLoad }: Props): ReactNode
   );
 }
 
-/** Returns undefined for a file that is no mapping, or names columns that are missing. */
+/** Returns undefined if the file is not a mapping, or names columns that are missing. */
 async function readMapping(file: File, columns: readonly Column[]): Promise<Mapping | undefined> {
   if (file.size > bytesMax) return undefined;
   const { Value } = await import("typebox/value");

@@ -4,7 +4,7 @@ import styles from "./importing.module.css";
 
 type Props = { label: string; isDisabled: boolean; isRunning: boolean; onStart: () => void; hint: string | undefined };
 
-/** The button that starts an import, at the lower edge of the window wherever the page is scrolled to. */
+/** The button that starts an import. It stays at the lower edge of the window while the page scrolls. */
 export function StartBar({ label, isDisabled, isRunning, onStart, hint }: Props): ReactNode {
   return (
     <div className={styles.startBar}>

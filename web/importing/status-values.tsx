@@ -13,7 +13,7 @@ const statusChoices = petStatuses.map((value) => ({ value: value as string, labe
 type Status = NonNullable<Mapping["status"]>;
 type Props = { columns: readonly Column[]; status: Status; onChange: (status: Status) => void };
 
-/** Chooses a status for each value of the column, or one for all if there are too many values. */
+/** Chooses a status for each value of the column, and one for all other values. */
 export function StatusValues({ columns, status, onChange }: Props): ReactNode {
   const column = columns.find(({ name }) => name === status.columns[0]);
   const choices = [...statusChoices, { value: rejected, label: words.rejectValue }];

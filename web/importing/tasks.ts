@@ -10,16 +10,16 @@ export type Counts = Omit<Report, "rejects" | "categoriesMade">;
 /** The first rejects, and all of them as a CSV file. */
 export type Rejects = { first: { line: number; reason: string; cells: string[] }[]; file: Blob | undefined };
 
-/** A task; each runs in its own worker. */
+/** A task, which runs in its own web worker. */
 export type Task =
-  | { kind: "look"; file: File; of: ImportName; format: CsvFormat | undefined }
+  | { kind: "inspect"; file: File; of: ImportName; format: CsvFormat | undefined }
   | { kind: "check"; file: File; mapping: Mapping; of: ImportName; format: CsvFormat }
   | { kind: "import"; file: File; mapping: Mapping; of: ImportName; resend: boolean; format: CsvFormat }
   | { kind: "checkExport"; file: File; format: CsvFormat }
   | { kind: "importExport"; file: File; format: CsvFormat };
 
 /** `isExport`: the file has the columns of an export of this dashboard or of `petstore export pets`. */
-export type Looked = Columns & { mapping: Mapping | undefined; isKnown: boolean; isExport: boolean; format: CsvFormat };
+export type Inspected = Columns & { mapping: Mapping | undefined; isKnown: boolean; isExport: boolean; format: CsvFormat };
 /** `repeated`: the first id that more than one row has. */
 export type Checked = { counts: Counts; animals: Pet[]; rejects: Rejects; repeated: string | undefined };
 export type Imported = { counts: Counts; categoriesMade: string[]; rejects: Rejects };
@@ -28,32 +28,32 @@ export type ExportChange = { id: number; name: string; fields: { field: ExportFi
 type ExportField = "name" | "category" | "status" | "stock";
 export type CheckedExport = { counts: Counts; changes: ExportChange[]; rejects: Rejects; repeated: string | undefined };
 /** The result of each kind of task. */
-export type Results = { look: Looked; check: Checked; import: Imported; checkExport: CheckedExport; importExport: Imported };
-/** `isUnanswered`: the outcome of the last batch is unknown and can no longer be asked for; a run with `resend` sends it again. */
+export type Results = { inspect: Inspected; check: Checked; import: Imported; checkExport: CheckedExport; importExport: Imported };
+/** `isUnanswered`: the outcome of the last batch is unknown and the service no longer has it; a run with `resend` sends the batch again. */
 export type Failed = { code: string; message: string; status: number; requestId: string | undefined; isUnanswered?: boolean };
 
 /** A message of a running worker. */
-export type Told =
+export type WorkerMessage =
   | { kind: "done"; result: Results[keyof Results] }
   | { kind: "failed"; failed: Failed }
   | { kind: "progress"; done: number; total: number }
   | { kind: "waiting"; ms: number };
 
-/** What the page sends to the worker: a task, and the member whom its calls are for. */
-export type Order = { task: Task; member: number | undefined };
+/** The page's message to the worker: a task, and the member whom its calls are for. */
+export type PageMessage = { task: Task; member: number | undefined };
 
 /**
  * Starts a task and reports its messages. Returns a function that stops it. Stopping is safe at any time: each batch is recorded before
  * it is sent, and the next run completes it.
  */
-export function begin(task: Task, tell: (told: Told) => void, unexpected: string): () => void {
+export function startTask(task: Task, onMessage: (message: WorkerMessage) => void, unexpected: string): () => void {
   const worker = new Worker(new URL("worker.ts", import.meta.url), { type: "module" });
-  const fail = () => tell({ kind: "failed", failed: { code: "internal", message: unexpected, status: 0, requestId: undefined } });
-  worker.addEventListener("message", ({ data }: MessageEvent<Told>) => tell(data));
+  const fail = () => onMessage({ kind: "failed", failed: { code: "internal", message: unexpected, status: 0, requestId: undefined } });
+  worker.addEventListener("message", ({ data }: MessageEvent<WorkerMessage>) => onMessage(data));
   worker.addEventListener("error", fail);
   worker.addEventListener("messageerror", fail);
   // a worker's own location has no usable origin
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  worker.postMessage({ task, member: pageMember() } satisfies Order);
+  worker.postMessage({ task, member: pageMember() } satisfies PageMessage);
   return () => worker.terminate();
 }

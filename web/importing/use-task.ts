@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { dashboardKey } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { texts } from "../texts/texts.ts";
-import { begin, type Failed, type Results, type Task, type Told } from "./tasks.ts";
+import { startTask, type Failed, type Results, type Task, type WorkerMessage } from "./tasks.ts";
 
 /** The progress and result of a task. `waitMs` is set while the service asks for a pause. */
 export type TaskState<Result> = {
@@ -19,7 +19,7 @@ export type TaskState<Result> = {
 
 const idle = { isRunning: false, isStopped: false, done: 0, total: undefined, waitMs: undefined, result: undefined, failed: undefined };
 
-/** Runs tasks of one kind, one at a time: a new task, `stop` and leaving the page end the current one. Keeps the last result. */
+/** Runs tasks of one kind, one at a time. A new task, `stop` or leaving the page ends the current task. Keeps the last result. */
 export function useTask<Kind extends Task["kind"]>() {
   const [state, setState] = useState<TaskState<Results[Kind]>>(idle);
   const endTask = useRef<() => void>(undefined);
@@ -34,17 +34,17 @@ export function useTask<Kind extends Task["kind"]>() {
     (task: Extract<Task, { kind: Kind }>) => {
       end();
       setState(({ result }) => ({ ...idle, isRunning: true, result }));
-      const over = (outcome: Partial<TaskState<Results[Kind]>>) => {
+      const finish = (outcome: Partial<TaskState<Results[Kind]>>) => {
         end();
         setState((before) => ({ ...before, isRunning: false, waitMs: undefined, ...outcome }));
       };
-      const hear = (told: Told) => {
-        if (told.kind === "done") over({ result: told.result as Results[Kind] });
-        else if (told.kind === "failed") over({ failed: told.failed, result: undefined });
-        else if (told.kind === "waiting") setState((before) => ({ ...before, waitMs: told.ms }));
-        else setState((before) => ({ ...before, done: told.done, total: told.total, waitMs: undefined }));
+      const onMessage = (message: WorkerMessage) => {
+        if (message.kind === "done") finish({ result: message.result as Results[Kind] });
+        else if (message.kind === "failed") finish({ failed: message.failed, result: undefined });
+        else if (message.kind === "waiting") setState((before) => ({ ...before, waitMs: message.ms }));
+        else setState((before) => ({ ...before, done: message.done, total: message.total, waitMs: undefined }));
       };
-      endTask.current = begin(task, hear, texts.importing.workerFailed());
+      endTask.current = startTask(task, onMessage, texts.importing.workerFailed());
     },
     [end],
   );
@@ -60,7 +60,7 @@ export function refusalOfTask({ code, message, status, requestId }: Failed): Ref
   return new Refusal(code, message, { status, requestId });
 }
 
-/** Drops what is in memory of the lists, so that they are read again after an import. */
-export function forgetLists(client: QueryClient): void {
+/** Drops the cached lists, so that they are reread after an import. */
+export function dropLists(client: QueryClient): void {
   client.removeQueries({ queryKey: [dashboardKey], predicate: ({ queryKey }) => String(queryKey[1]).startsWith("/") });
 }

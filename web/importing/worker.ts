@@ -13,12 +13,12 @@ import { formatMoment, formatNumber, texts } from "../texts/texts.ts";
 import { readColumns } from "./columns.ts";
 import { checkExport, importExport, isExport } from "./own-export.ts";
 import { guessMapping } from "./guess.ts";
-import { forgetOldest, lastMapping, openRemembered, type Remembered } from "./remembered.ts";
+import { deleteOldest, lastMapping, openRemembered, type Remembered } from "./remembered.ts";
 import { rejectsOf } from "./rejects.ts";
-import type { Checked, Imported, Looked, Order, Task, Told } from "./tasks.ts";
+import type { Checked, Imported, Inspected, PageMessage, Task, WorkerMessage } from "./tasks.ts";
 
 /*
- * Reads, checks and imports a file in a worker, so that the page never waits, by the rules of `petstore import`.
+ * Reads, checks and imports a file by the rules of `petstore import`, in a web worker, so that the page stays responsive.
  */
 
 const petsShown = 8;
@@ -26,9 +26,9 @@ const lockMsMax = 5_000;
 
 let lastRefused: string | undefined;
 let isUnanswered = false;
-const tell = (told: Told) => postMessage(told);
+const report = (message: WorkerMessage) => postMessage(message);
 
-addEventListener("message", ({ data: { task, member } }: MessageEvent<Order>) => {
+addEventListener("message", ({ data: { task, member } }: MessageEvent<PageMessage>) => {
   setPageMember(member);
   run(task).catch((error: unknown) => {
     const { code, message } =
@@ -36,26 +36,26 @@ addEventListener("message", ({ data: { task, member } }: MessageEvent<Order>) =>
         ? error
         : { code: "internal", message: texts.importing.workerFailed(String(error)) };
     const status = error instanceof PetStoreError ? (error.status ?? 0) : 0;
-    tell({ kind: "failed", failed: { code, message, status, requestId: lastRefused, isUnanswered } });
+    report({ kind: "failed", failed: { code, message, status, requestId: lastRefused, isUnanswered } });
   });
 });
 
 async function run(task: Task): Promise<void> {
   switch (task.kind) {
-    case "look":
-      return tell({ kind: "done", result: await look(task) });
+    case "inspect":
+      return report({ kind: "done", result: await inspect(task) });
     case "check":
-      return tell({ kind: "done", result: await check(task) });
+      return report({ kind: "done", result: await check(task) });
     case "import":
-      return tell({ kind: "done", result: await inOneTab(task) });
+      return report({ kind: "done", result: await importAlone(task) });
     case "checkExport":
-      return tell({ kind: "done", result: await checkExport(rowsOf(task.file, task.format), task.file.name, calls()) });
+      return report({ kind: "done", result: await checkExport(rowsOf(task.file, task.format), task.file.name, calls()) });
     case "importExport":
-      return tell({ kind: "done", result: await importExport(rowsOf(task.file, task.format), task.file.name, calls(), progressOf) });
+      return report({ kind: "done", result: await importExport(rowsOf(task.file, task.format), task.file.name, calls(), progressOf) });
   }
 }
 
-async function look({ file, of, format: chosen }: Extract<Task, { kind: "look" }>): Promise<Looked> {
+async function inspect({ file, of, format: chosen }: Extract<Task, { kind: "inspect" }>): Promise<Inspected> {
   const format = chosen ?? (await detectFormat(chunksOf(file.stream()), file.name, true));
   const read = await readColumns(rowsOf(file, format));
   const last = await lastMapping(of);
@@ -80,10 +80,10 @@ async function check({ file, mapping, of, format }: Extract<Task, { kind: "check
 }
 
 /**
- * Two runs of one import at the same time would add the same animals twice. A run that was stopped holds its lock until the browser has
- * ended its worker, so the next one waits for it.
+ * Imports while holding a lock, because two runs of one import at the same time would add the same pets twice. A stopped run holds its lock
+ * until the browser has ended its worker, so the next run waits for up to 5 seconds.
  */
-async function inOneTab(task: Extract<Task, { kind: "import" }>): Promise<Imported> {
+async function importAlone(task: Extract<Task, { kind: "import" }>): Promise<Imported> {
   const { account, name } = task.of;
   const waiting = new AbortController();
   const timer = setTimeout(() => waiting.abort(new Problem("invalid_request", texts.importing.inAnotherTab)), lockMsMax);
@@ -107,13 +107,13 @@ async function importNow({ file, mapping, of, resend, format }: Extract<Task, { 
     resend,
     show: (total) => progressOf(total),
   });
-  await forgetOldest(of.account);
+  await deleteOldest(of.account);
   return { counts: { ...done, rejected: source.rejects.length }, categoriesMade, rejects: rejectsOf(source) };
 }
 
 function calls() {
   return patientStore({
-    onWait: (ms) => tell({ kind: "waiting", ms }),
+    onWait: (ms) => report({ kind: "waiting", ms }),
     onRefused: (requestId) => (lastRefused = requestId),
   });
 }
@@ -126,10 +126,10 @@ function unanswered({ elements, sentAt }: NonNullable<Remembered["batch"]>): Pro
 
 function progressOf(total: number): { advance: (rows: number) => void; end: () => void } {
   let done = 0;
-  tell({ kind: "progress", done, total });
+  report({ kind: "progress", done, total });
   const advance = (rows: number) => {
     done += rows;
-    tell({ kind: "progress", done, total });
+    report({ kind: "progress", done, total });
   };
   return { advance, end: () => {} };
 }
@@ -138,6 +138,6 @@ function rowsOf(file: File, format: CsvFormat) {
   return csvRows(chunksOf(file.stream()), file.name, format);
 }
 
-function columnsOf({ id, name, category, status }: NonNullable<Looked["mapping"]>): string[] {
+function columnsOf({ id, name, category, status }: NonNullable<Inspected["mapping"]>): string[] {
   return [...(id === undefined ? [] : [id]), ...name.columns, ...category.columns, ...(status?.columns ?? [])];
 }

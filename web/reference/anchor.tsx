@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import styles from "./anchor.module.css";
 
-/** A link to the element of this id, to follow or to copy. */
+/** A link to the element with this id, to follow or to copy. */
 export function Anchor({ id, name }: { id: string; name: string }): ReactNode {
   return <a className={`${styles.anchor} screen-only`} href={`#${id}`} aria-label={texts.reference.linkTo(name)} />;
 }
 
-/** An id that an address can end with: `createPet`, `header`, `If-Match` make `createPet-header-If-Match`. */
+/** Joins parts into an id for the hash of an address: `createPet`, `header` and `If-Match` give `createPet-header-If-Match`. */
 export function idOf(...parts: string[]): string {
   return parts.map((part) => part.replaceAll(/[^\w.-]+/g, "-")).join("-");
 }

@@ -9,7 +9,7 @@ import { Field, Fields, SchemaView } from "./fields.tsx";
 import { PartHeading } from "./heading.tsx";
 import type { Header } from "./openapi.ts";
 
-/** The answers to a request that goes well. `at` begins their ids. */
+/** The answers to a successful request. Their ids begin with `at`. */
 export function Answers({ answers, level, at }: { answers: Answer[]; level: 1 | 2; at: string }): ReactNode {
   return (
     <>
@@ -38,7 +38,7 @@ export function Answers({ answers, level, at }: { answers: Answer[]; level: 1 | 
   );
 }
 
-/** Folded, since most answers share most headers. `at` begins their ids. */
+/** A folded list, because most answers have the same headers. Their ids begin with `at`. */
 export function HeaderList({ headers, label, at }: { headers: Record<string, Header>; label: string; at: string }): ReactNode {
   const entries = Object.entries(headers);
   if (entries.length === 0) return null;

@@ -8,7 +8,7 @@ export function MethodBadge({ method, small = true }: { method: Operation["metho
   return <span className={`${styles.method} ${styles[method]} ${small ? "" : styles.large}`}>{method}</span>;
 }
 
-/** Says in its tooltip what the level promises. */
+/** The badge of a stability level. Its tooltip has the level's promise. */
 export function StabilityBadge({ stability }: { stability: NonNullable<Operation["stability"]> }): ReactNode {
   const badge = <span className={`${styles.badge} ${styles[stability.level]}`}>{texts.reference.stability[stability.level]}</span>;
   return stability.promise === "" ? badge : <Tooltip label={stability.promise}>{badge}</Tooltip>;

@@ -7,7 +7,7 @@ import { SchemaView } from "./fields.tsx";
 import { PartHeading } from "./heading.tsx";
 import styles from "./body.module.css";
 
-/** The fields of the request body; content types with the same schema are shown once. `at` begins their ids. */
+/** The fields of the request body; content types with the same schema are shown once. Their ids begin with `at`. */
 export function BodyDescription({ contents, level, at }: { contents: Content[]; level: 1 | 2; at: string }): ReactNode {
   const distinct = contents.filter((content, place) => contents.findIndex((other) => sameShape(other, content)) === place);
   return (

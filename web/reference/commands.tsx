@@ -7,7 +7,7 @@ import { MethodBadge } from "./badges.tsx";
 import { searchTexts } from "./description.ts";
 import { descriptionQuery } from "./load.ts";
 
-/** The pages and operations of the reference, for the command palette, which reads the description when it opens. */
+/** The reference's pages, operations and error codes for the command palette. Reads the description when the palette opens. */
 export function useReferenceCommands(isOpen: boolean): Command[] {
   const { data } = useQuery({ ...descriptionQuery, enabled: isOpen });
   const navigate = useNavigate();

@@ -6,6 +6,6 @@ export const DescriptionContext = createContext<Description | undefined>(undefin
 /** Returns the API description. Only inside ReferenceFrame. */
 export function useDescription(): Description {
   const description = use(DescriptionContext);
-  if (!description) throw new Error("useDescription belongs inside of ReferenceFrame");
+  if (!description) throw new Error("useDescription was called outside ReferenceFrame.");
   return description;
 }

@@ -16,7 +16,7 @@ function described(object: Partial<OperationObject>, more: Partial<OpenApi> = {}
   return { ...description, operation };
 }
 
-test("groups hold their tags in order, and what has no operations is not shown", () => {
+test("groups keep the order of their tags, and tags and groups without operations are left out", () => {
   const { groups } = described(
     {},
     {
@@ -42,13 +42,13 @@ test("an operation has a panel unless x-hideTryItPanel is true", () => {
   assert.equal(described({ "x-hideTryItPanel": true }).operation.hasPanel, false);
 });
 
-test("what a stability promises is taken out of the description, and stands by the badge", () => {
+test("the promise of a stability level moves from the description to the badge", () => {
   const { operation } = described({ "x-stability": "beta", description: "First.\n\n**Beta**: may change.\n\nLast." });
   assert.deepEqual(operation.stability, { level: "beta", promise: "may change." });
   assert.equal(operation.description, "First.\n\nLast.");
 });
 
-test("a header that every operation takes is not shown at each of them", () => {
+test("a header that every operation takes is left out of each operation", () => {
   const parameters: Parameter[] = [
     { name: "traceparent", in: "header", "x-of-every-operation": true },
     { name: "If-Match", in: "header" },
@@ -59,13 +59,13 @@ test("a header that every operation takes is not shown at each of them", () => {
   );
 });
 
-test("a stability that is not known leaves the description as it is", () => {
+test("an unknown stability level leaves the description unchanged", () => {
   const { operation } = described({ "x-stability": "(", description: "**Beta**: text." });
   assert.equal(operation.stability, undefined);
   assert.equal(operation.description, "**Beta**: text.");
 });
 
-test("a deprecated operation knows its end and the operation that takes its place", () => {
+test("a deprecated operation has its sunset date and its successor", () => {
   const { operation } = described({ deprecated: true, "x-sunset": "2027-12-31T00:00:00Z", "x-successor": "/pets?id={petId}" });
   assert.deepEqual(operation.deprecation, { sunset: new Date("2027-12-31T00:00:00Z"), successor: "listPets" });
   assert.deepEqual(described({ deprecated: true }).operation.deprecation, {});
@@ -94,7 +94,7 @@ test("successes and errors are separated, and header references are resolved", (
   );
 });
 
-test("of the service's own description nothing is lost: every operation is in a group, every JSON body has an example", () => {
+test("in the service's description every operation is in a group, and every JSON body has an example", () => {
   const document = JSON.parse(readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")) as OpenApi;
   const { operations } = readDescription(document);
   const expected = Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));

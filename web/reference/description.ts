@@ -21,7 +21,7 @@ export type Answer = { status: string; description: string; headers: Record<stri
 export type Operation = {
   id: string;
   method: Uppercase<Method>;
-  /** As in the description, below the server's URL: `/pets/{petId}`. */
+  /** Relative to the server's URL, as in the description: `/pets/{petId}`. */
   path: string;
   group: string;
   tag: string;
@@ -35,7 +35,7 @@ export type Operation = {
   body: Content[];
   answers: Answer[];
   errors: Answer[];
-  /** What the key must be allowed to do. */
+  /** The scopes that the key needs. */
   scopes: string[];
   samples: CodeSample[];
 };
@@ -47,7 +47,7 @@ export type Description = {
   title: string;
   version: string;
   introduction: string;
-  /** Where the operations' paths begin; relative to the description where it says so. */
+  /** The URL that the operations' paths follow; it may be relative to the description's URL. */
   serverUrl: string;
   groups: Group[];
   operations: Operation[];
@@ -117,7 +117,7 @@ function operationOf(document: OpenApi, method: Method, path: string, object: Op
   };
 }
 
-/** The paragraph that begins with the level's name, as `**Beta**: …`, says what the level promises: it belongs to the badge. */
+/** Takes the level's promise out of the description, for the badge: the paragraph that begins with the level's name, as `**Beta**: …`. */
 function withoutPromise(description: string, level: string | undefined): { text: string; stability?: Operation["stability"] } {
   if (level !== "beta" && level !== "experimental") return { text: description };
   const paragraphs = description.split("\n\n");
@@ -136,7 +136,7 @@ function deprecationOf(document: OpenApi, object: OperationObject): NonNullable<
   return { ...(sunset !== undefined && { sunset: new Date(sunset) }), ...(id !== undefined && { successor: id }) };
 }
 
-/** A parameter with its schema in place of a reference to one. */
+/** Replaces a parameter's reference to a schema by that schema. */
 function parameterOf(document: OpenApi, { schema = {}, ...rest }: Parameter): Parameter {
   const { allOf, ...notes } = schema;
   const base = resolved<Schema>(document, allOf?.[0] ?? schema);
@@ -161,7 +161,7 @@ export function nameIn(reference: string): string {
   return reference.slice(reference.lastIndexOf("/") + 1);
 }
 
-/** What an operation is found by, the best first. */
+/** The search terms of an operation, the most important first. */
 export function searchTexts({ summary, method, path, id, tag, group, description }: Operation): string[] {
   return [summary, `${method} ${path}`, id, `${tag} ${group}`, description];
 }

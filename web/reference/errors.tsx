@@ -11,7 +11,7 @@ import type { ErrorTable } from "./openapi.ts";
 
 type Refusal = { status: string; code: string; meaning: string; example?: string };
 
-/** Every refusal the operation may give, by its code. `at` begins their ids. */
+/** Every refusal of the operation, by its code. Their ids begin with `at`. */
 export function Errors({ errors, level, at }: { errors: Answer[]; level: 1 | 2; at: string }): ReactNode {
   const { errorTable } = useDescription();
   const refusals = errors.flatMap((answer) => refusalsOf(answer, errorTable));
@@ -28,7 +28,7 @@ export function Errors({ errors, level, at }: { errors: Answer[]; level: 1 | 2; 
   );
 }
 
-/** Every code of the API, below the guide of errors. The id of a row is its code: other pages link to it. */
+/** Every error code of the API, below the guide about errors. Other pages link to a row by its id, which is the code. */
 export function ErrorCodes(): ReactNode {
   const { errorTable } = useDescription();
   const refusals = Object.entries(errorTable).map(([code, { status, meaning }]) => ({ status: String(status), code, meaning }));
@@ -75,7 +75,7 @@ function RefusalTable({ refusals, rowId }: { refusals: Refusal[]; rowId: (code: 
   );
 }
 
-/** The examples of an error answer are named by code; without examples its description stands for all. */
+/** An error answer names its examples by code. Without examples, its description is the meaning. */
 function refusalsOf({ status, description, contents }: Answer, errorTable: ErrorTable): Refusal[] {
   const examples = Object.entries(contents[0]?.examples ?? {});
   if (examples.length === 0) return [{ status, code: "", meaning: description }];

@@ -8,7 +8,7 @@ import styles from "./fields.module.css";
 import type { Schema } from "./openapi.ts";
 import { constraintWords, referenceOf, typeWords } from "./schema-words.ts";
 
-/** Schemas may contain themselves. */
+/** Bounds the depth, because schemas may contain themselves. */
 const depthMax = 5;
 
 export function Fields({ children }: { children: ReactNode }): ReactNode {
@@ -17,7 +17,7 @@ export function Fields({ children }: { children: ReactNode }): ReactNode {
 
 type FieldProps = { id: string; name: string; schema: Schema; required: boolean; example?: unknown; depth?: number };
 
-/** One named value: its type, what it means, what it must keep to, and what is inside. The ids of inner values begin with `id`. */
+/** A named value: its type, description, constraints and inner fields. The ids of inner fields begin with `id`. */
 export function Field({ id, name, schema, required, example, depth = 0 }: FieldProps): ReactNode {
   const { schemas } = useDescription();
   const resolved = resolve(schema, schemas);
@@ -67,7 +67,7 @@ function Notes({ schema, inner, example }: { schema: Schema; inner: Schema; exam
 
 type ObjectProps = { schema: Schema; fieldId: (name: string) => string; depth?: number };
 
-/** The fields of an object. `fieldId` makes their ids of their names. */
+/** The fields of an object. `fieldId` makes a field's id from its name. */
 function ObjectFields({ schema, fieldId, depth = 0 }: ObjectProps): ReactNode {
   if (depth > depthMax) return <p className={styles.notes}>{texts.reference.constraints.deeper}</p>;
   return (
@@ -86,7 +86,7 @@ function ObjectFields({ schema, fieldId, depth = 0 }: ObjectProps): ReactNode {
   );
 }
 
-/** A schema from its type down: what it is called, then its fields where it has some. `at` begins their ids. */
+/** A schema: its type, then its fields if it has any. Their ids begin with `at`. */
 export function SchemaView({ schema, at }: { schema: Schema; at: string }): ReactNode {
   const { schemas } = useDescription();
   const resolved = resolve(schema, schemas);

@@ -11,8 +11,8 @@ import { descriptionQuery } from "./load.ts";
 import { Navigation } from "./navigation.tsx";
 
 /**
- * What all pages of the reference share: the description, once it is there, and the navigation. The highlighter loads beside the
- * description, so that code does not change its colours in front of the reader.
+ * The frame of all pages of the reference, with the navigation. Loads the description, and at the same time the highlighter, so that code
+ * has its colours when it first appears.
  */
 export function ReferenceFrame(): ReactNode {
   const { data, isError, refetch } = useQuery(descriptionQuery);

@@ -4,7 +4,7 @@ import limits from "../../docs/guides/limits.md?raw";
 import paging from "../../docs/guides/paging.md?raw";
 import webhooks from "../../docs/guides/webhooks.md?raw";
 
-/** A guide of the reference: its text in Markdown, without the heading, which is its title. */
+/** A guide of the reference. `title` is the heading of its Markdown, and `text` the rest. */
 export type Guide = { name: string; title: string; text: string };
 
 /** The guides by the name in their address, in the order of the navigation. */

@@ -4,7 +4,7 @@ import styles from "./heading.module.css";
 
 type Props = { id: string; level: 1 | 2; children: string };
 
-/** The heading of a part of an operation, below the operation's own of `level`, with a link to it. */
+/** The heading of a part of an operation, with a link to it. `level` is that of the operation's heading. */
 export function PartHeading({ id, level, children }: Props): ReactNode {
   const Tag = level === 1 ? "h2" : "h3";
   return (
@@ -15,7 +15,7 @@ export function PartHeading({ id, level, children }: Props): ReactNode {
   );
 }
 
-/** A step below a part's heading. */
+/** A heading one level below a `PartHeading`. */
 export function SubHeading({ id, level, children }: Props): ReactNode {
   const Tag = level === 1 ? "h3" : "h4";
   return (

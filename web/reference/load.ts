@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { readDescription } from "./description.ts";
 import type { OpenApi } from "./openapi.ts";
 
-/** The service: where the page comes from, or what the page names where it is published elsewhere. */
+/** The URL of the service. A page published on another host names it; else it is empty, for the page's own host. */
 const serviceUrl = document.querySelector<HTMLMetaElement>('meta[name="petstore-url"]')?.content ?? "";
 
 export const descriptionUrl = `${serviceUrl}/openapi.json`;

@@ -9,7 +9,7 @@ import { searchTexts, type Group, type Operation } from "./description.ts";
 import { guides } from "./guides.ts";
 import styles from "./navigation.module.css";
 
-/** The operations by group and tag; with a filter, those that match, best first. */
+/** The operations by group and tag, or with a filter the matching ones, best first. */
 export function Navigation({ groups }: { groups: Group[] }): ReactNode {
   const [filter, setFilter] = useState("");
   const filtering = filter.trim() !== "";

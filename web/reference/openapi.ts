@@ -1,10 +1,10 @@
-/** What this page reads of an OpenAPI 3.0 description. */
+/** The parts of an OpenAPI 3.0 description that the reference reads. */
 export type OpenApi = {
   info: { title: string; version: string; description?: string };
   servers?: { url: string }[];
   tags?: { name: string; description?: string }[];
   "x-tagGroups"?: { name: string; tags: string[] }[];
-  /** Each error code with its status and what it means. */
+  /** Each error code with its status and meaning. */
   "x-errors"?: ErrorTable;
   paths: Record<string, Partial<Record<Method, OperationObject>>>;
   components?: {
@@ -55,7 +55,7 @@ export type Parameter = {
   description?: string;
   schema?: Schema;
   example?: unknown;
-  /** Every operation takes it, and only the introduction describes it. */
+  /** Whether every operation takes it, so that only the introduction describes it. */
   "x-of-every-operation"?: boolean;
 };
 

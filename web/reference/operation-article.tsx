@@ -16,13 +16,13 @@ import { Samples } from "./samples.tsx";
 type Props = { operation: Operation; level: 1 | 2; panel?: ReactNode };
 
 /**
- * An operation with everything that the description says about it. The samples and `panel` follow what is sent, before what comes back: on a
- * phone nobody scrolls past the errors to them. On its own page (level 1) a wide window has them in a column on the right.
+ * An operation with everything that the description says about it. The samples and `panel` are between request and response, so that on a
+ * phone nobody has to scroll past the errors to reach them. On the operation's page (level 1) a wide window has them in a right column.
  */
 export function OperationArticle({ operation, level, panel }: Props): ReactNode {
   return (
     <article className={level === 1 ? `${styles.article} ${styles.columns}` : styles.article}>
-      <div className={styles.asked}>
+      <div className={styles.request}>
         <Head operation={operation} level={level} />
         <Parameters parameters={operation.parameters} level={level} at={operation.id} />
         {operation.body.length > 0 && <BodyDescription contents={operation.body} level={level} at={operation.id} />}
@@ -31,7 +31,7 @@ export function OperationArticle({ operation, level, panel }: Props): ReactNode 
         <Samples samples={operation.samples} level={level} id={idOf(operation.id, "samples")} />
         {panel}
       </div>
-      <div className={styles.answered}>
+      <div className={styles.response}>
         <Answers answers={operation.answers} level={level} at={operation.id} />
         <Errors errors={operation.errors} level={level} at={operation.id} />
       </div>

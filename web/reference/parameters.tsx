@@ -7,7 +7,7 @@ import type { Parameter, Place } from "./openapi.ts";
 
 const places: Place[] = ["path", "query", "header", "cookie"];
 
-/** The parameters by the place they are sent in. `at` begins their ids. */
+/** The parameters by the place they are sent in. Their ids begin with `at`. */
 export function Parameters({ parameters, level, at }: { parameters: Parameter[]; level: 1 | 2; at: string }): ReactNode {
   if (parameters.length === 0) return null;
   return (

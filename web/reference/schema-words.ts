@@ -14,12 +14,12 @@ export function typeWords(schema: Schema): string {
   return `${schema.type ?? "any"}${format}${nullable}`;
 }
 
-/** The named schema that a schema is, or is a use of. */
+/** The reference to the named schema that a schema is or extends. */
 export function referenceOf({ $ref, allOf }: Schema): string | undefined {
   return $ref ?? allOf?.[0]?.$ref;
 }
 
-/** What a value must keep to, and what it is without one, each in a few words. */
+/** The constraints of a value and its default, each in a few words. */
 export function constraintWords(schema: Schema): string[] {
   const { minLength = 0, maxLength, minItems = 0, maxItems } = schema;
   return [

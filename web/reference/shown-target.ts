@@ -1,7 +1,7 @@
 import { useLocation } from "@tanstack/react-router";
 import { useEffect } from "react";
 
-/** Shows what the address's hash names: opens the folded parts around it, scrolls to it, gives it the focus, and marks it with `data-marked`. */
+/** Shows the element that the address's hash names: unfolds its parents, scrolls to it, focuses it, and marks it with `data-marked`. */
 export function useShownTarget(): void {
   const location = useLocation();
   useEffect(() => {

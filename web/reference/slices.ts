@@ -5,13 +5,13 @@ import { flushSync } from "react-dom";
 import { highlighterQuery } from "../frame/code-block.tsx";
 import { useIdle } from "../frame/use-idle.ts";
 
-/** By when a busy page gets its next slice. */
+/** The longest time that a busy page waits for its next slice. */
 const waitMsMax = 200;
 
 /**
- * Returns how many of `all` slices of a long page to render: the first at once, and one more whenever the browser is idle, so that no
- * stretch of work delays what a person does. Waits for the highlighter, whose arrival renders all shown code anew. Printing and an
- * address that names a place need all slices at once.
+ * Returns how many of `all` slices of a long page to render: the first at once, and one more whenever the browser is idle, so that
+ * rendering does not delay the reader's input. Waits for the highlighter before the second slice, because all visible code is rendered
+ * again once it has loaded. Printing, or an address with a hash, renders all slices at once.
  */
 export function useSlices(all: number): number {
   const [count, setCount] = useState(1);

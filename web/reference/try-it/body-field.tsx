@@ -7,7 +7,7 @@ import { exampleBody, isJson, type Draft } from "./request.ts";
 
 type Props = { contents: Content[]; draft: Draft; onChange: (draft: Draft) => void; onKeyDown: (event: KeyboardEvent) => void };
 
-/** The body as text where it is JSON, otherwise as a file. */
+/** The field for the request body: text for JSON, otherwise a file. */
 export function BodyField({ contents, draft, onChange, onKeyDown }: Props): ReactNode {
   const { mediaType, body, file } = draft;
   return (
@@ -47,7 +47,7 @@ export function BodyField({ contents, draft, onChange, onKeyDown }: Props): Reac
     </div>
   );
 
-  /** What was typed goes on to the new type, unless it still is the old one's example. */
+  /** Keeps typed text for the new type, but replaces the old type's example by the new one's. */
   function withMediaType(type: string): Draft {
     const isExample = body === exampleBody(contents.find((content) => content.type === mediaType));
     return { ...draft, mediaType: type, body: isExample ? exampleBody(contents.find((content) => content.type === type)) : body };

@@ -7,7 +7,7 @@ import { KeyOfferContext } from "./key-offer.ts";
 import { useKey } from "./key.ts";
 import styles from "./panel.module.css";
 
-/** The key that all panels share: typed, or made for the operation. */
+/** The field for the key that all panels share. The key is typed, or created for the operation. */
 export function KeyField({ operation: { summary, scopes } }: { operation: Operation }): ReactNode {
   const { key, isKept, made, change, takeMade } = useKey();
   const offerKey = use(KeyOfferContext);

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 
 const storageName = "petstore-reference-key";
 
-/** What a key that was made for the panels may do, and how long. */
+/** The scopes and the lifetime of a key that was created for the panels. */
 export type Made = { scopes: readonly string[]; expiresAt: Date; lifetimeMs: number };
 type Kept = { key: string; isKept: boolean; /** Undefined for a key that was typed. */ made?: Made };
 
@@ -10,7 +10,7 @@ let current: Kept = read();
 let expiry: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
-/** The key that the panels send: in memory, and on request in session storage, until the tab is closed. A made key is in memory alone. */
+/** The key that the panels send. It is in memory, and a typed one on request in session storage, until the tab is closed. */
 export function useKey(): Kept & { change: (next: Omit<Kept, "made">) => void; takeMade: (key: string, made: Made) => void } {
   return { ...useSyncExternalStore(subscribe, () => current), change, takeMade };
 }
@@ -22,12 +22,12 @@ function change(next: Kept): void {
     if (next.isKept && next.key !== "") sessionStorage.setItem(storageName, next.key);
     else sessionStorage.removeItem(storageName);
   } catch {
-    // storage may be turned off: the key is then in memory alone
+    // storage may be disabled: then the key is in memory only
   }
   for (const listener of listeners) listener();
 }
 
-/** Sends a made key from now on, until it expires. */
+/** Uses a created key until it expires. */
 function takeMade(key: string, made: Made): void {
   change({ key, isKept: false, made });
   expiry = setTimeout(() => change({ key: "", isKept: false }), made.lifetimeMs);

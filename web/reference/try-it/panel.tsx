@@ -14,7 +14,7 @@ import { Curl, Failure, ReplyView } from "./reply.tsx";
 import { draftOf, fieldId, missingIn, requestOf, type Request } from "./request.ts";
 import { send } from "./send.ts";
 
-/** Sends a request to the service for real, and shows what came back. Begins with the description's example. */
+/** A form that sends a real request to the service and shows the response. Its initial values are the description's example. */
 export function TryItPanel({ operation }: { operation: Operation }): ReactNode {
   const { serverUrl } = useDescription();
   const { key } = useKey();

@@ -8,7 +8,7 @@ import { fieldId } from "./request.ts";
 type Props = {
   parameters: Parameter[];
   values: Record<string, string>;
-  /** Ids of those that must be filled in first. */
+  /** The ids of required fields that are still empty. */
   missing: string[];
   onChange: (id: string, value: string) => void;
 };
@@ -35,7 +35,7 @@ export function ParameterFields({ parameters, values, missing, onChange }: Props
 
 type FieldProps = { parameter: Parameter; value: string; error: string | false; onChange: (value: string) => void };
 
-/** Values are text whatever their type: what the service makes of a wrong one may be what is tried. */
+/** Values of every type are entered as text, so that a user can try how the service answers a wrong one. */
 function ParameterField({ parameter, value, error, onChange }: FieldProps): ReactNode {
   const { name, schema = {}, required = false } = parameter;
   const choices = choicesOf(parameter);

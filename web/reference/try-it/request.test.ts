@@ -41,7 +41,7 @@ test("the draft is the description's example", () => {
   });
 });
 
-test("values are sent where they belong, those of an array one by one, empty ones not at all", () => {
+test("each value is sent in its place, array values one by one, and empty values are omitted", () => {
   const values = { "path:petId": "1/2?", "query:id": "3, 4,", "query:q": "", "header:If-Match": '"v1"' };
   const { url, headers } = requestOf(operation, baseUrl, { values, mediaType: "application/json", body: "{}" });
   assert.equal(url, `${baseUrl}/pets/1%2F2%3F?id=3&id=4`);
@@ -59,7 +59,7 @@ test("a path parameter without a value is missing, a query parameter is not", ()
   );
 });
 
-test("a file is sent as it is, and named in the curl command", () => {
+test("a file is sent unchanged, and the curl command names it", () => {
   const upload: Operation = { ...operation, method: "POST", path: "/files", parameters: [], body: [{ type: "application/gzip" }] };
   const file = new File(["x"], "site's.tar.gz");
   const request = requestOf(upload, baseUrl, { values: {}, mediaType: "application/gzip", body: "", file });
@@ -67,11 +67,11 @@ test("a file is sent as it is, and named in the curl command", () => {
   assert.ok(curlOf(request).endsWith(`--data-binary '@site'\\''s.tar.gz'`));
 });
 
-test("the curl command never holds the key, only the name of where it is", () => {
+test("the curl command never contains the key, only the variable that holds it", () => {
   assert.match(curlOf(requestOf(operation, baseUrl, draftOf(operation))), /-H "Authorization: Bearer \$API_KEY"/);
 });
 
-test("whatever is in a request, a shell hands it to curl as it is", () => {
+test("a shell passes every value of a request to curl unchanged", () => {
   const text = fc.string({ unit: "binary", maxLength: 40 }).filter((value) => !/[\0\uD800-\uDFFF]/.test(value));
   fc.assert(
     fc.property(text, text, (value, body) => {

@@ -7,7 +7,7 @@ export type Draft = { values: Record<string, string>; mediaType: string; body: s
 /** A complete request without the key. Header names have the description's case. */
 export type Request = { method: string; url: string; headers: [name: string, value: string][]; body?: string | File };
 
-/** The same parameter name may occur in two places, such as path and query. */
+/** Includes the place, because two parameters in different places, such as path and query, may have the same name. */
 export function fieldId({ in: place, name }: Parameter): string {
   return `${place}:${name}`;
 }

@@ -1,6 +1,6 @@
 import type { Request } from "./request.ts";
 
-/** What came back. Of a body over `bytesMax` only the beginning is kept. */
+/** A response. A body is cut after `bytesMax`. */
 export type Reply = {
   status: number;
   statusText: string;
@@ -18,7 +18,7 @@ export const bytesMax = 1_048_576;
 /**
  * Sends a request with the key, without cookies. Takes at most `timeoutMs`.
  *
- * @throws DOMException `TimeoutError` or `AbortError`; TypeError when there is no answer
+ * @throws DOMException `TimeoutError` or `AbortError`; TypeError if there is no response
  */
 export async function send({ method, url, headers, body }: Request, key: string, cancelled: AbortSignal): Promise<Reply> {
   const started = performance.now();
