@@ -1,6 +1,6 @@
 /**
- * The API alone, in a process of its own, with its limits or, for `LIMITS=off`, with a limiter that lets everything
- * pass: what limits cost is the difference. Prints its address and a key.
+ * Serves only the API, in a separate process, with its limits or, for `LIMITS=off`, with a limiter that accepts every request. The
+ * difference is the cost of limits. Prints its address and a key.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { BlockList } from "node:net";
@@ -50,7 +50,7 @@ const app = openApi({
   clock,
   nowRange: openNowRange(clock, systemTimer),
   gate,
-  // only operations of the store are called, which need no services
+  // the measurement calls only operations of the store, which need no services
   dashboard: { gate, services: {} as DashboardServices },
   services: {} as ApiServices,
   limiter,
@@ -71,7 +71,7 @@ const app = openApi({
 });
 console.log(JSON.stringify({ url: `${await app.listen({ port: 0, host: "127.0.0.1" })}/v1`, key }));
 
-/** One decision, made once, for every request. */
+/** Makes a single decision and returns it for every request. */
 function withoutLimits(one: MemoryLimiter): MemoryLimiter {
   const decision = one.peekAccount(0, plenty);
   return { ...one, account: () => decision };

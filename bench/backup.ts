@@ -11,10 +11,10 @@ const entry = join(import.meta.dirname, "..", "bin", "petstore.mjs");
 const animals = 1_000_000;
 const ordersPerSecond = 100;
 const rounds = 3;
-/** Pets that are ordered: with stock. */
+/** The number of pets that orders are for; they have stock. */
 const ordered = 1_000;
 
-/** A backup of a large shop while it takes orders, beside one while it takes none; and the orders beside those without a backup. */
+/** Compares the duration of a large shop's backup under orders and idle, and the latency of orders during a backup and without one. */
 export async function* measureBackup(): AsyncGenerator<Figure> {
   const folder = makeFolder();
   fillWithAnimals(folder, animals);
@@ -59,7 +59,7 @@ export async function* measureBackup(): AsyncGenerator<Figure> {
   }
 }
 
-/** Makes a backup in a process of its own, as people do, and returns how long it takes (s). */
+/** Makes a backup with the `petstore backup` command, and returns how long it takes (s). */
 async function backUp(dataDir: string): Promise<number> {
   const file = join(dataDir, "..", `petstore-bench-${process.pid}.backup`);
   const begun = performance.now();

@@ -1,6 +1,6 @@
 /**
- * What the service is compared with: the least that Node needs to answer the same bytes. With DURABLE, the name of a file, it
- * keeps each body there before it answers; those that arrive during a flush share the next one.
+ * The baseline for the service: the least that Node needs to answer the same bytes. With DURABLE, the name of a file, the server flushes
+ * each body to the file before it answers; bodies that arrive during a flush share the next one.
  */
 import { open } from "node:fs/promises";
 import { createServer } from "node:http";

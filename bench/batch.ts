@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { cpuMsOf } from "./cpu.ts";
-import { byTurns, type Figure } from "./figures.ts";
+import { measureAlternately, type Figure } from "./figures.ts";
 import { runOnServerCore } from "./processes.ts";
 import { makeFolder, openShop, type Shop } from "./shop.ts";
 
 const rounds = 5;
 const size = 1_000;
-/** Batches of a round. */
+/** Batches in a round. */
 const batches = 15;
 
-/** `POST /pets/batch`, one batch after another, beside bare inserts of the same rows into the same table and indexes. */
+/** Compares `POST /pets/batch`, one batch after another, with bare inserts of the same rows into the same table and indexes. */
 export async function measureBatch(): Promise<Figure> {
   const [folder, bare] = [makeFolder(), makeFolder()];
   const shop = await openShop(folder);
@@ -18,7 +18,7 @@ export async function measureBatch(): Promise<Figure> {
   await bareShop.stop();
   try {
     const inserts = { file: join(bare.dataDir, "petstore.db"), accountId: bare.accountId, batches, size };
-    const measured = await byTurns(
+    const measured = await measureAlternately(
       rounds,
       () => rowsPerCpuSecond(shop),
       async () =>

@@ -1,10 +1,11 @@
 /**
- * `npm run bench` measures the table of docs/performance.md and writes it; `npm run bench -- store paging` some suites of it.
- * With `--check` it compares the rows with the committed ones instead, and writes nothing. Each row is a ratio of two things
- * that are measured in turn in the same run, so that the machine matters little. `--quick` measures smaller shops in shorter rounds, where a
- * suite has them, and writes nothing either.
+ * `npm run bench` measures the table of docs/performance.md and writes it; `npm run bench -- store paging` measures and writes only these
+ * suites. With `--check` it compares the rows with the committed ones instead, and writes nothing. Each row is a ratio of two figures that
+ * are measured alternately in the same run, so that the machine matters little. `--quick` measures smaller shops in shorter rounds, if a
+ * suite supports that, and writes nothing.
  *
- * Exit codes: 1 if a row got worse, 3 if none did but the machine was too busy to be sure of each, 2 for a wrong command line; see `runInGroup`.
+ * Exit codes: 1 if a row got worse; 2 for a wrong command line; 3 if no row got worse, but the machine was too busy to be sure of every row.
+ * `runInGroup` has further codes.
  */
 import { parseArgs } from "node:util";
 import { measureBackup } from "./backup.ts";
@@ -53,7 +54,7 @@ const suites: Record<SuiteName, Suite> = {
   light: measureLight,
   webhooks: measureWebhooks,
 };
-/** Writes tables of its own, into docs/scaling.md, and is measured only if it is named. */
+/** A suite that runs only if it is named, and writes its tables into docs/scaling.md. */
 const scaling = "scaling";
 const exitCodes = { held: 0, worse: 1, unsure: 3 };
 

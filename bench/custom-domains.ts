@@ -10,7 +10,7 @@ import { openStorage } from "../src/app/storage.ts";
 import { freePorts } from "../test/support/ports.ts";
 import { packSite } from "../test/support/sites.ts";
 import { cpuMsOf, residentMiB } from "./cpu.ts";
-import { atMost, byTurns, type Figure } from "./figures.ts";
+import { atMost, measureAlternately, type Figure } from "./figures.ts";
 import { makeFolder, openShop, type Shop, type ShopFolder } from "./shop.ts";
 
 const handshakes = 4_000;
@@ -21,16 +21,16 @@ const memoryMiB = 400;
 const startMs = 2_000;
 
 export type Served = { shop: Shop; folder: ShopFolder; names: string[]; httpPort: number; port: number };
-/** What a service is to serve, where it is not a short page with one certificate for all names. */
+/** What a service serves. Default: a short page, with one certificate for all names. */
 type Content = { files: Record<string, string | Buffer>; pairs: ReadonlyMap<string, KeyPair> };
 
-/** What many custom domains cost: a handshake's CPU, memory, and the start. Reads `/proc`, so it needs Linux. */
+/** Measures what many custom domains cost in handshake CPU, memory and start time. Reads `/proc`, so it needs Linux. */
 export async function* measureCustomDomains(): AsyncGenerator<Figure> {
   const one = await serve(1);
   const many = await serve(10_000);
   try {
-    for (let pass = 0; pass < 3; pass++) await shake(many, zipf(many.names)); // the caches as they are in operation, not at a start
-    const figures = await byTurns(
+    for (let pass = 0; pass < 3; pass++) await shake(many, zipf(many.names)); // warms the caches, as in operation
+    const figures = await measureAlternately(
       rounds,
       () => cpuOf(many, zipf(many.names)),
       () =>
@@ -69,7 +69,7 @@ async function measureStart(domains: number): Promise<Figure> {
   return atMost("domains-start", "start with 100,000 domains", ms, startMs, "ms");
 }
 
-/** A service with so many custom domains of one project, each with a certificate of its own row. */
+/** Starts a service with `count` custom domains of one project, each with its own certificate row. */
 export async function serve(count: number, content?: Content): Promise<Served> {
   const folder = makeFolder();
   const [httpPort = 0, port = 0] = await freePorts(2);
@@ -103,7 +103,7 @@ export async function publish(
   throw new Error("the deployment is not ready");
 }
 
-/** Writes the rows that a domain has once it is verified and certified; no authority makes 100,000 certificates for a measurement. */
+/** Writes the rows of domains that are verified and certified, because no authority issues 100,000 certificates for a measurement. */
 async function attach(
   { dataDir, accountId }: ShopFolder,
   projectId: number,
@@ -158,7 +158,7 @@ async function shake({ port }: Served, names: string[]): Promise<void> {
   await Promise.all(Array.from({ length: clients }, client));
 }
 
-/** Names drawn by Zipf's law: the n-th of them n times as rarely as the first. */
+/** Draws names by Zipf's law: the n-th name comes n times as rarely as the first. */
 function zipf(names: string[]): string[] {
   const sums: number[] = [];
   for (let rank = 1; rank <= names.length; rank++) sums.push((sums.at(-1) ?? 0) + 1 / rank);

@@ -6,11 +6,11 @@ import { startBrowser } from "../test/support/browser.ts";
 import { atMost, median, ofPairs, type Figure } from "./figures.ts";
 import { makeFolder, openShop, type Shop, type ShopFolder } from "./shop.ts";
 
-/** A person has 300 calls a minute: so many pages of 100 animals leave some for the stock beside them. */
+/** A member may make 300 calls a minute, so 60 pages of 100 animals leave enough calls to read their stock. */
 const pages = 60;
 const beginning = 20;
 
-/** Scrolls through a million animals in a browser: what a further page costs far down, and how many rows are in the document. */
+/** Scrolls through a million animals in a browser. Measures what another page costs far down, and how many rows are in the document. */
 export async function* measureDashboard(): AsyncGenerator<Figure> {
   const folder = makeFolder();
   const database = new DatabaseSync(join(folder.dataDir, "petstore.db"));
@@ -47,7 +47,7 @@ export async function* measureDashboard(): AsyncGenerator<Figure> {
   }
 }
 
-/** Goes to the end of what is there, and gives the longest time between two frames until the animal with that id is in the document. */
+/** Scrolls to the end of the rows, and returns the longest time between two frames until the animal `id` is in the document. */
 async function scrollToNextPage(page: Page, id: number): Promise<number> {
   await page.evaluate(`(() => {
     let last = performance.now();

@@ -15,19 +15,19 @@ const fileName = "photo.jpg";
 const connections = 32;
 const handshakes = 1_500;
 
-/** The three servers that take turns. */
+/** The three servers, which are measured in turn. */
 type Servers = { edge: WebServer; caddy: WebServer; nginx: WebServer };
 type Row = {
   id: string;
   what: string;
   /** Ours / Caddy's, and ours / nginx's. */
   goals: { caddy: string; nginx: string };
-  /** Requests or handshakes of a round. */
+  /** Requests or handshakes in a round. */
   count: number;
   load: (server: WebServer, count: number) => Promise<void>;
 };
 
-/** Options of `h2load` for 32 connections: 10 requests at once on each over HTTP/2. */
+/** Options of `h2load` for each protocol. Over HTTP/2, each connection has 10 requests at once. */
 const http1 = ["--h1"];
 const http2 = ["-m", "10"];
 const rows: Row[] = [
@@ -61,7 +61,7 @@ const rows: Row[] = [
   },
 ];
 
-/** What a visitor costs the edge beside Caddy and nginx with the same file, names and keys. All three write an access log. */
+/** Compares the edge's CPU for a visit with Caddy's and nginx's, with the same file, names and keys. All three write an access log. */
 export async function* measureEdge(): AsyncGenerator<Figure> {
   const folders = ["caddy", "nginx"].map((name) => mkdtempSync(join(tmpdir(), `petstore-${name}-`)));
   const content: Content = {
@@ -97,7 +97,7 @@ async function startEdge({ file, pairs }: Content): Promise<WebServer> {
   return { pid: shop.pid, httpPort, httpsPort: port, stop };
 }
 
-/** Measures the servers in turn, after one round that does not count. */
+/** Measures the servers in turn, after one warm-up round. */
 async function compare(servers: Servers, { id, what, goals, count, load }: Row): Promise<Figure[]> {
   const measured: Record<keyof Servers, number>[] = [];
   const microseconds = async (server: WebServer): Promise<number> => {
@@ -123,7 +123,7 @@ async function getFile(origin: string, port: number, count: number, options: str
   const url = `${origin}/${fileName}`;
   const load = ["h2load", "-c", String(connections), "-n", String(count), ...options, "--connect-to", `127.0.0.1:${port}`, url];
   const out = await runLoad(load);
-  if (!out.includes(`status codes: ${count} 2xx`)) throw new Error(`${url} answered otherwise than expected:\n${out}`);
+  if (!out.includes(`status codes: ${count} 2xx`)) throw new Error(`${url} gave an unexpected answer:\n${out}`);
 }
 
 async function shake(port: number, count: number): Promise<void> {

@@ -1,24 +1,24 @@
-/** One row of the table: what was measured, how it compares, and what it must reach. */
+/** One row of the table: the measurement, its comparison and its goal. */
 export type Figure = {
-  /** Finds the committed row: lower case, with dashes, never changed. */
+  /** Identifies the committed row: lower case with dashes, and never changed. */
   id: string;
   what: string;
-  /** Ours, and what it is compared with, in `unit`: medians of the same run. */
+  /** Our figure and the one it is compared with, in `unit`: medians of the same run. */
   ours: number;
   against: number;
   unit: string;
   /** ours / against: the median of `rounds`. */
   ratio: number;
-  /** ours / against of each round. How far they lie apart shows what the machine can measure. */
+  /** ours / against of each round. Their spread shows how exactly the machine can measure. */
   rounds: number[];
   /** As `≥ 0.5` or `≤ 1.2`. */
   goal: string;
 };
 
-/** Measures rows one after the other. `isQuick` asks for a smaller measurement, where a suite has one. */
+/** Measures rows one after another. `isQuick` asks for a smaller measurement, if the suite has one. */
 export type Suite = (options: { isQuick: boolean }) => AsyncIterable<Figure>;
 
-/** What measuring a row finds; its suite adds the names and the goal. */
+/** The measured part of a row, to which the suite adds the names and the goal. */
 export type Measured = Pick<Figure, "ours" | "against" | "ratio" | "rounds">;
 
 export function median(values: number[]): number {
@@ -28,7 +28,7 @@ export function median(values: number[]): number {
   return middle;
 }
 
-/** Whether more is better, as `≥` says, and the bound. @throws Error if the goal has another form */
+/** Parses a goal: `≥` means that more is better. @throws Error if the goal has another form */
 export function parseGoal(goal: string): { isMoreBetter: boolean; bound: number } {
   const [, sign, bound] = /^([≥≤]) (\d+(?:\.\d+)?)$/.exec(goal) ?? [];
   if (sign === undefined) throw new Error(`"${goal}" is no goal: write it as "≥ 0.5" or "≤ 1.2"`);
@@ -41,8 +41,8 @@ export function reaches({ ratio, goal }: Pick<Figure, "ratio" | "goal">): boolea
   return isMoreBetter ? ratio >= bound : ratio <= bound;
 }
 
-/** Compares two measurements in alternating rounds, after one round that does not count: a machine that slows down slows both. */
-export async function byTurns(rounds: number, ours: () => Promise<number>, against: () => Promise<number>): Promise<Measured> {
+/** Compares two measurements in alternating rounds, so that a slow machine slows both. The first round is for warm-up. */
+export async function measureAlternately(rounds: number, ours: () => Promise<number>, against: () => Promise<number>): Promise<Measured> {
   const pairs: [number, number][] = [];
   for (let round = 0; round <= rounds; round++) {
     const theirs = await against();
@@ -52,13 +52,13 @@ export async function byTurns(rounds: number, ours: () => Promise<number>, again
   return ofPairs(pairs);
 }
 
-/** The figures of rounds that were measured elsewhere: ours and what it is compared with. */
+/** Summarizes rounds: pairs of our figure and the one it is compared with. */
 export function ofPairs(pairs: [ours: number, against: number][]): Measured {
   const rounds = pairs.map(([mine, theirs]) => mine / theirs);
   return { ours: median(pairs.map(([mine]) => mine)), against: median(pairs.map(([, theirs]) => theirs)), ratio: median(rounds), rounds };
 }
 
-/** A row whose rounds are compared with a fixed figure. */
+/** A row whose rounds are compared with a fixed bound. */
 export function atMost(id: string, what: string, ours: number | number[], bound: number, unit: string): Figure {
   const pairs = [ours].flat().map((value): [number, number] => [value, bound]);
   return { id, what: `${what} / ${bound.toLocaleString("en")} ${unit}`, ...ofPairs(pairs), unit, goal: "≤ 1" };

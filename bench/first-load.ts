@@ -48,7 +48,7 @@ export async function* measureFirstLoads({ isQuick }: { isQuick: boolean }): Asy
   }
 }
 
-/** What the pages have to show beside the animals. */
+/** Fills the pages that show other things than animals. */
 async function fillPages(shop: Shop): Promise<void> {
   await Promise.all(Array.from({ length: 30 }, (_, index) => shop.ask("POST", "/store/orders", { petId: index + 1 })));
   await shop.ask("POST", "/projects", { name: "Shop", slug: "shop" });
@@ -62,7 +62,7 @@ const watch = `(() => {
   new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (seen.shift += value))).observe({ type: "layout-shift", buffered: true });
 })()`;
 
-/** Loads a page until a second after it has shown what it has, which its mark says. */
+/** Loads a page, and reads its figures one second after the page's `idle` mark, which it sets when it has finished loading. */
 async function firstLoad(context: BrowserContext, url: string): Promise<FirstLoad> {
   const page = await context.newPage();
   try {

@@ -5,19 +5,20 @@ import { constants, tmpdir } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { makeOpenFolder } from "../test/support/run-folder.ts";
 
-/** Set in the process that measures. */
+/** The environment variable that is set in the measuring process. */
 const inGroup = "PETSTORE_BENCH_GROUP";
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-/** A run that takes longer is ended. */
+/** A longer run is ended. */
 const runMsMax = 3 * 3_600_000;
 const timedOutCode = 4;
-/** A killed group is given 5 s to end. */
+/** A killed group has 5 s to end. */
 const pollsMax = 500;
 const pollEveryMs = 10;
 
 /**
- * Runs `measure` in a process group of its own, with a folder of its own for temporary files. Whatever ends this process ends the group and
- * removes the folder: otherwise servers, browsers and load generators would go on, and take the processor from the next measurement.
+ * Runs `measure` in a separate process group with a separate folder for temporary files. When this process ends, for whatever reason, the
+ * group ends too: otherwise servers, browsers and load generators would go on, and take the processor from the next measurement. Unless
+ * the reason is `kill -9`, the folder is removed.
  *
  * @returns the exit code: that of `measure`, 128 and the number of the signal that ended this process, or 4 after three hours
  */
@@ -47,7 +48,7 @@ export async function runInGroup(file: string, words: string[], measure: () => P
   return code ?? ended ?? 1;
 }
 
-/** Ends the group when the process that started it is gone, which only `kill -9` causes. */
+/** Measures, and ends the group if the process that started it is gone, which only `kill -9` causes. */
 async function measureInGroup(measure: () => Promise<number>): Promise<number> {
   process.once("disconnect", () => kill(-process.pid));
   process.channel?.unref();
@@ -66,7 +67,7 @@ function kill(group: number): boolean {
   }
 }
 
-/** Waits until no process of a killed group is left to write a file, for a few seconds at most: one that nobody collects stays in its group. */
+/** Waits until no process of a killed group can write a file. Gives up after 5 s, because an unreaped process stays in its group. */
 async function emptied(group: number): Promise<void> {
   for (let polls = 0; polls < pollsMax && kill(group); polls++) await pause(pollEveryMs);
 }

@@ -2,7 +2,7 @@ import { residentMiB } from "./cpu.ts";
 import { atMost, type Figure } from "./figures.ts";
 import { hostileBatches } from "./hostile/batches.ts";
 import { openScene, type Scene } from "./hostile/scene.ts";
-import { described, findDearest, openMeter, type Cost } from "./hostile/search.ts";
+import { described, findCostliest, openMeter, type Cost } from "./hostile/search.ts";
 import { memoryOfSessions } from "./hostile/sessions.ts";
 import { longestWait } from "./hostile/together.ts";
 
@@ -13,15 +13,15 @@ const rounds = 3;
 const batchRepetitions = 7;
 
 /**
- * What one request can cost all the others: the dearest that a search finds, in CPU of the service, and what all of it does
- * to its memory and to somebody who waits. Reads `/proc`, so it needs Linux.
+ * Measures what one request can cost all others: the CPU time of the costliest requests that a search finds, and what the search does to
+ * the service's memory and to the latency of other requests. Reads `/proc`, so it needs Linux.
  */
 export async function* measureHostile(): AsyncGenerator<Figure> {
   const scene = await openScene();
   try {
     const sessions = await memoryOfSessions(scene);
-    const open = await findDearest(scene, scene.open, generated, seed);
-    const keyed = await findDearest(scene, scene.keyed, generated, seed);
+    const open = await findCostliest(scene, scene.open, generated, seed);
+    const keyed = await findCostliest(scene, scene.keyed, generated, seed);
     const batches = await costsOfBatches(scene);
     for (const [name, costs] of Object.entries({ open, keyed, batches })) report(name, costs);
     const queues = [open, keyed, batches].map((costs) => costs.map(({ request }) => request));
@@ -48,7 +48,7 @@ async function costsOfBatches(scene: Scene): Promise<Cost[]> {
   return costs.toSorted((a, b) => b.ms - a.ms);
 }
 
-/** Prints the costliest requests on standard error, so that standard output holds only the table. */
+/** Prints the costliest requests to standard error, because standard output is for the table only. */
 function report(name: string, costs: Cost[]): void {
   for (const cost of costs.slice(0, 12)) console.error(`${name}: ${described(cost)}`);
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { byTurns, type Figure } from "./figures.ts";
+import { measureAlternately, type Figure } from "./figures.ts";
 import { answerOf, requestsPerSecond, startBare } from "./load.ts";
 import type { OpenLoad } from "./open-loop.ts";
 import { runLoad } from "./processes.ts";
@@ -7,7 +7,7 @@ import type { Shop } from "./shop.ts";
 
 const connections = 64;
 
-/** The 99th percentile of waits at half of the rate that saturates the service, beside a bare server at the same rate. */
+/** Compares the 99th percentile of latency, at half of the rate that saturates the service, with a bare server's at the same rate. */
 export async function measureLatency(
   shop: Shop,
   row: { id: string; what: string; idsMax: number; isOrder: boolean; script: string },
@@ -29,7 +29,7 @@ export async function measureLatency(
     };
     const wait = async (url: string): Promise<number> =>
       Number(await runLoad([process.execPath, join(import.meta.dirname, "open-loop.ts")], { LOAD: JSON.stringify({ ...load, url }) }));
-    const measured = await byTurns(
+    const measured = await measureAlternately(
       rounds,
       () => wait(shop.url),
       () => wait(bare.url),

@@ -26,7 +26,7 @@ const idleMiB = 80;
 const loadedMiB = 160;
 const diskMiB = 300;
 
-/** What a service weighs in a shop of 100,000 animals: the CPU of a restart, the memory of all its processes, the disk of a clean installation. */
+/** Measures a service with 100,000 animals: the CPU of a restart, the memory of all its processes, and the disk of a clean installation. */
 export async function* measureLight(): AsyncGenerator<Figure> {
   const folder = makeFolder();
   try {
@@ -42,7 +42,7 @@ export async function* measureLight(): AsyncGenerator<Figure> {
   }
 }
 
-/** CPU ms of each restart by a command, with all processes that it starts. The first start fills the compile cache and does not count. */
+/** CPU ms of each restart by a command, in all processes that it starts. The first start only fills the compile cache. */
 async function startsOf(folder: ShopFolder, command: string[]): Promise<number[]> {
   const found: number[] = [];
   for (let round = 0; round <= rounds; round++) {
@@ -52,7 +52,7 @@ async function startsOf(folder: ShopFolder, command: string[]): Promise<number[]
   return found;
 }
 
-/** Starts a service, measures its process as soon as it has answered a request with the key, and stops it. */
+/** Starts a service, measures its process once it has answered a request with the key, and stops it. */
 async function start<T>({ dataDir, key }: ShopFolder, [program = "", ...args]: string[], cwd: string, measure: (pid: number) => T) {
   const [port] = await freePorts(1);
   const env = { ...process.env, DATA_DIR: dataDir, PORT: String(port), EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0" };

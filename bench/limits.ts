@@ -6,7 +6,7 @@ import type { Quota } from "../src/callers/limits/limits.ts";
 import { openMemoryLimiter } from "../src/callers/limits/memory.ts";
 import { startRedis } from "../test/support/redis-process.ts";
 import { openRedisLimiter } from "../src/callers/limits/redis.ts";
-import { atMost, byTurns, type Figure } from "./figures.ts";
+import { atMost, measureAlternately, type Figure } from "./figures.ts";
 import { requestsPerSecond } from "./load.ts";
 import { firstLine, spawnServer, stop } from "./processes.ts";
 
@@ -15,7 +15,7 @@ const plenty: Quota = { perMinute: 1e9, perDay: 1e9 };
 const accounts = 100_000;
 const rounds = 5;
 
-/** What limits cost: a decision, the memory of active accounts, requests with and without them, and Redis beside `INCR`. */
+/** Measures what limits cost: a decision, the memory of active accounts, requests with and without limits, and Redis against `INCR`. */
 export async function* measureLimits(): AsyncGenerator<Figure> {
   yield measureDecision();
   yield measureMemory();
@@ -29,7 +29,7 @@ function measureDecision(): Figure {
   return atMost("limits-decision", "a decision of the limiter in memory", ns, 1_000, "ns");
 }
 
-/** ns of an operation, in seven rounds. */
+/** The time (ns) of an operation in each of seven rounds. */
 function roundsOf(work: (i: number) => unknown): number[] {
   const operations = 500_000;
   return Array.from({ length: 7 }, () => {
@@ -57,7 +57,7 @@ async function measureThroughput(): Promise<Figure> {
   const unlimited = await openApi("off");
   const load = (api: { url: string; key: string }) => requestsPerSecond({ url: `${api.url}/pets`, key: api.key, connections: 64 });
   try {
-    const figures = await byTurns(
+    const figures = await measureAlternately(
       rounds,
       () => load(limited),
       () => load(unlimited),
@@ -78,14 +78,14 @@ async function openApi(limits: "on" | "off"): Promise<{ url: string; key: string
   return { url, key, stop: () => stop(child) };
 }
 
-/** 64 requests at once on one connection each. */
+/** Compares the limiter with bare `INCR`, each with 64 requests at once on one connection. */
 async function measureRedis(): Promise<Figure> {
   const server = await startRedis();
   const bare = new Redis(server.url);
   const log = { info: () => undefined, warn: () => undefined };
   const limiter = await openRedisLimiter({ url: server.url, addressQuota: free, clock: Date.now, log });
   try {
-    const figures = await byTurns(
+    const figures = await measureAlternately(
       rounds,
       () => perSecond((i) => limiter.account(i % 1_000, i % 1_000, plenty)),
       () => perSecond((i) => bare.incr(`bare:${i % 1_000}`)),

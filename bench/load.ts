@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { cpuMsOf } from "./cpu.ts";
 import { firstLine, runLoad, spawnServer, stop } from "./processes.ts";
 
-/** How long a load lasts if it does not say so. */
+/** The default duration of a load. */
 const secondsDefault = 3;
 
-/** `script` is the Lua by which `wrk` makes the requests if they differ; `isRefused` expects that no answer is 2xx or 3xx. */
+/** `script` is Lua code with which `wrk` makes differing requests. With `isRefused`, no answer may be 2xx or 3xx. */
 export type Load = {
   url: string;
   key?: string;
@@ -19,12 +19,12 @@ export type Load = {
   seconds?: number;
 };
 
-/** Requests a second that `wrk` gets answered, every one of them 2xx, or none of them if the load is refused. */
+/** The requests a second that a server answers to `wrk`. @throws Error unless all answers are 2xx or 3xx, or with `isRefused` none */
 export async function requestsPerSecond(load: Load): Promise<number> {
   return (await send(load)).perSecond;
 }
 
-/** Requests that a server answers in a second of its CPU time: steadier than requests a second while other work takes the machine. */
+/** The requests that a server answers in a second of its CPU time, which varies less than requests a second on a busy machine. */
 export async function requestsPerCpuSecond(pid: number, load: Load): Promise<number> {
   const before = cpuMsOf(pid);
   const { requests } = await send(load);
@@ -54,7 +54,7 @@ async function send({
     const figure = (pattern: RegExp): number => Number(pattern.exec(out)?.[1] ?? 0);
     const requests = figure(/(\d+) requests in /);
     const refused = figure(/Non-2xx or 3xx responses: (\d+)/);
-    if (requests === 0 || refused !== (isRefused ? requests : 0)) throw new Error(`${url} answered otherwise than expected:\n${out}`);
+    if (requests === 0 || refused !== (isRefused ? requests : 0)) throw new Error(`${url} gave an unexpected answer:\n${out}`);
     return { requests, perSecond: figure(/Requests\/sec:\s*([\d.]+)/) };
   } finally {
     rmSync(folder, { recursive: true });
@@ -65,16 +65,16 @@ export type Bare = { url: string; pid: number; stop(): Promise<void> };
 
 type Answer = { status: number; headers: Record<string, string>; body: string };
 
-/** Node writes these without being asked. */
+/** Headers that Node adds itself. */
 const automatic = new Set(["date", "connection", "keep-alive", "transfer-encoding"]);
 
-/** What a bare server must send to answer the same bytes. */
+/** The answer that a bare server must send to send the same bytes. */
 export async function answerOf(response: Response): Promise<Answer> {
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !automatic.has(name)));
   return { status: response.status, headers, body: await response.text() };
 }
 
-/** A bare `node:http` server in a process of its own that answers these bytes; it parses a body as JSON, and keeps it in a file if there is one. */
+/** Starts a bare `node:http` server that sends this answer. It parses each body as JSON, and flushes it to `durableFile` if given. */
 export async function startBare(answer: Answer, durableFile?: string): Promise<Bare> {
   const child = spawnServer([process.execPath, join(import.meta.dirname, "bare-server.ts")], {
     env: { ...process.env, ANSWER: JSON.stringify(answer), ...(durableFile !== undefined && { DURABLE: durableFile }) },

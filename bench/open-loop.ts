@@ -1,14 +1,14 @@
 /**
- * Sends requests at a rate that does not depend on the answers, in a process of its own, and prints the 99th percentile (ms)
- * of their waits. A wait begins when a request is due, not when a connection is free for it, so that a slow server does not hide
- * its slowness by delaying requests (coordinated omission). Arrivals are random, independent of each other.
+ * Sends requests at a rate that does not depend on the answers, in a separate process, and prints the 99th percentile (ms) of their
+ * latency. Latency counts from the time at which a request is due, not from when a connection is free for it: otherwise a slow server
+ * would hide its slowness by delaying requests (coordinated omission). Requests arrive at random, independently of each other.
  */
 import { connect, type Socket } from "node:net";
 
 export type OpenLoad = { url: string; key: string; path: string; idsMax: number; isOrder: boolean; perSecond: number; seconds: number };
 
 const connections = 64;
-/** Requests that may wait for a connection: beyond them the server is saturated, and no percentile says anything. */
+/** The most requests that may wait for a connection. With more, the server is saturated, and a percentile has no meaning. */
 const waitingMax = 50_000;
 const drainMsMax = 20_000;
 

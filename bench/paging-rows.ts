@@ -3,12 +3,12 @@ import type { DatabaseSync } from "node:sqlite";
 export const rows = 1_000_000;
 const few = 1_000;
 
-/** Filters of the million rows: integers and texts that match most of them, a few, and none. */
+/** Values for filters: integers and texts that match most of the million rows, a few of them, and none. */
 export const samples = { integers: [1, 7, 999_999_999], texts: ["rex", "name 77", "zz"] };
 
 /**
- * Puts a million animals, orders, entries and categories into an empty shop. They are skewed: two thirds have one category,
- * half have one name, and what is rare comes last.
+ * Puts a million animals, orders, entries and categories into an empty shop. The values are skewed: two thirds of the animals have one
+ * category, half have one name, and rare values come last.
  */
 export function fillSkewed(database: DatabaseSync, accountId: number): void {
   const rare = `i > ${rows - few}`;

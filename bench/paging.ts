@@ -4,23 +4,23 @@ import { apiOperations } from "../src/app/operations.ts";
 import { pageOf } from "../src/platform/http/paging.ts";
 import { combinationsOf, listsOf, shareOf, textOf, type ListOperation, type ListQuery } from "../test/support/lists.ts";
 import { cpuMs } from "./cpu.ts";
-import { byTurns, type Figure } from "./figures.ts";
+import { measureAlternately, type Figure } from "./figures.ts";
 import { fillSkewed, rows, samples } from "./paging-rows.ts";
 import { makeFolder, openShop, type Shop } from "./shop.ts";
 
 const limit = 20;
-/** Requests of one measurement: many to each list that comes into question, and fewer to find those. */
+/** Requests in one measurement of a suspect page, and in the shorter measurements that find the suspects. */
 const requests = 150;
 const requestsToFind = 12;
 const suspects = 8;
 const rounds = 7;
 
-/** A page of a list, and how often it may cost what the plain first page does. */
+/** A page of a list. `times`: its cost may be so many times the plain first page's, by its repeated values and the pages its ids would fill. */
 type Page = { path: string; times: number };
 
 /**
- * With a million rows in one account, the CPU time of every combination of filters and sorts, first page and one from the
- * middle, beside that of the plain first page. The costliest of each list is measured again, in turn with the plain page.
+ * With a million rows in one account, measures the CPU time of every combination of filters and sorts, for the first page and one from the
+ * middle. Measures the costliest pages of each list again, alternately with the plain first page, and compares the worst of them with it.
  */
 export async function* measurePaging(): AsyncGenerator<Figure> {
   const folder = makeFolder();
@@ -51,7 +51,7 @@ async function measureList(shop: Shop, list: ListOperation): Promise<Figure> {
 
   const measured: Figure[] = [];
   for (const [page] of answered.slice(0, suspects)) {
-    const compared = await byTurns(
+    const compared = await measureAlternately(
       rounds,
       () => cpuOfPage(shop, page, requests),
       () => cpuOfPage(shop, plain, requests),
@@ -76,7 +76,7 @@ function pagesOf(list: ListOperation, query: ListQuery): Page[] {
   return middle === undefined ? [first] : [first, { path: middle, times: values }];
 }
 
-/** CPU ms of one request, divided by the values that are repeated, and by the pages that so many ids would fill; none where the filters exclude each other. */
+/** CPU ms of one request divided by `times`; NaN if the filters exclude each other. */
 async function cpuOfPage(shop: Shop, { path, times }: Page, count: number): Promise<number> {
   const { origin } = new URL(shop.url);
   const first = await shop.ask("GET", path);

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePorts } from "../test/support/ports.ts";
-import { byTurns, type Figure } from "./figures.ts";
+import { measureAlternately, type Figure } from "./figures.ts";
 import { requestsPerCpuSecond } from "./load.ts";
 import { spawnServer, stop } from "./processes.ts";
 import { fillWithAnimals, makeFolder, openShop } from "./shop.ts";
 
 const version = "0.17.4";
-/** Outside of node_modules and of package.json: only a measurement needs it. */
+/** Not in package.json or node_modules, because only a measurement needs it. */
 const installed = fileURLToPath(new URL(`../.cache/bench/json-server-${version}`, import.meta.url));
 const installMsMax = 300_000;
 const rounds = 5;
@@ -18,7 +18,7 @@ const connections = 16;
 const animals = 1_000;
 const unit = "requests a second of CPU";
 
-/** Reads, lists and new animals beside json-server, which checks no key, counts no requests and keeps all data in memory. */
+/** Compares reads, lists and new animals with json-server, which checks no key, counts no requests and keeps all data in memory. */
 export async function* measurePeers(): AsyncGenerator<Figure> {
   installJsonServer();
   const folder = makeFolder();
@@ -26,7 +26,7 @@ export async function* measurePeers(): AsyncGenerator<Figure> {
   const shop = await openShop(folder);
   const peer = await openJsonServer(folder.dataDir);
   const compare = (path: string, theirs: string, more: { script?: string; body?: string }) =>
-    byTurns(
+    measureAlternately(
       rounds,
       () => requestsPerCpuSecond(shop.pid, { url: `${shop.url}${path}`, key: shop.key, connections, ...more }),
       () => requestsPerCpuSecond(peer.pid, { url: `${peer.url}${theirs}`, connections, ...more }),

@@ -1,11 +1,11 @@
 /**
- * What the service costs on top of PostgreSQL: `node bench/postgres.ts`. Requests from 64 connections beside the bare
- * driver, which 64 callers use with prepared statements and its pool as it comes, on the same server and rows.
+ * Measures what the service costs on top of PostgreSQL: `node bench/postgres.ts`. Compares requests from 64 connections with the bare
+ * driver, which 64 callers use with prepared statements and the default pool, on the same server and rows.
  */
 import pg from "pg";
 import { startPostgres } from "../test/support/postgres-process.ts";
 import { newSecretsKey } from "../src/platform/secrets.ts";
-import { byTurns, type Figure } from "./figures.ts";
+import { measureAlternately, type Figure } from "./figures.ts";
 import { requestsPerSecond } from "./load.ts";
 import { makeFolder, openShop } from "./shop.ts";
 
@@ -28,7 +28,7 @@ const insert = {
     VALUES ($1, nextval('order_ids'), $2, $3, $3, NULL, FALSE, 1) RETURNING id, pet_id, quantity, held, ship_date, complete, version`,
 };
 
-/** A read and an order through the service, each beside the same statements through the bare driver. */
+/** Compares a read and an order through the service with the same statements through the bare driver. */
 export async function* measurePostgres(): AsyncGenerator<Figure> {
   const server = await startPostgres();
   const env = { DATABASE_URL: server.url, SECRETS_KEY: newSecretsKey() };
@@ -38,12 +38,12 @@ export async function* measurePostgres(): AsyncGenerator<Figure> {
   const { accountId, key } = folder;
   try {
     await fill(pool, accountId);
-    const readings = await byTurns(
+    const readings = await measureAlternately(
       rounds,
       () => requestsPerSecond({ url: `${shop.url}/pets/1`, key, connections }),
       () => perSecond(() => pool.query({ ...read, values: [accountId, 1] })),
     );
-    const orders = await byTurns(
+    const orders = await measureAlternately(
       rounds,
       () => requestsPerSecond({ url: `${shop.url}/store/orders`, key, connections, script: anyOrder }),
       () => perSecond(() => order(pool, accountId, 1 + Math.floor(Math.random() * animals))),
@@ -61,7 +61,7 @@ export async function* measurePostgres(): AsyncGenerator<Figure> {
   }
 }
 
-/** For wrk: each order is of one of the animals. */
+/** For wrk: each order is for a random animal. */
 const anyOrder = `
   wrk.method = "POST"; wrk.headers["Content-Type"] = "application/json"
   request = function() return wrk.format(nil, nil, nil, '{"petId":' .. math.random(${animals}) .. ',"quantity":1}') end`;
@@ -83,7 +83,7 @@ async function order(pool: pg.Pool, accountId: number, petId: number): Promise<v
   client.release();
 }
 
-/** How many are done in three seconds by as many callers as there are connections. */
+/** Work items done in a second, measured for three seconds with one caller for each connection. */
 async function perSecond(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   let done = 0;

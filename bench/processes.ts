@@ -8,26 +8,26 @@ const run = promisify(execFile);
 const runMsMax = 120_000;
 const stopMsMax = 20_000;
 
-/** The core of each side, so that the load generator takes nothing from the server that is measured. */
+/** The core of each side, so that the load generator takes no CPU from the measured server. */
 const cores = { server: 0, load: 1 } as const;
 
-/** A command that runs on the core of its side, and wherever the system likes if there is only one core. Needs Linux. */
+/** Binds a command to the core of its side, if there is more than one core. Needs Linux. */
 function pinned(side: keyof typeof cores, command: string[]): [program: string, args: string[]] {
   const [program = "", ...args] = availableParallelism() > 1 ? ["taskset", "-c", String(cores[side]), ...command] : command;
   return [program, args];
 }
 
-/** Starts a server that is measured, on the core of servers. */
+/** Starts a measured server, on the core of servers. */
 export function spawnServer(command: string[], options: SpawnOptions): ChildProcess {
   return spawn(...pinned("server", command), options);
 }
 
-/** Runs a load generator on the core of load generators and returns what it prints. Ends it after two minutes. */
+/** Runs a load generator on the core of load generators, and returns its output. Ends it after two minutes. */
 export function runLoad(command: string[], env: Record<string, string> = {}): Promise<string> {
   return runOn("load", command, env);
 }
 
-/** Runs what a server is compared with on the core of servers and returns what it prints. Ends it after two minutes. */
+/** Runs the baseline of a server on the core of servers, and returns its output. Ends it after two minutes. */
 export function runOnServerCore(command: string[], env: Record<string, string>): Promise<string> {
   return runOn("server", command, env);
 }
@@ -38,7 +38,7 @@ async function runOn(side: keyof typeof cores, command: string[], env: Record<st
   return stdout;
 }
 
-/** Returns the first line that a process prints. @throws Error if it ends before */
+/** Returns the first line that a process prints. @throws Error if the process ends first */
 export async function firstLine(child: ChildProcess): Promise<string> {
   if (!child.stdout) throw new Error("the child's output is not piped");
   const ended = once(child, "exit").then(([code]) => Promise.reject(new Error(`a server ended with ${code} before it listened`)));
@@ -46,7 +46,7 @@ export async function firstLine(child: ChildProcess): Promise<string> {
   return line;
 }
 
-/** Ends a process, after 20 seconds by force. */
+/** Ends a process; kills it if it has not ended after 20 seconds. */
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, "exit");

@@ -4,7 +4,7 @@ import { systemClock } from "../src/platform/clock.ts";
 import { openCluster, type Cluster, type ClusterNode } from "../test/support/cluster.ts";
 import { globalSetup, globalTeardown } from "../test/support/global-setup.ts";
 import { openPlatform, type Platform } from "../test/support/platform.ts";
-import { atMost, byTurns, type Figure } from "./figures.ts";
+import { atMost, measureAlternately, type Figure } from "./figures.ts";
 import { requestsPerSecond, startBare } from "./load.ts";
 
 const rounds = 5;
@@ -13,10 +13,10 @@ const singles = 15;
 const many = 200;
 const removals = 10;
 const waitMsMax = 60_000;
-/** A page of 10 KiB that no compression makes smaller. */
+/** A page of 10 KiB of random bytes in base64. */
 const page = randomBytes(7_680).toString("base64");
 
-/** What the owner of a domain waits for, with the Pebble authority on this machine, and what a page of a site costs. */
+/** Measures how long the owner of a domain waits, with the Pebble authority on this machine, and what a page of a site costs. */
 export async function* measurePublishing(): AsyncGenerator<Figure> {
   const platform = await openPlatform({ clock: systemClock });
   try {
@@ -30,7 +30,7 @@ export async function* measurePublishing(): AsyncGenerator<Figure> {
   }
 }
 
-/** With the PostgreSQL that nodes share, as a run of the tests has it. */
+/** Runs `measure` with the shared PostgreSQL of a test run. */
 async function onPostgres<T>(measure: () => Promise<T>): Promise<T> {
   await globalSetup();
   try {
@@ -47,7 +47,7 @@ async function compareFile(platform: Platform): Promise<Figure> {
   const bare = await startBare({ status, headers: { "content-type": type, etag, "content-length": String(page.length) }, body: page });
   const url = `http://127.0.0.1:${platform.service.publishing.addresses()?.http.port}/`;
   try {
-    const figures = await byTurns(
+    const figures = await measureAlternately(
       rounds,
       () => requestsPerSecond({ url, host, connections }),
       () => requestsPerSecond({ url: bare.url, connections }),
@@ -64,7 +64,7 @@ async function compareFile(platform: Platform): Promise<Figure> {
   }
 }
 
-/** From a correct record, which the owner says is there, to the first trusted answer. */
+/** The time from a correct record, which the owner asks to verify, to the first trusted answer. */
 async function measureOne(platform: Platform, project: number): Promise<Figure> {
   const times: number[] = [];
   for (let index = 0; index < singles; index++) {
@@ -94,7 +94,7 @@ async function measureMany(platform: Platform, project: number): Promise<Figure>
   return atMost("domains-served", `${many} domains added at once, all served`, ms, 10_000, "ms");
 }
 
-/** On three nodes of one PostgreSQL: the slowest answer to a removal, after which none of them may serve the name once more. */
+/** On three nodes with one PostgreSQL: the slowest answer to a removal. After the answer, no node may serve the name again. */
 async function measureRemoval(): Promise<Figure> {
   const cluster = await openCluster(3);
   try {
@@ -123,7 +123,7 @@ async function servedBy({ nodes }: Cluster, hostname: string): Promise<number> {
   return answers.filter((answer) => answer?.status === 200).length;
 }
 
-/** Waits for the first answer over HTTPS that the authority's root vouches for. */
+/** Waits for the first answer over HTTPS with a certificate that the authority's root verifies. */
 async function served(platform: Platform, name: string): Promise<void> {
   const until = performance.now() + waitMsMax;
   while (performance.now() < until) {

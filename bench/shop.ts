@@ -11,13 +11,13 @@ const entry = join(import.meta.dirname, "..", "bin", "petstore.mjs");
 const unlimited = 1_000_000_000;
 
 export type Shop = {
-  /** Of the API, with its version. */
+  /** The URL of the API, with its version. */
   url: string;
   key: string;
   accountId: number;
   dataDir: string;
   pid: number;
-  /** With the key of the shop by default. */
+  /** Sends a request. Default key: the shop's. */
   ask(method: string, path: string, body?: unknown, otherKey?: string): Promise<Response>;
   stop(): Promise<void>;
 };
@@ -31,7 +31,7 @@ export function makeFolder(env: Record<string, string> = {}): ShopFolder {
   return { dataDir, key, accountId: account.id, remove: () => rmSync(dataDir, { recursive: true }) };
 }
 
-/** Makes an account by the command line, whether the service runs or not. Its limits are such that no load reaches them by default. */
+/** Creates an account with the command line, whether or not the service runs. Default limits: so high that no load reaches them. */
 export function createAccount(
   dataDir: string,
   { perMinute = unlimited, perDay = unlimited }: { perMinute?: number; perDay?: number },
@@ -47,7 +47,7 @@ export function createAccount(
   return JSON.parse(made) as { account: { id: number }; key: string };
 }
 
-/** Puts animals with stock into an empty shop that no service has open; their ids are those after `idBefore`. */
+/** Puts animals with stock into an empty shop that no service has open. Their ids begin after `idBefore`. */
 export function fillWithAnimals({ dataDir, accountId }: Pick<ShopFolder, "dataDir" | "accountId">, animals: number, idBefore = 0): void {
   const last = idBefore + animals;
   const numbers = `WITH RECURSIVE n (i) AS (SELECT ${idBefore + 1} UNION ALL SELECT i + 1 FROM n WHERE i < ${last})`;
@@ -63,13 +63,13 @@ export function fillWithAnimals({ dataDir, accountId }: Pick<ShopFolder, "dataDi
   database.close();
 }
 
-/** The service as people start it, in a process of its own, with all its defaults but the folder and the port. */
+/** Starts the service with `petstore serve`, with all its defaults except the folder and the ports. */
 export async function openShop({ dataDir, key, accountId }: ShopFolder, env: Record<string, string> = {}): Promise<Shop> {
   const [port] = await freePorts(1);
   const origin = `http://127.0.0.1:${port}`;
   const child = spawnServer([process.execPath, entry, "serve"], {
     env: { ...process.env, DATA_DIR: dataDir, PORT: String(port), EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0", ...env },
-    // its log goes to a file, as a supervisor has it: a reader here would take the processor from what is measured
+    // the log goes to a file, as under a supervisor, because reading it here would take CPU from the measurement
     stdio: ["ignore", openSync(join(dataDir, "log"), "a"), "inherit"],
   });
   await Promise.race([answers(`${origin}/readyz`), once(child, "exit").then(() => Promise.reject(new Error("the service did not start")))]);

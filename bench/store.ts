@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { byTurns, type Figure } from "./figures.ts";
+import { measureAlternately, type Figure } from "./figures.ts";
 import { measureBatch } from "./batch.ts";
 import { measureLatency } from "./latency.ts";
 import { answerOf, requestsPerCpuSecond, requestsPerSecond, startBare, type Load } from "./load.ts";
@@ -8,21 +8,21 @@ import { createAccount, fillWithAnimals, makeFolder, openShop, type Shop } from 
 
 const connections = 64;
 /** The service keeps no rows with ids above this in memory (`sqlite-row-cache.ts`). */
-const idNotKept = 2 ** 31;
-/** Animals that are ordered. */
+const idUncached = 2 ** 31;
+/** The number of animals that orders are for. */
 const ordered = 1_000;
 const limit = 20;
 const unit = "requests a second of CPU";
 
 type Scale = { animals: number; rounds: number; seconds: number };
 const whole: Scale = { animals: 100_000, rounds: 5, seconds: 3 };
-/** Enough to see that each row is measured, and about how it stands. */
+/** Enough to see that each row can be measured, and its approximate ratio. */
 const quick: Scale = { animals: 10_000, rounds: 3, seconds: 1 };
 
 /** A row that is compared with a bare `node:http` server that answers the same bytes. */
 type Row = { id: string; what: string; goal: string; path: string; load?: Partial<Load>; body?: unknown };
 
-/** Reads, orders and refusals beside a bare `node:http` server that answers the same bytes, in a shop of 100,000 animals. */
+/** Compares reads, orders and refusals in a shop of 100,000 animals with a bare `node:http` server that answers the same bytes. */
 export async function* measureStore({ isQuick }: { isQuick: boolean }): AsyncGenerator<Figure> {
   const scale = isQuick ? quick : whole;
   const folder = makeFolder();
@@ -50,15 +50,15 @@ async function readEach({ url, key }: Shop, { animals, seconds }: Scale): Promis
   }
 }
 
-/** Reads whose rows are not in memory: the same shop with ids beyond those that are kept. */
+/** Measures reads whose rows are not in memory: the same shop with ids above those that the service keeps in memory. */
 async function* measureReadsOfTable(scale: Scale): AsyncGenerator<Figure> {
   const folder = makeFolder();
-  fillWithAnimals(folder, scale.animals, idNotKept);
+  fillWithAnimals(folder, scale.animals, idUncached);
   const shop = await openShop(folder);
-  const [animals, path] = [scale.animals.toLocaleString("en"), `/pets/${idNotKept + 1}`];
+  const [animals, path] = [scale.animals.toLocaleString("en"), `/pets/${idUncached + 1}`];
   const what = `\`GET /pets/{id}\`, random ids of ${animals} animals, none in memory`;
   try {
-    yield await compare(shop, { id: "read-table", what, goal: "≥ 0.75", path, load: { script: anyRead(scale, idNotKept) } }, scale);
+    yield await compare(shop, { id: "read-table", what, goal: "≥ 0.75", path, load: { script: anyRead(scale, idUncached) } }, scale);
     yield await compare(shop, listOf(await pagesOf(shop, scale), { id: "list-table", what: `${animals} animals, none in memory` }), scale);
   } finally {
     await shop.stop();
@@ -66,7 +66,7 @@ async function* measureReadsOfTable(scale: Scale): AsyncGenerator<Figure> {
   }
 }
 
-/** A row for a list of which each request asks for any page. */
+/** A row for a list, each request of which is for a random page. */
 function listOf(pages: string, { id, what }: Pick<Row, "id" | "what">): Row {
   const path = `/pets?limit=${limit}`;
   return { id, what: `\`GET ${path}\`, random cursors of all pages of ${what}`, goal: "≥ 0.45", path, load: { script: anyLineOf(pages) } };
@@ -112,7 +112,7 @@ async function compare(shop: Shop, row: Row, { rounds, seconds }: Scale): Promis
   const bare = await startBare(await answerOf(await shop.ask(body === undefined ? "GET" : "POST", path, body, key)));
   const load: Omit<Load, "url"> = { key, connections, seconds, ...(body !== undefined && { body: JSON.stringify(body) }), ...more };
   try {
-    const measured = await byTurns(
+    const measured = await measureAlternately(
       rounds,
       () => requestsPerCpuSecond(shop.pid, { ...load, url: shop.url + path }),
       () => requestsPerCpuSecond(bare.pid, { ...load, url: new URL(`/v1${path}`, bare.url).href }),
@@ -123,16 +123,16 @@ async function compare(shop: Shop, row: Row, { rounds, seconds }: Scale): Promis
   }
 }
 
-/** For wrk: each request is for one of all animals. */
+/** For wrk: each request is for a random animal. */
 const anyRead = ({ animals }: Scale, idBefore = 0): string =>
   `request = function() return wrk.format(nil, "/v1/pets/" .. ${idBefore} + math.random(${animals})) end`;
 
-/** For wrk: each order is of one of the animals that are ordered. */
+/** For wrk: each order is for a random one of the `ordered` animals. */
 const anyOrder = `
   wrk.method = "POST"; wrk.headers["Content-Type"] = "application/json"
   request = function() return wrk.format(nil, nil, nil, '{"petId":' .. math.random(${ordered}) .. ',"quantity":1}') end`;
 
-/** For wrk: each request is for one of the paths of a file. */
+/** For wrk: each request is for a random path of a file. */
 const anyLineOf = (file: string): string => `
   local paths = {}
   for line in io.lines("${file}") do paths[#paths + 1] = line end
@@ -153,7 +153,7 @@ async function pagesOf(shop: Shop, { animals }: Scale): Promise<string> {
   return file;
 }
 
-/** A key whose account has used up its day; so many strikes are allowed that no load gets it banned. */
+/** A key whose account has used up its daily quota; so many strikes are allowed that no load gets the key banned. */
 function limitedKey(shop: Shop): string {
   return createAccount(shop.dataDir, { perDay: 1 }).key;
 }

@@ -28,10 +28,10 @@ const place = /(<!-- table -->\n)[^]*?(<!-- end of table -->)/;
 
 /** How much worse than the committed ratio a row may be before a check fails. */
 export const tolerance = 0.15;
-/** From so many rounds on, one round at each end is left out when a check asks how sure they are. */
+/** With at least this many rounds, a check ignores the lowest and the highest round. */
 const manyRounds = 5;
 
-/** A measured row as it is kept: with its suite, and figures of three digits. */
+/** A measured row as it is stored, with its suite and figures of three digits. */
 export type Row = Omit<Figure, "rounds"> & { suite: SuiteName; lowest: number; highest: number };
 
 export function readRows(): Row[] {
@@ -45,7 +45,7 @@ export function rowOf(suite: SuiteName, { rounds, ...figure }: Figure): Row {
   return { suite, id, what, unit, goal, ours: short(ours), against: short(against), ratio: short(ratio), lowest, highest };
 }
 
-/** Puts a suite's rows in place of its earlier ones, into bench/table.json and docs/performance.md. */
+/** Replaces a suite's rows in bench/table.json and docs/performance.md. */
 export function keepRows(suite: SuiteName, rows: Row[]): void {
   const others = readRows().filter((row) => row.suite !== suite);
   const all = [...others, ...rows].toSorted((a, b) => suiteNames.indexOf(a.suite) - suiteNames.indexOf(b.suite));
@@ -53,7 +53,7 @@ export function keepRows(suite: SuiteName, rows: Row[]): void {
   writeFileSync(documentPath, withTable(readFileSync(documentPath, "utf8"), all));
 }
 
-/** Returns a page with the table of these rows in its place. The same rows give the same page. */
+/** Returns the page with its table replaced by one of these rows. The same rows give the same page. */
 export function withTable(page: string, rows: Row[]): string {
   if (!place.test(page)) throw new Error("docs/performance.md has no place for the table");
   return page.replace(place, (_, begin: string, end: string) => `${begin}${[...headingLines, ...rows.map(lineOf)].join("\n")}\n${end}`);
@@ -74,7 +74,7 @@ function count(value: number): string {
 
 export type Finding = { outcome: "held" | "worse" | "unsure"; text: string };
 
-/** Compares a measured row with the committed one. It is worse, or held, only if nearly all of its rounds say so. */
+/** Compares a measured row with the committed one. It is worse, or held, only if nearly all of its rounds agree. */
 export function compareRow(figure: Figure, committed: Row | undefined): Finding {
   const { id, goal, ratio, rounds } = figure;
   if (committed === undefined) return { outcome: "worse", text: `${id}: is not in bench/table.json; run the suite without --check` };

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { socketPath } from "../src/app/storage.ts";
 import { callSocket } from "../src/platform/socket.ts";
-import { atMost, byTurns, type Figure } from "./figures.ts";
+import { atMost, measureAlternately, type Figure } from "./figures.ts";
 import { fillWithAnimals, makeFolder, openShop, type Shop } from "./shop.ts";
 
 const env = { WEBHOOK_PRIVATE_ADDRESSES: "on", DNS_SERVERS: "127.0.0.1:9" };
@@ -13,7 +13,7 @@ const full = { animals: 1_000, orderSeconds: 20, accounts: 1_000, hanging: 100, 
 const quick = { animals: 100, orderSeconds: 5, accounts: 100, hanging: 10, hangingSeconds: 10, imported: 5_000, rounds: 1 };
 const ordersPerSecond = 200;
 const batchSize = 1_000;
-const created = 16;
+const concurrency = 16;
 const arrivalMsMax = 60_000;
 const pollMs = 20;
 
@@ -24,7 +24,7 @@ const besideHangingMsMax = 1_000;
 type Size = typeof full;
 type Caller = { url: string; key: string };
 
-/** How soon events reach endpoints on this machine, also beside endpoints that never answer, and what endpoints cost an import. */
+/** Measures how soon events reach endpoints on this machine, also while other endpoints never answer, and what endpoints cost an import. */
 export async function* measureWebhooks({ isQuick }: { isQuick: boolean }): AsyncGenerator<Figure> {
   const size = isQuick ? quick : full;
   const [folder, receiver] = [makeFolder(env), await openReceiver()];
@@ -44,7 +44,7 @@ export async function* measureWebhooks({ isQuick }: { isQuick: boolean }): Async
 
 type Receiver = { url: string; arrivedAt: Map<string, number>; close(): Promise<void> };
 
-/** Takes messages, except at `/hang`, where it never answers. Keeps when the first message about each name or number came to each path. */
+/** Accepts messages, but never answers at `/hang`. Notes when the first message about each name or number arrives at each path. */
 async function openReceiver(): Promise<Receiver> {
   const arrivedAt = new Map<string, number>();
   const server = createServer((message, response) => {
@@ -67,9 +67,9 @@ async function openReceiver(): Promise<Receiver> {
 }
 
 async function measureOrders(shop: Shop, receiver: Receiver, { animals, orderSeconds }: Size): Promise<Figure[]> {
-  const endpoint = await sent(shop, "/webhooks", { url: receiver.url, types: ["order.created"] });
+  const endpoint = await create(shop, "/webhooks", { url: receiver.url, types: ["order.created"] });
   const waits = await waitsOf(receiver, orderSeconds, ordersPerSecond, async (number) => {
-    const { id } = await sent(shop, "/store/orders", { petId: 1 + (number % animals), quantity: 1 });
+    const { id } = await create(shop, "/store/orders", { petId: 1 + (number % animals), quantity: 1 });
     return `/ ${id}`;
   });
   await shop.ask("DELETE", `/webhooks/${endpoint.id}`);
@@ -80,33 +80,33 @@ async function measureOrders(shop: Shop, receiver: Receiver, { animals, orderSec
   ];
 }
 
-/** An event a second of each account, each with an endpoint of its own. The waits are those of the accounts whose endpoint answers. */
+/** Each account has an endpoint and one event a second. Measures the latency for accounts whose endpoint answers. */
 async function measureBesideHanging(shop: Shop, receiver: Receiver, { accounts, hanging, hangingSeconds }: Size): Promise<Figure> {
   const callers = await newCallers(shop, accounts);
-  await inTurns(callers, (caller, index) =>
-    sent(caller, "/webhooks", { url: `${receiver.url}${index < hanging ? "/hang" : ""}`, types: ["category.created"] }),
+  await concurrently(callers, (caller, index) =>
+    create(caller, "/webhooks", { url: `${receiver.url}${index < hanging ? "/hang" : ""}`, types: ["category.created"] }),
   );
   const waits = await waitsOf(receiver, hangingSeconds, accounts, async (number) => {
     const index = number % accounts;
     const name = `${index} ${number}`;
-    await sent(callers[index]!, "/categories", { name });
+    await create(callers[index]!, "/categories", { name });
     return index < hanging ? undefined : `/ ${name}`;
   });
   const what = `the same for ${accounts} accounts with an event a second each, ${hanging} of whose endpoints hang, p99 of the others`;
   return atMost("webhooks-hanging", what, percentile(waits, 0.99), besideHangingMsMax, "ms");
 }
 
-/** Each import is into an account of its own. The time is that of the import; the next one begins when its messages have all come. */
+/** Imports into a new account each time, and measures the import. The next import begins when all messages of this one have arrived. */
 async function measureImport(shop: Shop, receiver: Receiver, { imported, rounds }: Size): Promise<Figure> {
   const importing = async (endpoints: string[]): Promise<number> => {
     const [caller] = await newCallers(shop, 1);
-    const { id: categoryId } = await sent(caller!, "/categories", { name: "Dogs" });
-    for (const path of endpoints) await sent(caller!, "/webhooks", { url: receiver.url + path, types: ["pet.created"] });
+    const { id: categoryId } = await create(caller!, "/categories", { name: "Dogs" });
+    for (const path of endpoints) await create(caller!, "/webhooks", { url: receiver.url + path, types: ["pet.created"] });
     const names = Array.from({ length: imported }, (_, i) => `Animal ${i}`);
     const start = performance.now();
     for (let from = 0; from < imported; from += batchSize) {
       const pets = names.slice(from, from + batchSize).map((name) => ({ name, categoryId }));
-      await sent(caller!, "/pets/batch", pets);
+      await create(caller!, "/pets/batch", pets);
     }
     const seconds = (performance.now() - start) / 1_000;
     await untilArrived(
@@ -116,7 +116,7 @@ async function measureImport(shop: Shop, receiver: Receiver, { imported, rounds 
     receiver.arrivedAt.clear();
     return seconds;
   };
-  const measured = await byTurns(
+  const measured = await measureAlternately(
     rounds,
     () => importing(["/one", "/other"]),
     () => importing([]),
@@ -126,10 +126,10 @@ async function measureImport(shop: Shop, receiver: Receiver, { imported, rounds 
 }
 
 /**
- * Sends at a rate that does not depend on the answers, and waits until all messages are there.
+ * Sends requests at a rate that does not depend on the answers, and waits until all messages have arrived.
  *
- * @param send returns what the receiver finds the message by; undefined if none is waited for
- * @returns the ms from sending each request to its message, in order: more than from its commit, by the way to the service
+ * @param send returns the receiver's key of the message; undefined if no message is expected
+ * @returns the ms from sending each request to its message, sorted; they include the request's way to the service
  */
 async function waitsOf(
   receiver: Receiver,
@@ -156,12 +156,12 @@ async function waitsOf(
   return waits.toSorted((a, b) => a - b);
 }
 
-/** Waits until a message about each has come. @throws Error if one has not in time: each event must be delivered */
+/** Waits until a message about each has arrived. @throws Error if one does not arrive in time, because each event must be delivered */
 async function untilArrived({ arrivedAt }: Receiver, abouts: string[]): Promise<void> {
   const until = performance.now() + arrivalMsMax;
   for (const about of abouts) {
     while (!arrivedAt.has(about)) {
-      if (performance.now() > until) throw new Error(`the message about ${about} did not come within ${arrivalMsMax} ms`);
+      if (performance.now() > until) throw new Error(`the message about ${about} did not arrive within ${arrivalMsMax} ms`);
       await sleep(pollMs);
     }
   }
@@ -171,27 +171,27 @@ async function untilArrived({ arrivedAt }: Receiver, abouts: string[]): Promise<
 async function newCallers({ url, dataDir }: Shop, count: number): Promise<Caller[]> {
   const terms = { plan: "enterprise", perMinute: 1_000_000, perDay: 1_000_000 };
   const callers: Caller[] = [];
-  await inTurns(Array.from({ length: count }), async () => {
+  await concurrently(Array.from({ length: count }), async () => {
     const made = await callSocket(socketPath({ dataDir }), "accounts.create", { name: "Bench", ...terms });
     callers.push({ url, key: (made as { key: string }).key });
   });
   return callers;
 }
 
-/** Does something with each item, a few at once. */
-async function inTurns<T>(items: readonly T[], work: (item: T, index: number) => Promise<unknown>): Promise<void> {
-  const entries = items.entries(); // which all turns share
-  const turn = async (): Promise<void> => {
+/** Works on the items, `concurrency` of them at once. */
+async function concurrently<T>(items: readonly T[], work: (item: T, index: number) => Promise<unknown>): Promise<void> {
+  const entries = items.entries(); // shared by all workers
+  const worker = async (): Promise<void> => {
     for (const [index, item] of entries) await work(item, index);
   };
-  await Promise.all(Array.from({ length: created }, turn));
+  await Promise.all(Array.from({ length: concurrency }, worker));
 }
 
-/** Fewer than those of which a service closes idle ones. */
+/** Has fewer connections than the number from which the service closes idle ones. */
 const agent = new Agent({ keepAlive: true, maxSockets: 128 });
 
-/** What a POST creates. @throws Error if it is refused */
-async function sent({ url, key }: Caller, path: string, body: unknown): Promise<{ id: number }> {
+/** Sends a POST and returns what it created. @throws Error if it is refused */
+async function create({ url, key }: Caller, path: string, body: unknown): Promise<{ id: number }> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const asked = request(url + path, { method: "POST", headers, agent });
   asked.end(JSON.stringify(body));

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { byTurns, parseGoal, type Figure } from "../bench/figures.ts";
+import { measureAlternately, parseGoal, type Figure } from "../bench/figures.ts";
 import { attempt } from "../src/platform/parse.ts";
 import { compareRow, readRows, rowOf, suiteNames, tolerance, withTable } from "../bench/table.ts";
 import { temporaryFolder } from "./support/folder.ts";
@@ -22,7 +22,7 @@ async function run(...words: string[]): Promise<{ code: number | null; out: stri
   return { code, out, err };
 }
 
-test("a wrong command line of the measurements is one line on stderr, and measures nothing", async () => {
+test("a wrong command line prints one line on stderr, and measures nothing", async () => {
   const suite = await run("speed", "--check");
   assert.deepEqual([suite.code, suite.out], [2, ""]);
   assert.match(suite.err, /^there is no suite speed: there are store, [^\n]+\n$/);
@@ -34,7 +34,7 @@ test("a wrong command line of the measurements is one line on stderr, and measur
   assert.match(both.err, /^--quick measures other shops [^\n]+\n$/);
 });
 
-test("a measurement that is ended leaves no process and no folder behind", async (t) => {
+test("a measurement that gets SIGTERM leaves no process and no folder behind", async (t) => {
   const temporary = temporaryFolder(t);
   const child = spawn(process.execPath, [bench, "store", "--quick"], {
     env: { ...process.env, TMPDIR: temporary },
@@ -45,14 +45,14 @@ test("a measurement that is ended leaves no process and no folder behind", async
   const errors = text(child.stderr);
   const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
   await until(() => isOver() || commandsBelow(temporary).some((command) => command.includes("petstore.mjs serve")));
-  if (isOver()) assert.fail(`it ended before its service was there: ${await errors}`);
+  if (isOver()) assert.fail(`the measurement ended before its service had started: ${await errors}`);
   child.kill("SIGTERM");
   assert.deepEqual((await ended)[0], 143);
   await until(() => commandsBelow(temporary).length === 0);
   assert.deepEqual(readdirSync(temporary), []);
 });
 
-/** The commands of the processes that have a folder, or one in it, for their temporary files (proc(5)). */
+/** The commands of the processes whose TMPDIR is this folder or one below it (proc(5)). */
 function commandsBelow(folder: string): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -60,12 +60,12 @@ function commandsBelow(folder: string): string[] {
     .map((name) => fileOf(name, "cmdline").join(" "));
 }
 
-/** The words in it; none for a process that has ended, or that belongs to somebody else. */
+/** The strings in a file of `/proc`; none for a process that has ended, or that belongs to another user. */
 function fileOf(pid: string, name: "environ" | "cmdline"): string[] {
   return (attempt(() => readFileSync(`/proc/${pid}/${name}`, "utf8")) ?? "").split("\0");
 }
 
-test("the table of docs/performance.md is the one of bench/table.json, and each row has a name of its own and a goal", () => {
+test("docs/performance.md has the table of bench/table.json, and each row has a unique id and a goal", () => {
   const rows = readRows();
   assert.equal(withTable(page, rows), page, "run npm run bench, which writes both");
   assert.equal(new Set(rows.map(({ id }) => id)).size, rows.length);
@@ -95,9 +95,9 @@ test("a check finds a row that got worse, one that held, and one that the machin
   assert.equal(outcome([0.9, 0.9, 0.86, 1, 1.4]), "held");
   assert.equal(outcome([0.8, 0.84, 0.7, 0.84, 0.84]), "worse", "although it reaches its goal");
   assert.equal(outcome([0.8, 0.8, 0.9, 0.9, 0.9]), "unsure");
-  assert.equal(outcome([0.1, 0.9, 0.9, 0.9, 0.9]), "held", "one round that something disturbed decides nothing");
+  assert.equal(outcome([0.1, 0.9, 0.9, 0.9, 0.9]), "held", "one disturbed round does not decide");
   assert.equal(outcome([0.84, 0.84, 0.84, 0.84, 2]), "worse");
-  assert.equal(outcome([0.84, 0.9, 0.9]), "unsure", "of few rounds none is left out");
+  assert.equal(outcome([0.84, 0.9, 0.9]), "unsure", "with few rounds, none is ignored");
 
   const less = rowOf("store", figure([0.5], "≤ 1"));
   assert.equal(compareRow(figure([0.57], "≤ 1"), less).outcome, "held");
@@ -106,14 +106,14 @@ test("a check finds a row that got worse, one that held, and one that the machin
   assert.equal(compareRow(figure([1], "≤ 1"), undefined).outcome, "worse", "a row that is not committed");
 });
 
-test("a comparison takes turns, and leaves out the first round", async () => {
+test("a comparison alternates its two measurements, and leaves out the first round", async () => {
   const order: string[] = [];
   let ours = 0;
   const next = (who: string, value: number): Promise<number> => {
     order.push(who);
     return Promise.resolve(value);
   };
-  const measured = await byTurns(
+  const measured = await measureAlternately(
     3,
     () => next("ours", [100, 1, 3, 2][ours++]!),
     () => next("against", 2),

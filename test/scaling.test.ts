@@ -17,7 +17,7 @@ const evenly = { accounts: 10_000, perSecond: 1_000, mix, skew: 0 };
 const close = (actual: number, expected: number, share: number): void =>
   assert.ok(Math.abs(actual - expected) <= share * expected, `${actual}, where ${expected} was expected`);
 
-test("docs/scaling.md has the tables that the last measured costs give", () => {
+test("docs/scaling.md has the tables of the last measured costs", () => {
   const page = readFileSync(new URL("../docs/scaling.md", import.meta.url), "utf8");
   for (const [name, table] of Object.entries(scalingTables(readCosts())))
     assert.ok(
@@ -26,7 +26,7 @@ test("docs/scaling.md has the tables that the last measured costs give", () => {
     );
 });
 
-test("the simulated waits are those of queueing theory, and the same seed gives the same figures", () => {
+test("simulated waits agree with queueing theory, and the same seed gives the same figures", () => {
   const only: Costs = { ...round, kinds: { page: { nodeUs: 1_000, postgresUs: 0, redisUs: 0, roundTrips: 0, isWrite: false } } };
   const load = { accounts: 10, perSecond: 600, mix: { page: 1 }, skew: 0 };
   const cluster = { nodes: 1, postgres: 1, redis: 1, isRouted: false };
@@ -40,7 +40,7 @@ test("the simulated waits are those of queueing theory, and the same seed gives 
   close(outcome.busiest.node, 0.6, 0.02);
 });
 
-test("a request waits for a free connection of its node, and writes and reads have connections of their own", () => {
+test("a request waits for a free connection of its node, and writes and reads have separate connections", () => {
   const slow: Costs = { ...round, kinds: { order: { nodeUs: 1, postgresUs: 1, redisUs: 0, roundTrips: 50, isWrite: true } } };
   const load = { accounts: 10, perSecond: 0, mix: { order: 1 }, skew: 0 };
   const holdsMs = (50 * assumed.roundTripUs) / 1_000;
@@ -49,7 +49,7 @@ test("a request waits for a free connection of its node, and writes and reads ha
   close(simulate(slow, { ...load, perSecond: full / 2 }, cluster, 50_000, 3).p50Ms, holdsMs, 0.1);
   assert.ok(
     simulate(slow, { ...load, perSecond: full * 1.2 }, cluster, 50_000, 3).p50Ms > 20 * holdsMs,
-    "more than it has connections for",
+    "more requests than the node has connections for",
   );
 });
 
@@ -74,7 +74,7 @@ test("a cluster has room for the average load, and rows of usage are counted for
   assert.ok(postgres >= Math.ceil(15 / 8 / 0.6));
   const skewed = { ...evenly, perSecond: 100_000, skew: 1.5 };
   assert.ok(clusterFor(round, skewed, true).redis > 4, "the largest accounts need room");
-  // Each of 10,000 accounts sends 100 requests between two savings: each node saves 6 rows for each.
+  // Each of 10,000 accounts sends 100 requests between two saves, so each node saves 6 rows for each account.
   const busy = { ...evenly, perSecond: 200_000 };
   close(usageRowsPerSecond(busy, { nodes: 4, isRouted: false }), (4 * 10_000 * 6) / 5, 0.001);
   close(usageRowsPerSecond(busy, { nodes: 4, isRouted: true }), (10_000 * 6) / 5, 0.001);

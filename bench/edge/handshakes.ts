@@ -1,13 +1,13 @@
 /**
- * A client that makes full TLS handshakes, eight at a time, each with the next name of a list. It fails if a handshake does. A process of its
- * own, since a handshake costs a client as much as a server.
+ * A client that makes full TLS handshakes, eight at a time, each with the next name of a list. It fails if a handshake fails. It is a
+ * separate process, because a handshake costs a client as much as a server.
  */
 import { once } from "node:events";
 import { connect } from "node:tls";
 
 const [port, count, ...names] = process.argv.slice(2);
 const atOnce = 8;
-/** Debian's Caddy and nginx know no newer key exchange, and the same one must cost all of them. */
+/** Debian's Caddy and nginx support no newer key exchange, and all servers must use the same one. */
 const ecdhCurve = "X25519:P-256";
 let begun = 0;
 

@@ -6,15 +6,15 @@ import type { KeyPair } from "../../src/publishing/edge/site.ts";
 import { freePorts } from "../../test/support/ports.ts";
 import { spawnServer, stop } from "../processes.ts";
 
-/** A server that is measured. */
+/** A measured server. */
 export type WebServer = { pid: number; httpPort: number; httpsPort: number; stop(): Promise<void> };
-/** One file, over HTTPS under each of these names with a certificate of its own. */
+/** One file, served over HTTPS under each of these names with the name's certificate. */
 export type Content = { fileName: string; file: Buffer; pairs: ReadonlyMap<string, KeyPair> };
 
 type Folder = { path: string; root: string; certificates: { name: string; cert: string; key: string }[] };
 type Ports = { httpPort: number; httpsPort: number };
 
-/** Caddy with its own settings, but without HTTP/3. It writes its access log into a file, as the edge does. */
+/** Starts Caddy with default settings, but without HTTP/3. Like the edge, it writes its access log into a file. */
 export async function startCaddy(path: string, content: Content): Promise<WebServer> {
   const folder = fill(path, content);
   const ports = await twoPorts();
@@ -43,7 +43,7 @@ function caddyConfig({ path, root, certificates }: Folder, { httpPort, httpsPort
   };
 }
 
-/** nginx with one process that writes its access log into a file. */
+/** Starts nginx with one process, which writes its access log into a file. */
 export async function startNginx(path: string, content: Content): Promise<WebServer> {
   const { root, certificates } = fill(path, content);
   const ports = await twoPorts();

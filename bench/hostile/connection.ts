@@ -2,14 +2,14 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { HostileRequest } from "./requests.ts";
 
-/** An answer takes longer only where it waits for events, or where the service hangs. */
+/** An answer takes longer only if it waits for events, or if the service hangs. */
 const answerMs = 2_000;
 
 export type Place = { port: number; servername?: string };
 
-/** Sends requests of any bytes one after the other, on one connection as long as the service keeps it. */
+/** Sends requests of any bytes one after another, on one connection while the service keeps it open. */
 export type Sender = {
-  /** The status of the answer; 0 where the service closed the connection without one. */
+  /** Returns the status of the answer, or 0 if the service closed the connection without one. */
   send(request: HostileRequest): Promise<number>;
   close(): void;
 };
@@ -45,7 +45,7 @@ export function openSender({ port, servername }: Place): Sender {
   };
 }
 
-/** Writes a request and waits for its answer, or for the end of the connection. Leaves a stream of events at its head. */
+/** Writes a request and waits for its answer, or for the end of the connection. Of an event stream it reads only the head. */
 function exchange(socket: Socket, bytes: Buffer, isHead: boolean): Promise<{ status: number; isReusable: boolean }> {
   return new Promise((resolve) => {
     let received: Buffer = Buffer.alloc(0);
@@ -90,7 +90,7 @@ function isWhole(received: Buffer, isHead: boolean): boolean {
   return length !== undefined && body >= Number(length);
 }
 
-/** `nth` makes the address that the request says it comes from another one each time, so that no limit ends the search. */
+/** Each `nth` gives another `X-Forwarded-For` address, so that no limit of an address ends the search. */
 function bytesOf({ method, url, headers, body, chunkBytes }: HostileRequest, host: string, nth: number): Buffer {
   const own: [string, string][] = [];
   if (!headers.some(([name]) => name === "Host")) own.push(["Host", host]);

@@ -1,7 +1,7 @@
 /**
- * Asks for `/healthz` every few milliseconds, in a process of its own, so that no wait of the load generator counts. When its
- * input ends, it prints the longest wait: the time that passed, or the CPU time that its event loop had meanwhile where that is
- * less, because it then waited for a processor that others had.
+ * Requests `/healthz` every few milliseconds, in a separate process, so that delays of the load generator do not count. When its input
+ * ends, it prints the longest wait. If the service's event loop got less CPU time than a wait took, that CPU time counts as the wait,
+ * because the rest was spent waiting for a busy processor.
  */
 import { readFileSync } from "node:fs";
 import { Agent, get } from "node:http";
@@ -17,7 +17,7 @@ let longestMs = 0;
 const over = new AbortController();
 process.stdin.resume().once("end", () => over.abort());
 
-console.log("asking");
+console.log("ready");
 while (!over.signal.aborted) {
   longestMs = Math.max(longestMs, await waitMs());
   await new Promise((resolve) => setTimeout(resolve, everyMs));

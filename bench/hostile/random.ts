@@ -1,6 +1,6 @@
-/** Numbers that are the same for the same seed, so that a search finds again what it found. */
+/** A generator that gives the same numbers for the same seed, so that a search can be repeated. */
 export type Random = {
-  /** A whole number from 0 up to, but without, `below`. */
+  /** An integer from 0 to `below` - 1. */
   below(below: number): number;
   chance(share: number): boolean;
   pick<T>(choices: readonly T[]): T;

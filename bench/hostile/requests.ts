@@ -1,18 +1,18 @@
 import type { Random } from "./random.ts";
 import { hostileJson, hostileLine, hostileText } from "./values.ts";
 
-/** What can be asked for: an operation, or a page beside the API. */
+/** A target of requests: an operation, or a page outside the API. */
 export type Target = {
   name: string;
   listener: "api" | "edge";
   method: string;
-  /** As it is sent, with `{…}` where an identifier stands. */
+  /** The path that is sent, with `{…}` in place of identifiers. */
   path: string;
   queryNames: string[];
   sample: unknown;
   mediaType: string;
   bodyBytesMax: number;
-  /** Header lines that make the request a good one. */
+  /** Header lines that a valid request needs. */
   headers: [name: string, value: string][];
 };
 
@@ -22,16 +22,16 @@ export type HostileRequest = {
   url: string;
   headers: [name: string, value: string][];
   body: Buffer | undefined;
-  /** How many bytes each chunk of the body has; undefined where the length is said. */
+  /** The bytes in each chunk of the body; undefined if the request has a Content-Length instead. */
   chunkBytes: number | undefined;
 };
 
-/** Headers together may have 16 KiB: so much is left for one that is made long. */
+/** All headers together may have 16 KiB, which leaves about this much for a long one. */
 const headerBytesMax = 14_000;
 const urlBytesMax = 14_000;
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "TRACE"];
 
-/** A request to one of the targets that is made to be dear: with one to three things wrong, or much too large, or only just right. */
+/** Makes a request that should be costly: to one of the targets, with one to three attacks. */
 export function hostileRequest(random: Random, targets: readonly Target[]): HostileRequest {
   const target = random.pick(targets);
   const hasBody = target.method !== "GET" && target.method !== "DELETE" && target.sample !== undefined;
@@ -134,7 +134,7 @@ function parameterValue(random: Random, bytes: number): string {
   return encodeURIComponent(text);
 }
 
-/** Mostly what exists; what would delete things for later requests is asked for by identifiers that do not. */
+/** Mostly an identifier that exists, but not for DELETE, which would delete what later requests need. */
 function identifier(random: Random, name: string, method: string): string {
   if (random.chance(0.1)) return random.pick(["9".repeat(19), "9".repeat(5_000), "%31", "a", "-1", "0"]);
   if (name === "hostname") return random.chance(0.5) ? "www.shop.example" : `${"a.".repeat(random.pick([10, 500]))}example`;

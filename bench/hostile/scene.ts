@@ -13,15 +13,15 @@ import { makeFolder, openShop, type Shop } from "../shop.ts";
 import type { Place } from "./connection.ts";
 import type { Target } from "./requests.ts";
 
-/** A service with a bit of everything, and all that can be asked of it. */
+/** A service with some data of each kind, and the targets of requests to it. */
 export type Scene = {
   shop: Shop;
   origin: string;
   api: Place;
   edge: Place & { servername: string };
-  /** What anybody can ask for. */
+  /** Targets without a key or session. */
   open: Target[];
-  /** What a key or a session can ask for. */
+  /** Targets with a key or session. */
   keyed: Target[];
   close(): Promise<void>;
 };
@@ -29,9 +29,9 @@ export type Scene = {
 const slug = "bench";
 const people = 100;
 const bodyBytesUsual = 65_536;
-/** A file that an answer holds in memory while its client does not take it. */
+/** A file that an answer keeps in memory while its client does not read it. */
 export const largeFile = "/large.txt";
-/** Their answers end the session that asks, or are uploads and batches, which are measured apart. */
+/** Operations that end the caller's session, or are uploads and batches, which are measured separately. */
 const apart = new Set(["signOut", "endOtherSessions", "createDeployment", "createPetsBatch"]);
 
 export async function openScene(): Promise<Scene> {
@@ -119,7 +119,7 @@ function propertiesOf(schema: object | undefined): string[] {
   return Object.keys((schema && "properties" in schema && schema.properties) || {});
 }
 
-/** Sessions of many people: each may ask 300 times a minute. */
+/** Signs in many members, because each may make 300 calls a minute. Returns their cookies. */
 async function signInPeople(dataDir: string, accountId: number): Promise<string[]> {
   const storage = await openStorage({ dataDir, databaseUrl: "" }, "petstore bench", 2_000);
   const now = Date.now();

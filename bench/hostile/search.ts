@@ -5,17 +5,17 @@ import { seeded } from "./random.ts";
 import { hostileRequest, type HostileRequest, type Target } from "./requests.ts";
 import type { Scene } from "./scene.ts";
 
-/** What a request costs the service, in ms of CPU. */
+/** The cost of a request for the service, in ms of CPU. */
 export type Cost = { request: HostileRequest; ms: number; status: number };
 
-/** The dearest of one look are measured alone, so often: a collection of garbage or a compilation falls on any of them. */
+/** The costliest requests of the search are measured again, `repetitions` times each, because garbage collection may fall on any of them. */
 const suspectsMax = 60;
 const repetitions = 15;
 const quietSamples = 60;
 const idleMs = 3_000;
 
-/** The dearest of so many generated requests, those that cost most first. The same seed makes the same requests. */
-export async function findDearest(scene: Scene, targets: readonly Target[], count: number, seed: number): Promise<Cost[]> {
+/** Finds the costliest of `count` generated requests, the costliest first. The same seed generates the same requests. */
+export async function findCostliest(scene: Scene, targets: readonly Target[], count: number, seed: number): Promise<Cost[]> {
   const random = seeded(seed);
   const meter = await openMeter(scene);
   let found: Cost[] = [];
@@ -24,42 +24,42 @@ export async function findDearest(scene: Scene, targets: readonly Target[], coun
     const request = hostileRequest(random, targets);
     const { ms, status } = await meter.measure(request);
     found.push({ request, ms, status });
-    // work that went on after an answer counts on the next request: both are looked at again
+    // work that continues after an answer is charged to the next request, so both are measured again
     if (before && ms > 2) found.push({ request: before, ms, status });
     before = request;
-    if (found.length > 4 * suspectsMax) found = dearestFirst(found).slice(0, 2 * suspectsMax);
+    if (found.length > 4 * suspectsMax) found = costliestFirst(found).slice(0, 2 * suspectsMax);
   }
-  const suspects = new Set(dearestFirst(found).map(({ request }) => request));
-  const dearest: Cost[] = [];
-  for (const request of [...suspects].slice(0, suspectsMax)) dearest.push(await meter.measureAlone(request));
+  const suspects = new Set(costliestFirst(found).map(({ request }) => request));
+  const costliest: Cost[] = [];
+  for (const request of [...suspects].slice(0, suspectsMax)) costliest.push(await meter.measureAlone(request));
   meter.close();
-  return dearestFirst(dearest.filter(({ request, status }) => !hashesPasswords(request, status)));
+  return costliestFirst(costliest.filter(({ request, status }) => !hashesPasswords(request, status)));
 }
 
-function dearestFirst(costs: Cost[]): Cost[] {
+function costliestFirst(costs: Cost[]): Cost[] {
   return costs.toSorted((a, b) => b.ms - a.ms);
 }
 
-/** Hashing is dear on purpose: throttled, and off the event loop. */
+/** Password hashing is costly on purpose; it is throttled and runs off the event loop. */
 function hashesPasswords({ target: { name } }: HostileRequest, status: number): boolean {
   return /(sign-in|password|confirm)$/.test(name) && [200, 401, 403, 429].includes(status);
 }
 
 export type Meter = {
   measure(request: HostileRequest): Promise<{ ms: number; status: number }>;
-  /** The median of several times. */
+  /** Returns the median of several measurements. */
   measureAlone(request: HostileRequest, times?: number): Promise<Cost>;
   close(): void;
 };
 
-/** The part of a processor that the service uses when nobody asks for anything. */
+/** The share of a processor that the service uses without requests. */
 async function idleLoad(origin: string): Promise<number> {
   const before = await cpuMs(origin);
   await new Promise((resolve) => setTimeout(resolve, idleMs));
   return ((await cpuMs(origin)) - before) / idleMs;
 }
 
-/** Measures CPU time by the service's own metrics, less what asking for them costs, and what the service uses when it is idle. */
+/** Measures CPU time with the service's metrics, minus the cost of reading them and the service's idle load. */
 export async function openMeter({ origin, api, edge }: Scene): Promise<Meter> {
   const senders: Record<Target["listener"], Sender> = { api: openSender(api), edge: openSender(edge) };
   const quiet: number[] = [];
@@ -86,7 +86,7 @@ export async function openMeter({ origin, api, edge }: Scene): Promise<Meter> {
   };
 }
 
-/** One line that says what a request was. */
+/** Describes a request in one line. */
 export function described({ request: { target, method, url, headers, body, chunkBytes }, ms, status }: Cost): string {
   const own = headers.filter(([, value]) => value.length > 100).map(([name, value]) => `${name}: ${value.slice(0, 30)}… (${value.length})`);
   const path = url.length > 120 ? `${url.slice(0, 120)}… (${url.length})` : url;

@@ -8,7 +8,7 @@ const streamsEach = 100;
 const heldMs = 5_000;
 const lookEveryMs = 100;
 
-/** The most memory (MiB) that sessions take which open streams for a large file and never a window, each from an address of its own. */
+/** Returns the most memory (MiB) that HTTP/2 sessions take which request a large file but never open a window, each from another address. */
 export async function memoryOfSessions({ shop, edge }: Scene): Promise<number> {
   const before = residentMiB(shop.pid);
   const held = await holdSessions(edge);

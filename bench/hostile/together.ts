@@ -8,7 +8,7 @@ import { holdSessions } from "./sessions.ts";
 
 const roundMs = 10_000;
 
-/** The longest wait (ms, see `probe.ts`) of `/healthz` while each of these queues is sent over and over, and sessions come and go. */
+/** Returns the longest wait (ms, see `probe.ts`) for `/healthz` while each queue is sent repeatedly, and sessions open and close. */
 export async function longestWait(scene: Scene, queues: readonly (readonly HostileRequest[])[]): Promise<number> {
   const probe = spawn(process.execPath, [join(import.meta.dirname, "probe.ts"), scene.origin, String(scene.shop.pid)], {
     stdio: ["pipe", "pipe", "inherit"],

@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** Pieces that have made parsers, patterns, folding or look-ups slow. They are repeated, with a beginning and an end that fits badly. */
+/** Pieces that have made parsers, patterns, case folding or look-ups slow. A text repeats one, often with an unexpected start and end. */
 const pieces = "a A 0 9 - . , ; = / : % & + * _ @ # ? \\ ( [ { < | ~ é ß ﷺ ﬃ İ Ⅷ 가 🐕 e\u0301 \u0301 \u0323 \u200d \u202e"
   .split(" ")
   .concat(
@@ -25,19 +25,19 @@ const pieces = "a A 0 9 - . , ; = / : % & + * _ @ # ? \\ ( [ { < | ~ é ß ﷺ �
   );
 const ends = ["", "x", "!", "\0", " ", "\ud800", '"', ",", "=", ".", "-", "z\u0301"];
 
-/** A text of about this many bytes of UTF-8. */
+/** A text of about `bytes` bytes of UTF-8. */
 export function hostileText(random: Random, bytes: number): string {
   const piece = random.pick(pieces);
   const body = piece.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(piece))));
   return (random.chance(0.2) ? random.pick(ends) : "") + body + random.pick(ends);
 }
 
-/** The same for a header's value or a URL: nothing in it ends the line. */
+/** Like `hostileText`, for a header's value or a URL: without characters that end the line. */
 export function hostileLine(random: Random, bytes: number): string {
   return Buffer.from(hostileText(random, bytes).replaceAll(/[\0\r\n]/g, "")).toString("latin1");
 }
 
-/** JSON, or nearly so, of about this many bytes. */
+/** Valid or nearly valid JSON of about `bytes` bytes. */
 export function hostileJson(random: Random, bytes: number, sample: unknown): string {
   const value = random.pick(jsonKinds)(random, bytes, sample);
   return random.chance(0.05) ? value + random.pick(["x", "}", ",", "\0"]) : value;

@@ -12,7 +12,7 @@ import { cpuMs } from "../cpu.ts";
 import { makeFolder, openShop, type Shop } from "../shop.ts";
 import type { Costs, RequestCost } from "./model.ts";
 
-/** What one request of a kind takes, besides what the simulation needs. */
+/** The costs of one request of a kind, including those that the simulation does not need. */
 type Measured = RequestCost & { statements: number; postgresBytes: number; redisCommands: number; redisBytes: number };
 export type MeasuredCosts = Costs & {
   kinds: Record<string, Measured>;
@@ -25,14 +25,14 @@ const animals = 1_000;
 const idleMs = 4_000;
 const usageAccounts = 1_000;
 
-/** Measures the cost of each kind of request on a node, PostgreSQL and Redis of this machine, one kind after another. */
+/** Measures what each kind of request costs a node, PostgreSQL and Redis on this machine, one kind after another. */
 export async function measureCosts(): Promise<MeasuredCosts> {
   await using opened = new AsyncDisposableStack();
   const server = opened.adopt(await startPostgres(), (one) => one.remove());
   const line = opened.adopt(await countMessages(new URL(server.url)), (one) => one.close());
   const redis = opened.adopt(await startRedis(), (one) => one.stop());
   const env = { DATABASE_URL: line.url, REDIS_URL: redis.url, SECRETS_KEY: newSecretsKey(), LOG_LEVEL: "warn" };
-  // makes the account without the line, which answers nothing while this process waits for the command
+  // creates the account without the line, which cannot answer while this process waits for the command
   const folder = opened.adopt(makeFolder({ ...env, DATABASE_URL: server.url }), (one) => one.remove());
   const shop = opened.adopt(await openShop(folder, env), (one) => one.stop());
   const pool = opened.adopt(new pg.Pool({ connectionString: server.url, max: 1 }), (one) => one.end());
@@ -52,7 +52,7 @@ export async function measureCosts(): Promise<MeasuredCosts> {
     ["`POST /store/orders` with an `Idempotency-Key`", true, () => order(shop, ++key, { "idempotency-key": `key ${key}` })],
   ];
   for (const [name, isWrite, send] of sends) {
-    await many(200, send); // so that caches, plans and code are warm
+    await many(200, send); // warms caches, query plans and code
     const [from, startedAt] = [await read(), performance.now()];
     await many(requests, send);
     const seconds = (performance.now() - startedAt) / 1_000;
@@ -133,7 +133,7 @@ function less(after: Counters, before: Counters, per: number): Counters {
   return Object.fromEntries(entries) as Counters;
 }
 
-/** The CPU time of all processes of PostgreSQL that live now. */
+/** The CPU time of all running PostgreSQL processes. */
 async function postgresUs(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ pid: number }>("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()");
   return rows.reduce((sum, { pid }) => sum + processUs(pid), 0);
@@ -153,7 +153,7 @@ async function fill(pool: pg.Pool, accountId: number): Promise<void> {
     ANALYZE`);
 }
 
-/** PostgreSQL's CPU for one row of usage, saved as a node saves it. */
+/** PostgreSQL's CPU for one row of usage, saved in the way that a node saves it. */
 async function usageRowUs(url: string, pool: pg.Pool): Promise<number> {
   const db = openPostgres(url, { onError: () => undefined });
   try {

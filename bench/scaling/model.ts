@@ -1,15 +1,15 @@
 /**
- * A small simulation of the service at a load that no one machine makes: nodes, their pools, PostgreSQL in partitions by account, Redis in
- * partitions by account, and accounts by Zipf's law. The same seed gives the same figures.
+ * A small simulation of the service at a load that one machine cannot generate: nodes with their pools, PostgreSQL and Redis partitioned by
+ * account, and accounts of sizes by Zipf's law. The same seed gives the same figures.
  */
 
-/** What one request of a kind costs, measured: CPU in µs, and how often it goes to PostgreSQL and back. */
+/** The measured cost of one request of a kind: CPU in µs, and round trips to PostgreSQL. */
 export type RequestCost = { nodeUs: number; postgresUs: number; redisUs: number; roundTrips: number; isWrite: boolean };
 
-/** What was measured on one machine (`measure.ts`). */
+/** The costs that `measure.ts` measured on one machine. */
 export type Costs = {
   kinds: Record<string, RequestCost>;
-  /** PostgreSQL's CPU (µs) for one row of usage that a node saves, and for a second of one node that has nothing to do. */
+  /** PostgreSQL's CPU (µs) for one row of usage that a node saves, and for one second of an idle node. */
   usageRowUs: number;
   idleNodeUs: number;
 };
@@ -30,12 +30,12 @@ export const assumed = {
   /** Connections of one node for transactions and for reads. */
   writers: 10,
   readers: 4,
-  /** Seconds between two savings of the usage, and rows for each account then: two kinds, three intervals. */
+  /** Seconds between two saves of the usage, and the rows saved for each account: two kinds in three intervals. */
   flushSeconds: 5,
   rowsPerAccount: 6,
-  /** With routing, an account has a node for each so many of its requests a second. */
+  /** With routing, an account gets one node for each so many requests a second. */
   perSecondOfAccountNode: 100,
-  /** The share of its time that a server may be busy. */
+  /** The share of its time for which a server may be busy. */
   busyMax: 0.6,
   /** The same for the Redis or PostgreSQL with the largest accounts. */
   busiestMax: 0.8,
@@ -67,7 +67,7 @@ function nodesOf(share: number, perSecond: number, { nodes, isRouted }: Routing)
   return isRouted ? Math.min(nodes, Math.ceil((share * perSecond) / assumed.perSecondOfAccountNode)) : nodes;
 }
 
-/** Rows of usage a second: in each interval between two savings a node saves rows for every account that it had a request of. */
+/** Rows of usage a second: at each save, a node writes rows for every account that sent it a request since the last save. */
 export function usageRowsPerSecond({ accounts, perSecond, skew }: Load, routing: Routing): number {
   const { flushSeconds, rowsPerAccount } = assumed;
   let seen = 0;
@@ -78,7 +78,7 @@ export function usageRowsPerSecond({ accounts, perSecond, skew }: Load, routing:
   return (seen * rowsPerAccount) / flushSeconds;
 }
 
-/** PostgreSQL's cores that a load keeps busy, by what for. */
+/** The PostgreSQL cores that a load keeps busy, by the kind of work. */
 export function postgresCores(costs: Costs, load: Load, cluster: Routing) {
   return {
     requests: (load.perSecond * costOf(costs, load.mix).postgresUs) / 1e6,
@@ -88,8 +88,8 @@ export function postgresCores(costs: Costs, load: Load, cluster: Routing) {
 }
 
 /**
- * The smallest cluster in which, on the average, no server is busy for more than `busyMax` of its time, and the Redis and PostgreSQL with the
- * largest accounts for no more than `busiestMax`.
+ * The smallest cluster in which servers are on average busy for at most `busyMax` of their time, and the Redis and PostgreSQL servers with
+ * the largest accounts for at most `busiestMax`.
  */
 export function clusterFor(costs: Costs, load: Load, isRouted: boolean): Cluster {
   const { busyMax, busiestMax } = assumed;
@@ -108,7 +108,7 @@ export function clusterFor(costs: Costs, load: Load, isRouted: boolean): Cluster
   };
 }
 
-/** The least number of servers, from `least` on in steps of a tenth, that has room. An account too large for any server ends the search. */
+/** The least number of servers with room, from `least` up in steps of 10 %. Gives up after 20 steps, if an account fits on no server. */
 function enough(least: number, hasRoom: (servers: number) => boolean): number {
   let servers = Math.max(1, Math.ceil(least));
   for (let step = 0; step < 20 && !hasRoom(servers); step++) servers = Math.ceil(servers * 1.1);
@@ -141,7 +141,7 @@ export function simulate(costs: Costs, load: Load, cluster: Cluster, requests: n
   const writers = stations(cluster.nodes, assumed.writers);
   const readers = stations(cluster.nodes, assumed.readers);
   const postgres = stations(cluster.postgres, assumed.postgresCores);
-  // Usage and heartbeats keep PostgreSQL busy beside the requests, so that it works more slowly for them.
+  // usage and heartbeats also keep PostgreSQL busy, so it serves requests more slowly
   const { usage, nodes: idle } = postgresCores(costs, load, cluster);
   const slower = 1 / Math.max(0.05, 1 - (usage + idle) / (cluster.postgres * assumed.postgresCores));
   const exponential = (mean: number): number => -Math.log(1 - random()) * mean;
@@ -172,14 +172,14 @@ export function simulate(costs: Costs, load: Load, cluster: Cluster, requests: n
   };
 }
 
-/** A server: when each of its cores or connections is free again (µs), and how long they worked. */
+/** A server: when each of its cores or connections is free again (µs), and for how long they were busy. */
 type Station = { free: Float64Array; busyUs: number };
 
 function stations(count: number, width: number): Station[] {
   return Array.from({ length: count }, () => ({ free: new Float64Array(width), busyUs: 0 }));
 }
 
-/** Returns when work that arrives at `at` and takes `us` is done by the first core that is free. */
+/** Gives work that arrives at `at` and takes `us` to the first free core, and returns when it is done. */
 function serve(station: Station, at: number, us: number): number {
   const begins = Math.max(at, earliest(station));
   occupy(station, begins, begins + us);
@@ -222,12 +222,12 @@ function picker(shares: ArrayLike<number>, random: () => number): () => number {
   };
 }
 
-/** Spreads accounts over servers. */
+/** Returns the server of an account. */
 function hash(account: number, servers: number): number {
   return (Math.imul(account + 1, 0x9e3779b1) >>> 0) % servers;
 }
 
-/** Numbers from 0 to 1 that follow from the seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {

@@ -18,7 +18,7 @@ const sizes = [1_000, 10_000, 100_000, 1_000_000];
 const simulated = 200_000;
 const seed = 12;
 
-/** Measures, simulates, writes the tables into `docs/scaling.md`, and prints them. */
+/** Measures the costs, simulates the clusters, and writes the tables into `docs/scaling.md` and to standard output. */
 export async function reportScaling(): Promise<void> {
   writeFileSync(costsPath, `${JSON.stringify(rounded(await measureCosts()), undefined, 2)}\n`);
   const tables = scalingTables(readCosts());
@@ -37,7 +37,7 @@ export function readCosts(): MeasuredCosts {
   return JSON.parse(readFileSync(costsPath, "utf8")) as MeasuredCosts;
 }
 
-/** The tables of `docs/scaling.md`, by the names of their places there. The same costs give the same tables. */
+/** The tables of `docs/scaling.md` by the names of their placeholders. The same costs give the same tables. */
 export function scalingTables(costs: MeasuredCosts): Record<string, string> {
   return { costs: costTable(costs), walls: wallTable(costs), clusters: clusterTable(costs), summary: summary(costs) };
 }
@@ -143,7 +143,7 @@ function us(value: number): string {
   return value >= 1_000 ? `${(value / 1_000).toFixed(1)} ms` : `${value.toFixed(0)} µs`;
 }
 
-/** Three digits are more than a repetition keeps. */
+/** Rounds to three digits; repeated measurements agree on fewer. */
 function rounded(costs: MeasuredCosts): MeasuredCosts {
   const text = JSON.stringify(costs, (_name, value: unknown) => (typeof value === "number" ? Number(value.toPrecision(3)) : value));
   return JSON.parse(text) as MeasuredCosts;
