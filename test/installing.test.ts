@@ -26,7 +26,7 @@ const read = (path: string): unknown => JSON.parse(readFileSync(join(root, path)
 const installed = read("node_modules/.package-lock.json") as Lock;
 const manifest = read("package.json") as Manifest;
 
-/** The project with its built pages in a folder of its own, with the packages of the service, those of the pages if asked, and no npm. */
+/** A copy of the project with its built pages and the service's packages, optionally those of the pages, and no npm. */
 function clone(t: TestContext, { withPages = false }: { withPages?: boolean } = {}) {
   const folder = temporaryFolder(t);
   const sources = [
@@ -57,7 +57,7 @@ function clone(t: TestContext, { withPages = false }: { withPages?: boolean } = 
   return { folder, run };
 }
 
-test("with built pages and the packages of the service alone, a start installs and builds nothing", (t) => {
+test("with built pages and only the service's packages, a start installs and builds nothing", (t) => {
   const { folder, run } = clone(t);
   for (const [script, ...args] of [
     ["build-web.mjs", "--tidy", "--service"],
@@ -73,7 +73,7 @@ test("with built pages and the packages of the service alone, a start installs a
   assert.match(page, /<meta name="petstore-url" content="https:\/\/pets\.example\.com" \/>/);
 });
 
-test("a changed page is built with the packages of the pages, which are installed first, and no development packages", (t) => {
+test("a changed page is rebuilt after installing the packages of the pages, without development packages", (t) => {
   const service = clone(t);
   appendFileSync(join(service.folder, "web", "main.tsx"), "// changed\n");
   const refused = service.run("build-web.mjs");
@@ -91,7 +91,7 @@ test("a changed page is built with the packages of the pages, which are installe
   assert.ok(existsSync(join(complete.folder, "web/node_modules/vite")), "packages that were there before stay");
 });
 
-test("the service's packages are those that it imports, and no others", () => {
+test("the service's packages are exactly those that it imports", () => {
   const files = globSync(["src/**/*.ts", "client/*.ts"], { cwd: root }).filter((path) => !path.endsWith(".test.ts"));
   const imports = /(?:\bfrom |\bimport\(|^import )"((?:@[\w-]+\/)?[\w-]+)(?:\/[^"]+)?"/gm;
   const imported = new Set(
@@ -105,7 +105,7 @@ test("the service's packages are those that it imports, and no others", () => {
   assert.deepEqual([...imported].toSorted(), Object.keys(manifest.dependencies).toSorted());
 });
 
-test("where npm's Node does not run, the installation succeeds on a Node 26 of the user, which npm scripts then find", (t) => {
+test("if npm's Node does not run, the installation succeeds on the user's Node 26, which npm scripts then find", (t) => {
   const { folder } = clone(t);
   const name = readdirSync(join(folder, "node_modules")).find((one) => one.startsWith("node-linux-")) ?? "";
   const brought = join(temporaryFolder(t), "node_modules");
@@ -117,7 +117,7 @@ test("where npm's Node does not run, the installation succeeds on a Node 26 of t
   writeFileSync(join(brought, name, "package.json"), JSON.stringify({ name, version, bin: { node: "bin/node" } }));
   writeFileSync(join(brought, name, "bin", "node"), Uint8Array.of(0x7f, 0x45, 0x4c, 0x46), { mode: 0o755 });
   symlinkSync(join("..", name, "bin", "node"), join(brought, ".bin", "node"));
-  // npm would bring these packages from the registry
+  // stands for npm, which would download these packages from the registry
   writeFileSync(join(brought, "..", "npm"), `#!/bin/sh\n/bin/mv ${brought} node_modules\n`, { mode: 0o755 });
   const run = () =>
     spawnSync(process.execPath, [join(folder, "bin", "install.mjs"), "--production"], {

@@ -10,10 +10,10 @@ import { temporaryFolder } from "./support/folder.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const command = join(root, "bin", "petstore.mjs");
-/** What a Node before 22.15 lacks. */
+/** Removes `process.execve`, which Node before 22.15 does not have. */
 const withoutExecve = ["--import", "data:text/javascript,process.execve = undefined"];
 
-/** The command as a Node starts it that is not the pinned one, and cannot become it. */
+/** Starts the command on a Node that is not the pinned one and cannot replace its process. */
 function launch(t: TestContext, ...args: string[]) {
   const folder = temporaryFolder(t);
   const otherNode = join(folder, "node");
@@ -31,10 +31,10 @@ async function started({ stdout }: ReturnType<typeof launch>): Promise<void> {
   let out = "";
   for await (const chunk of stdout.setEncoding("utf8").iterator({ destroyOnReturn: false }))
     if ((out += chunk).includes('"msg":"started"')) return;
-  throw new Error(`it ended: ${out}`);
+  throw new Error(`the service ended: ${out}`);
 }
 
-test("a launcher that is killed takes the service with it, which would hold the data folder", async (t) => {
+test("when a launcher is killed, the service ends too, so that it does not hold the data folder", async (t) => {
   const child = launch(t, "serve");
   await started(child);
   // the service holds the other end of the pipe: it closes when both are gone
@@ -43,7 +43,7 @@ test("a launcher that is killed takes the service with it, which would hold the 
   await closed;
 });
 
-test("a launcher that is asked to stop lets the service stop, and ends as it did", async (t) => {
+test("a launcher forwards SIGTERM to the service, and ends with the service's exit status", async (t) => {
   const child = launch(t, "serve");
   await started(child);
   child.stdout.resume();
@@ -51,9 +51,9 @@ test("a launcher that is asked to stop lets the service stop, and ends as it did
   assert.deepEqual(await once(child, "close"), [0, null]);
 });
 
-test("npm that is killed takes the service with it, which stops in order", async (t) => {
+test("when npm is killed, the service shuts down in order", async (t) => {
   const folder = temporaryFolder(t);
-  const script = 'node "$0" serve; true'; // `true` keeps the shell, in npm's place, from becoming the service
+  const script = 'node "$0" serve; true'; // the shell stands for npm; `true` keeps it from replacing itself with the service
   const npm = spawn("/bin/sh", ["-c", script, command], {
     env: {
       PATH: dirname(process.execPath),
@@ -71,7 +71,7 @@ test("npm that is killed takes the service with it, which stops in order", async
   assert.match(await text(npm.stdout), /"msg":"stopped"/);
 });
 
-test("a launcher answers with the output and the exit code of its command", async (t) => {
+test("a launcher returns the output and the exit code of its command", async (t) => {
   const child = launch(t, "settings", "--json");
   const ended = once(child, "close");
   assert.match(await text(child.stdout), /^\{"settings":\[.*\]\}\n$/);
@@ -81,7 +81,7 @@ test("a launcher answers with the output and the exit code of its command", asyn
   assert.deepEqual(await once(refused, "close"), [2, null]);
 });
 
-/** The command in a folder whose installed Node does not run, as on a system with another C library. */
+/** Runs the command in a folder whose installed Node does not run, as on a system with another C library. */
 function withBrokenNode(t: TestContext) {
   const folder = temporaryFolder(t);
   for (const name of ["src", "client", "migrations", "package.json"]) symlinkSync(join(root, name), join(folder, name));
@@ -96,7 +96,7 @@ function withBrokenNode(t: TestContext) {
     spawnSync(process.execPath, [...flags, join(folder, "bin", "petstore.mjs"), "settings", "--json"], { env: {}, encoding: "utf8" });
 }
 
-test("where the installed Node cannot run, a Node 26 of the user's own does, and an older one is refused in one line", (t) => {
+test("if the installed Node cannot run, the user's Node 26 runs the command, and an older Node is refused in one line", (t) => {
   const run = withBrokenNode(t);
   const own = run();
   assert.deepEqual([own.status, own.stderr], [0, ""]);

@@ -19,7 +19,7 @@ const names = ["Containerfile", "compose.yaml", "compose.nginx.conf", "nginx.con
 const read = (name: string): string => readFileSync(join(root, "deploy", name), "utf8");
 const { port, edgeHttpPort, edgeHttpsPort } = loadSettings({});
 const drainSeconds = 10;
-/** The time for requests in flight after the drain, and a margin. */
+/** The time after the drain for requests in flight, with a margin. */
 const graceSecondsLeast = drainSeconds + 10 + 5;
 
 /** Runs a checker and returns what it wrote; fails if the checker does. */
@@ -87,7 +87,7 @@ test("each proxy hides /metrics, passes deployments of 50 MiB, and sends the cli
   assert.match(read("kubernetes.yaml"), /proxy-body-size: 51m/);
 });
 
-test("the Containerfile has no lint, runs without privileges, and brings the pinned Node", () => {
+test("the Containerfile passes the linter, runs without privileges, and uses the pinned Node", () => {
   const text = read("Containerfile");
   assert.deepEqual(validate(text), []);
   const { optionalDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
@@ -197,7 +197,7 @@ test("the alerts and the dashboard show only metrics that the service has", () =
   for (const name of shown) assert.ok(known.has(name) || known.has(name.replace(/_(?:bucket|sum|count)$/, "")), name);
 });
 
-test("every recipe is checked here", () => {
+test("this suite checks every recipe", () => {
   const text = readFileSync(fileURLToPath(import.meta.url), "utf8");
   for (const name of names) assert.ok(text.split(`"${name}"`).length > 2, name);
 });
