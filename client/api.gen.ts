@@ -74,12 +74,12 @@ export type Schemas = {
     id: number;
     /** What the photo shows, for people who cannot see it. */
     alt: string;
-    /** Of the largest form, in pixels. */
+    /** Width in pixels of the picture at `url`. */
     width: number;
     height: number;
-    /** The largest form. */
+    /** The largest WebP picture. */
     url: string;
-    /** All forms. */
+    /** The photo in each format and size. */
     sources: (Schemas["PhotoSource"])[];
   };
   Profile: {
@@ -88,13 +88,13 @@ export type Schemas = {
     /** A text for buyers. */
     description?: string;
     price?: Schemas["Price"];
-    /** In the order of display. */
+    /** In display order. */
     photos: (Schemas["Photo"])[];
   };
   PhotoOrder: {
     /** A photo of the profile. */
     id: number;
-    /** Left out, it stays as it is. */
+    /** If it is left out, the alternative text stays as it is. */
     alt?: string | null;
     width?: number | null;
     height?: number | null;
@@ -105,7 +105,7 @@ export type Schemas = {
     /** A text for buyers. */
     description?: string | null;
     price?: Schemas["Price"] | null;
-    /** The photos to keep, in their order; those that it leaves out are deleted. Left out, all stay as they are. */
+    /** The photos to keep, in display order; all others are deleted. If this field is left out, all photos stay as they are. */
     photos?: (Schemas["PhotoOrder"])[] | null;
   };
   NullablePrice: {
@@ -118,7 +118,7 @@ export type Schemas = {
     /** A text for buyers. */
     description?: string | null;
     price?: Schemas["NullablePrice"];
-    /** The photos to keep, in their order; those that it leaves out are deleted. Left out, all stay as they are. */
+    /** The photos to keep, in display order; all others are deleted. If this field is left out, all photos stay as they are. */
     photos?: (Schemas["PhotoOrder"])[];
   };
   Category: {
@@ -207,7 +207,7 @@ export type Schemas = {
     id: number | string;
   };
   Event: {
-    /** Its place in the account's log, without gaps. */
+    /** The event's place in the account's log, without gaps. */
     position: number;
     /** Unique identifier of the event. */
     id: string;
@@ -222,12 +222,12 @@ export type Schemas = {
     data: Record<string, unknown>;
     /** The fields that changed, as they were. */
     previous: Record<string, unknown>;
-    /** SHA-256 of the hash before, LF, and this event without `hash` (RFC 8785). */
+    /** SHA-256 of the previous event's hash, LF, and this event without `hash` (RFC 8785). */
     hash: string;
   };
   Events: (Schemas["Event"])[];
   EventsOldest: {
-    /** Its place in the account's log, without gaps. */
+    /** The event's place in the account's log, without gaps. */
     position: number;
     /** The hash of the event before it. */
     previousHash: string;
@@ -251,9 +251,9 @@ export type Schemas = {
     resetAt: string;
   };
   StorageUse: {
-    /** What the account may store. */
+    /** How much the account may store. */
     limit: number;
-    /** What it stores now. */
+    /** How much the account stores now. */
     used: number;
     /** How much more the account may store; 0 if it stores more than the limit. */
     remaining: number;
@@ -537,9 +537,9 @@ export type Schemas = {
     deliveredAt: string | null;
     /** Since when every attempt has failed. */
     failingSince: string | null;
-    /** When the endpoint was made. */
+    /** When the endpoint was created. */
     createdAt: string;
-    /** Signs messages. Shown once: in the answer that makes it. */
+    /** Signs messages. Shown only in the answer that creates it. */
     secret?: string;
   };
   Webhooks: (Schemas["Webhook"])[];
@@ -610,13 +610,13 @@ export type paths = {
     get: {
       parameters: {
         query?: {
-          /** Only pets with this status; may be repeated, for pets with one of several. */
+          /** Only pets with this status. Repeat the parameter to allow several. */
           status?: (Schemas["PetStatus"])[];
           /** Only pets of this category. */
           categoryId?: number;
-          /** Only pets with these identifiers; may be repeated. */
+          /** Only pets with these identifiers. Repeat the parameter to name several. */
           id?: (number)[];
-          /** Only pets whose name, or a word of it, begins with this text, in any case. Names that begin with it come first, by `name` or `-name`; then the others, by that word. */
+          /** Only pets whose name, or a later word of it, begins with this text, regardless of case. Pets whose name begins with it come first, sorted by name; then the others, sorted by the matching word. */
           q?: string;
           /** The order; ties are ordered by `id`. */
           sort?: Schemas["PetSort"];
@@ -1529,9 +1529,9 @@ export type paths = {
     get: {
       parameters: {
         query?: {
-          /** Only entries with this status; may be repeated, for entries with one of several. */
+          /** Only entries with this status. Repeat the parameter to allow several. */
           status?: (Schemas["PetStatus"])[];
-          /** Only the entries of these pets; may be repeated. */
+          /** Only the entries of these pets. Repeat the parameter to name several. */
           petId?: (number)[];
           /** The most items to return. */
           limit?: number;
@@ -1746,7 +1746,7 @@ export type paths = {
     get: {
       parameters: {
         query?: {
-          /** Only events after this position. Default: those from now on. `Last-Event-ID` goes before it. */
+          /** Only events after this position. Default: new events only. `Last-Event-ID` takes precedence. */
           after?: number;
           /** Only these types, such as `order.created` or `order.*`; several with commas. */
           types?: (string)[];
@@ -2661,7 +2661,7 @@ export type paths = {
           cursor?: string;
           /** Only deliveries with this status. */
           status?: Schemas["DeliveryStatus"];
-          /** Only deliveries of what this request changed. */
+          /** Only deliveries of events that this request caused. */
           requestId?: string;
         };
         header?: {
