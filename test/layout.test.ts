@@ -146,7 +146,7 @@ const offences: [promise: string, path: string, text: string][] = [
   ["nouns of the callers point downwards", "src/callers/accounts/accounts.ts", `import { keyOf } from "../keys/keys.ts";`],
   ["the edge imports no sibling", "src/publishing/edge/sites.ts", `import type { Domain } from "../domains/domains.ts";`],
   ["DNS knows nothing of domains", "src/publishing/dns/lookup.ts", `import type { Domain } from "../domains/domains.ts";`],
-  ["domains know nothing of certificates", "src/publishing/domains/domains.ts", `import "../certificates/certificates.ts";`],
+  ["domains know nothing of certificates", "src/publishing/domains/domains.ts", `import "../certificates/certificates.store.ts";`],
   ["nobody but the edge's builder imports the edge", "src/publishing/domains/domains.ts", `import { open } from "../edge/edge.ts";`],
   ["rules do not know their store", "src/store/orders/orders.ts", `import { insert } from "./orders.store.ts";`],
   ["rules do not know their routes", "src/store/orders/orders.ts", `export { orderRoutes } from "./orders.routes.ts";`],

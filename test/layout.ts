@@ -29,7 +29,8 @@ export const directions: Record<string, string[]> = {
   "src/events/webhooks": ["src/events/log", "src/platform"],
   "src/events/log": ["src/platform"],
 
-  "src/publishing/certificates": ["src/publishing/domains", "src/publishing/dns", "src/platform"],
+  "src/publishing/certificates": ["src/publishing/acme", "src/publishing/domains", "src/publishing/dns", "src/platform"],
+  "src/publishing/acme": ["src/platform"],
   "src/publishing/domains": ["src/publishing/dns", "src/publishing/projects", "src/platform"],
   "src/publishing/dns": ["src/platform"],
   "src/publishing/projects": ["src/publishing/storefront", "src/platform"],

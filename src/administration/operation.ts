@@ -3,7 +3,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { bodyValidator } from "../platform/http/validation.ts";
 import type { Announcer } from "../platform/nodes/nodes.ts";
-import type { Secrets } from "../publishing/certificates/certificates.ts";
+import type { Secrets } from "./secrets-file.ts";
 import type { EdgePorts } from "../publishing/domains/domains.ts";
 import { Problem } from "../platform/problem.ts";
 

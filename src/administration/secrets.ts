@@ -1,5 +1,5 @@
 import { Type } from "../platform/json-schema.ts";
-import { beginRotation, rotationStep } from "../publishing/certificates/certificates.ts";
+import { beginRotation, rotationStep } from "./secrets-rotation.ts";
 import { operation, type Parts } from "./operation.ts";
 
 /** An operator's operations on the keys that encrypt secrets. */

@@ -15,7 +15,8 @@ import type { BackupOptions, Source } from "../backup/source.ts";
 import { writeDurably } from "../platform/files.ts";
 import { lockFolder } from "../platform/lock.ts";
 import { attempt } from "../platform/parse.ts";
-import { encryptedColumns, idsOf, parseSecretsKeys, secretsKeysText, type SecretsKeys } from "../publishing/certificates/certificates.ts";
+import { encryptedColumns } from "../administration/encrypted-columns.store.ts";
+import { idsOf, parseSecretsKeys, secretsKeysText, type SecretsKeys } from "../platform/secrets.ts";
 import type { Settings } from "./settings.ts";
 
 const keyIdLength = 8;

@@ -183,7 +183,7 @@ async function checkDns({ dnsServers, platformDomain }: Settings): Promise<Findi
 
 async function checkAuthority({ acmeDirectoryUrl, acmeCa }: Settings, clock: () => number): Promise<Finding[]> {
   if (acmeDirectoryUrl === "") return [ok("acme", "not set: custom domains get no certificates")];
-  const { openTransport } = await import("../publishing/certificates/transport.ts");
+  const { openTransport } = await import("../publishing/acme/transport.ts");
   const transport = openTransport({ ca: acmeCa === "" ? undefined : acmeCa, timeoutMs: answerMs });
   try {
     const { status, headers, body } = await transport.exchange({ method: "GET", url: acmeDirectoryUrl });

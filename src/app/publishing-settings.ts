@@ -1,6 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import { attempt, items, serverUrl } from "../platform/parse.ts";
-import { parseBudget, parseSecretsKeys } from "../publishing/certificates/certificates.ts";
+import { parseSecretsKeys } from "../platform/secrets.ts";
+import { parseBudget } from "../publishing/certificates/budget.ts";
 import { isPlatformDomain, parseNameserver } from "../publishing/dns/dns.ts";
 import { certificateFile, matching, onOff, pemFile, port, reloaded, secret, setting } from "./setting.ts";
 

@@ -15,7 +15,7 @@ import { deleteOldUsage } from "../publishing/certificates/acme-usage.store.ts";
 import { deleteExpiredChallenges } from "../publishing/certificates/challenges.store.ts";
 import { deleteEndedHolds } from "../publishing/certificates/certificate-orders.store.ts";
 import { keepSecret } from "../publishing/certificates/secrets.store.ts";
-import { requireKnownKeys } from "../publishing/certificates/secrets-rotation.ts";
+import { requireKnownKeys } from "../administration/secrets-rotation.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "../platform/secrets.ts";
 import { sharedDomain } from "../publishing/dns/dns.ts";
 import { prepareDomainsConfig } from "../publishing/domains/domain-claims.ts";

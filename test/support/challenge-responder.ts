@@ -1,8 +1,8 @@
 import { createServer as createHttpServer } from "node:http";
 import type { Server } from "node:net";
 import { createServer as createTlsServer, createSecureContext, type SecureContext } from "node:tls";
-import type { AcmeChallenge } from "../../src/publishing/certificates/acme.ts";
-import { tlsAlpnCertificate } from "../../src/publishing/certificates/challenges.ts";
+import type { AcmeChallenge } from "../../src/publishing/acme/acme-client.ts";
+import { tlsAlpnCertificate } from "../../src/publishing/acme/challenges.ts";
 
 export type ChallengeResponder = {
   httpPort: number;

@@ -1,11 +1,16 @@
 import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import { openAccount, type AcmeAccount } from "./acme.ts";
-import { closeAcmeSession, openAcmeSession, type AcmeSessionSettings } from "./acme-session.ts";
+import {
+  type AcmeAccount,
+  type AcmeSessionSettings,
+  closeAcmeSession,
+  type ExternalAccount,
+  newPrivateKey,
+  openAccount,
+  openAcmeSession,
+} from "../acme/acme.ts";
 import { findAccountKey, keepAccountKey } from "./secrets.store.ts";
-import { newPrivateKey } from "./csr.ts";
-import type { ExternalAccount } from "./jws.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 
 export type AuthoritySettings = {

@@ -3,16 +3,22 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { domainChanged } from "../domains/domains.ts";
-import { newAcmeOrder, resumeLiveAcmeOrder, type AcmeAccount, type AcmeChallenge, type AcmeOrder } from "./acme.ts";
-import { completeAcmeOrder } from "./acme-order.ts";
-import { NotPermitted } from "./acme-problem.ts";
+import {
+  type AcmeAccount,
+  type AcmeChallenge,
+  type AcmeOrder,
+  completeAcmeOrder,
+  type IssuedCertificate,
+  newAcmeOrder,
+  newPrivateKey,
+  NotPermitted,
+  resumeLiveAcmeOrder,
+  tlsAlpnCertificate,
+} from "../acme/acme.ts";
 import { listUses, recordUse, type LimitSubjects } from "./acme-usage.store.ts";
 import { limitReached, type Budget, type LimitReached, type OrderKind } from "./budget.ts";
 import { requireLease, type ClaimedDomain } from "./certificate-state.store.ts";
-import { tlsAlpnCertificate } from "./challenges.ts";
 import { saveChallenge, type StoredChallenge } from "./challenges.store.ts";
-import { newPrivateKey } from "./csr.ts";
-import type { IssuedCertificate } from "./issued.ts";
 import {
   findCertificateOrder,
   lockCertificateOrder,

@@ -13,7 +13,7 @@ import {
   type DomainRow,
   type StoredDomain,
 } from "../domains/domains.store.ts";
-import { NotPermitted } from "./acme-problem.ts";
+import { NotPermitted } from "../acme/acme.ts";
 import { certificateAfterCheck } from "./certificate-request.ts";
 import { findHold } from "./certificate-orders.store.ts";
 

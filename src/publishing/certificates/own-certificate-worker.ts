@@ -1,10 +1,8 @@
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { domainChanged } from "../domains/domains.ts";
-import type { AcmeAccount } from "./acme.ts";
-import type { AcmeProblem } from "./acme-problem.ts";
+import { type AcmeAccount, type AcmeProblem, renewalIdentifier } from "../acme/acme.ts";
 import { recordUse } from "./acme-usage.store.ts";
-import { renewalIdentifier } from "./ari.ts";
 import type { Authority } from "./authority.ts";
 import { orderCertificate, type CertificateOrderParts } from "./certificate-order.ts";
 import { askAfterMs } from "./certificate-results.ts";

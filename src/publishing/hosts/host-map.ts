@@ -1,5 +1,5 @@
 import type { Change } from "../../platform/nodes/nodes.ts";
-import { decryptSecret } from "../certificates/certificates.ts";
+import { decryptSecret } from "../../platform/secrets.ts";
 import { findCertificate, findCertificateById, findOwnCertificate } from "../certificates/certificates.store.ts";
 import { hstsSeconds, isReady, servedAt, servingOf, type ServingContext, type Serving } from "../domains/domains.ts";
 import { deploymentAt, type KeyPair, type Site } from "../edge/edge.ts";

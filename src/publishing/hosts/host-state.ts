@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { createLru, type Lru } from "../../platform/lru.ts";
-import { decryptSecret, type SecretsKeys } from "../certificates/certificates.ts";
+import { decryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import type { KeyPair, Log, Site } from "../edge/edge.ts";
 import { manifestFromText, type Manifest } from "../projects/projects.ts";
 import type { Storefront } from "../storefront/storefront.ts";

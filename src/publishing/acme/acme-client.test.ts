@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import { startAcmeProxy, type AcmeProxy, type ProxiedAnswer } from "../../../test/support/acme-proxy.ts";
 import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
-import { answerChallenge, getAuthorization, newAcmeOrder, openAccount, type AcmeAccount } from "./acme.ts";
+import { answerChallenge, getAuthorization, newAcmeOrder, openAccount, type AcmeAccount } from "./acme-client.ts";
 import type { AcmeProblem } from "./acme-problem.ts";
 import { closeAcmeSession, openAcmeSession } from "./acme-session.ts";
 import { newPrivateKey } from "./csr.ts";

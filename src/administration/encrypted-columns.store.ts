@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { limitTo } from "../../platform/db/batches.ts";
-import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
-import { envelopeStart } from "../../platform/secrets.ts";
+import { limitTo } from "../platform/db/batches.ts";
+import type { Database, Queryable, Row, Transaction } from "../platform/db/database.ts";
+import { envelopeStart } from "../platform/secrets.ts";
 
 /** A column of encrypted secrets. Each is encrypted for the `owner` of its row. */
 type EncryptedColumn = { table: string; column: string; key: string[]; owner: string };

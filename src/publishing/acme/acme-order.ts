@@ -8,7 +8,7 @@ import {
   type AcmeAccount,
   type AcmeChallenge,
   type AcmeOrder,
-} from "./acme.ts";
+} from "./acme-client.ts";
 import { AcmeProblem } from "./acme-problem.ts";
 import { describeProblem } from "./acme-messages.ts";
 import type { ChallengeType } from "./challenges.ts";

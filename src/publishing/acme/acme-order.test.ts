@@ -5,7 +5,7 @@ import { startAcmeProxy, type AcmeProxy, type ProxiedAnswer, type ProxiedRequest
 import { startChallengeResponder, type ChallengeResponder } from "../../../test/support/challenge-responder.ts";
 import { startDnsServer, type DnsServer } from "../../../test/support/dns-server.ts";
 import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
-import { newAcmeOrder, openAccount, resumeAcmeOrder, type AcmeAccount } from "./acme.ts";
+import { newAcmeOrder, openAccount, resumeAcmeOrder, type AcmeAccount } from "./acme-client.ts";
 import type { AcmeProblem } from "./acme-problem.ts";
 import { closeAcmeSession, openAcmeSession } from "./acme-session.ts";
 import { newPrivateKey } from "./csr.ts";

@@ -1,7 +1,7 @@
-import type { Database } from "../../platform/db/database.ts";
-import { liveSecretsKeys } from "../../platform/nodes/nodes.ts";
-import { Problem } from "../../platform/problem.ts";
-import { idsOf, keysMax, withCurrentKey, type SecretsKeys } from "../../platform/secrets.ts";
+import type { Database } from "../platform/db/database.ts";
+import { liveSecretsKeys } from "../platform/nodes/nodes.ts";
+import { Problem } from "../platform/problem.ts";
+import { idsOf, keysMax, withCurrentKey, type SecretsKeys } from "../platform/secrets.ts";
 import { addNewKey, dropEarlierKeys, type Secrets } from "./secrets-file.ts";
 import { countEncrypted, encryptAgain, usedKeyIds } from "./encrypted-columns.store.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeDurablySync } from "../../platform/files.ts";
-import { newSecretsKey, parseSecretsKeys, secretsKeysText, type SecretsKeys } from "../../platform/secrets.ts";
+import { writeDurablySync } from "../platform/files.ts";
+import { newSecretsKey, parseSecretsKeys, secretsKeysText, type SecretsKeys } from "../platform/secrets.ts";
 
 /** The keys that encrypt secrets. `path` is the file that holds them; null if `SECRETS_KEY` does. */
 export type Secrets = { keys: SecretsKeys; path: string | null };
