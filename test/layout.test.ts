@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { booleanArguments } from "./boolean-arguments.ts";
 import { citable, deadCitations } from "./citations.ts";
 import { longFunctions } from "./function-length.ts";
 import { directions, linesMax, type SourceFile, violations } from "./layout.ts";
@@ -13,6 +14,8 @@ function read(...patterns: string[]): SourceFile[] {
   const paths = globSync(patterns, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] });
   return paths.map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(new URL(path, root), "utf8") }));
 }
+
+const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path);
 
 test("the source keeps to the layout", () => {
   const files = read("src/**/*.ts", "client/**/*.ts", "web/**/*.{ts,tsx}", "bench/**/*.ts", "bin/*.mjs");
@@ -47,6 +50,12 @@ test("a small file that one other uses stands in that one", () => {
 test("functions fit on a screen", () => {
   const files = read("{src,client,web,bench,test}/**/*.{ts,tsx}", "bin/*.mjs").filter(({ path }) => !path.endsWith(".gen.ts"));
   assert.deepEqual(longFunctions(files), []);
+});
+
+test("a call says what a boolean means", () => {
+  assert.deepEqual(booleanArguments(read("{src,client,web,bench}/**/*.{ts,tsx}", "bin/*.mjs").filter(({ path }) => !isTest(path))), []);
+  const text = "connect(file, true);\nnew Fault(`late`, false);\nconnect(file, { readOnly: true });\nset(true);\nawait sleep(1, false);";
+  assert.deepEqual(booleanArguments([{ path: "src/a.ts", text }]), ["src/a.ts: connect", "src/a.ts: Fault"]);
 });
 
 test("a function over 60 lines is found by its name", () => {

@@ -69,11 +69,11 @@ test("accounts follow Zipf's law", () => {
 test("a cluster has room for the average load, and rows of usage are counted for each account and node", () => {
   assert.deepEqual(costOf(round, mix), { nodeUs: 150, postgresUs: 150, redisUs: 20, roundTrips: 2, isWrite: false });
   assert.throws(() => costOf(round, { upload: 1 }), /upload was not measured/);
-  const { nodes, postgres, redis } = clusterFor(round, { ...evenly, perSecond: 100_000 }, true);
+  const { nodes, postgres, redis } = clusterFor(round, { ...evenly, perSecond: 100_000 }, { isRouted: true });
   assert.deepEqual([nodes, redis], [25, 4], "15 and 2 cores, of which 0.6 may be busy");
   assert.ok(postgres >= Math.ceil(15 / 8 / 0.6));
   const skewed = { ...evenly, perSecond: 100_000, skew: 1.5 };
-  assert.ok(clusterFor(round, skewed, true).redis > 4, "the largest accounts need room");
+  assert.ok(clusterFor(round, skewed, { isRouted: true }).redis > 4, "the largest accounts need room");
   // Each of 10,000 accounts sends 100 requests between two saves, so each node saves 6 rows for each account.
   const busy = { ...evenly, perSecond: 200_000 };
   close(usageRowsPerSecond(busy, { nodes: 4, isRouted: false }), (4 * 10_000 * 6) / 5, 0.001);

@@ -50,17 +50,17 @@ function exchange(socket: Socket, bytes: Buffer, isHead: boolean): Promise<{ sta
   return new Promise((resolve) => {
     let received: Buffer = Buffer.alloc(0);
     const giveUp = setTimeout(() => socket.destroy(), answerMs);
-    const finish = (status: number, isReusable: boolean): void => {
+    const finish = ({ isReusable = false } = {}): void => {
       clearTimeout(giveUp);
       socket.off("data", take).off("close", end);
-      resolve({ status, isReusable });
+      resolve({ status: statusOf(received), isReusable });
     };
-    const end = (): void => finish(statusOf(received), false);
+    const end = (): void => finish();
     const take = (chunk: Buffer): void => {
       received = received.length > 0 ? Buffer.concat([received, chunk]) : chunk;
       while (statusOf(received) === 100) received = received.subarray(received.indexOf("\r\n\r\n") + 4);
-      if (isStream(received)) finish(statusOf(received), false);
-      else if (isWhole(received, isHead)) finish(statusOf(received), !/^connection: close/im.test(headOf(received)));
+      if (isStream(received)) finish();
+      else if (isWhole(received, isHead)) finish({ isReusable: !/^connection: close/im.test(headOf(received)) });
     };
     socket.on("data", take).once("close", end);
     socket.write(bytes);

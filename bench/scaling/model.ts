@@ -91,7 +91,7 @@ export function postgresCores(costs: Costs, load: Load, cluster: Routing) {
  * The smallest cluster in which servers are on average busy for at most `busyMax` of their time, and the Redis and PostgreSQL servers with
  * the largest accounts for at most `busiestMax`.
  */
-export function clusterFor(costs: Costs, load: Load, isRouted: boolean): Cluster {
+export function clusterFor(costs: Costs, load: Load, { isRouted = false } = {}): Cluster {
   const { busyMax, busiestMax } = assumed;
   const cost = costOf(costs, load.mix);
   const nodes = Math.max(2, Math.ceil((load.perSecond * cost.nodeUs) / 1e6 / busyMax));

@@ -98,7 +98,7 @@ function clusterTable(costs: MeasuredCosts): string {
   const rows = sizes.flatMap((size) =>
     [false, true].map((isRouted) => {
       const load = loadOf(size);
-      const cluster = clusterFor(costs, load, isRouted);
+      const cluster = clusterFor(costs, load, { isRouted });
       const { p50Ms, p99Ms, busiest } = simulate(costs, load, cluster, simulated, seed);
       const cores = postgresCores(costs, load, cluster);
       return [
@@ -119,7 +119,7 @@ function clusterTable(costs: MeasuredCosts): string {
 
 function summary(costs: MeasuredCosts): string {
   const load = loadOf(sizes.at(-1)!);
-  const [spread, routed] = [clusterFor(costs, load, false), clusterFor(costs, load, true)];
+  const [spread, routed] = [clusterFor(costs, load), clusterFor(costs, load, { isRouted: true })];
   const { nodes, redis } = routed;
   return (
     `So ${count(load.perSecond)} requests a second of ${count(load.accounts)} accounts need ${nodes} nodes, ${redis} Redis and ` +

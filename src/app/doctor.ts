@@ -17,7 +17,7 @@ const clockMsMax = 5_000;
 
 const ok = (check: string, message: string): Finding => ({ check, level: "ok", message, fix: null, isUnreachable: false });
 const warning = (check: string, message: string, fix: string): Finding => ({ check, level: "warning", message, fix, isUnreachable: false });
-const fault = (check: string, message: string, fix: string, isUnreachable = false): Finding => ({
+const fault = (check: string, message: string, fix: string, { isUnreachable = false } = {}): Finding => ({
   check,
   level: "fault",
   message,
@@ -95,7 +95,11 @@ async function checkPostgres({ databaseUrl }: Settings, clock: () => number): Pr
     const newest = await client.query<{ number: number }>("SELECT MAX(number) AS number FROM migrations");
     return [...found, schemaFinding(Number(newest.rows[0]?.number), migrationsFor("postgres").at(-1)?.number ?? 0)];
   } catch (error) {
-    return [fault("database", `PostgreSQL does not answer (${reasonOf(error)})`, "check the server, DATABASE_URL and the network", true)];
+    return [
+      fault("database", `PostgreSQL does not answer (${reasonOf(error)})`, "check the server, DATABASE_URL and the network", {
+        isUnreachable: true,
+      }),
+    ];
   } finally {
     client.end().catch(() => undefined);
   }
@@ -120,7 +124,11 @@ async function checkRedis({ redisUrl, redisCa }: Settings, clock: () => number):
     const [seconds] = await redis.time();
     return [ok("redis", "Redis answers"), clockFinding("Redis", Number(seconds) * 1_000, clock())];
   } catch (error) {
-    return [fault("redis", `Redis does not answer (${reasonOf(reason ?? error)})`, "check the server, REDIS_URL and the network", true)];
+    return [
+      fault("redis", `Redis does not answer (${reasonOf(reason ?? error)})`, "check the server, REDIS_URL and the network", {
+        isUnreachable: true,
+      }),
+    ];
   } finally {
     redis.disconnect();
   }
@@ -178,7 +186,7 @@ async function checkDns({ dnsServers, platformDomain }: Settings): Promise<Findi
   if (found.outcome === "records") return [ok("dns", `${platformDomain} has the address ${found.records[0]?.value ?? ""}`)];
   if (found.outcome === "none")
     return [warning("dns", `${platformDomain} has no A record`, "create one that leads to the edge, and one for *." + platformDomain)];
-  return [fault("dns", `${found.server} does not answer (${found.reason})`, "check DNS_SERVERS and the network", true)];
+  return [fault("dns", `${found.server} does not answer (${found.reason})`, "check DNS_SERVERS and the network", { isUnreachable: true })];
 }
 
 async function checkAuthority({ acmeDirectoryUrl, acmeCa }: Settings, clock: () => number): Promise<Finding[]> {
@@ -193,7 +201,9 @@ async function checkAuthority({ acmeDirectoryUrl, acmeCa }: Settings, clock: () 
     return [ok("acme", "the directory answers"), ...(Number.isNaN(date) ? [] : [clockFinding("the ACME directory", date, clock())])];
   } catch (error) {
     return [
-      fault("acme", `the directory does not answer (${reasonOf(error)})`, "check ACME_DIRECTORY_URL, ACME_CA_FILE and the network", true),
+      fault("acme", `the directory does not answer (${reasonOf(error)})`, "check ACME_DIRECTORY_URL, ACME_CA_FILE and the network", {
+        isUnreachable: true,
+      }),
     ];
   } finally {
     transport.close();

@@ -102,7 +102,7 @@ async function checkDisk(state: State): Promise<void> {
   const { bsize, bavail, bfree, blocks } = await statfs(state.dataDir);
   const free = (process.getuid?.() === 0 ? bfree : bavail) * bsize;
   state.disk = { free, total: blocks * bsize };
-  mark(state, "data_disk", free < freeBytesMin && "the disk of DATA_DIR is full", state.db.engine === "sqlite");
+  mark(state, "data_disk", free < freeBytesMin && "the disk of DATA_DIR is full", { isRefusing: state.db.engine === "sqlite" });
 }
 
 function inodeOf({ db, dataDir }: HealthParts): number | undefined {
@@ -122,7 +122,9 @@ function checkLease(state: State): void {
   if (state.isLive()) state.leaselessSince = undefined;
   else state.leaselessSince ??= performance.now();
   const isLate = performance.now() - (state.leaselessSince ?? Infinity) >= leaselessMs;
-  mark(state, "database_writes", isLate && "this node has no lease: the database takes no writes, or answers too late", true);
+  mark(state, "database_writes", isLate && "this node has no lease: the database takes no writes, or answers too late", {
+    isRefusing: true,
+  });
 }
 
 /** Ends the fault if `triesMax` writes succeed: a single one may fit into the space that the log has left. */
@@ -138,7 +140,7 @@ async function tryWriting({ db, faults }: State): Promise<void> {
   }
 }
 
-function mark({ faults }: State, kind: Parameters<Faults["begin"]>[0], reason: string | false, isRefusing = false): void {
+function mark({ faults }: State, kind: Parameters<Faults["begin"]>[0], reason: string | false, { isRefusing = false } = {}): void {
   if (reason === false) faults.end(kind);
   else faults.begin(kind, { reason, isRefusing });
 }

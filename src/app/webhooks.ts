@@ -47,7 +47,7 @@ function resolverOf(dns: Dns): Resolve {
     const found = await Promise.all([dns.lookUp(hostname, "A", accountId), dns.lookUp(hostname, "AAAA", accountId)]);
     const addresses = found.flatMap((one) => (one.outcome === "records" ? one.records.map(({ value }) => value) : []));
     const failed = found.find((one) => one.outcome === "failed");
-    if (addresses.length === 0 && failed) throw new AddressError(`has a host that DNS does not answer for: ${failed.reason}`, false);
+    if (addresses.length === 0 && failed) throw new AddressError(`has a host that DNS does not answer for: ${failed.reason}`);
     return addresses;
   };
 }

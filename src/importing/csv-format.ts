@@ -18,10 +18,10 @@ const headRowsMax = 200;
  * Detects the encoding and the delimiter of a file. A byte order mark decides the encoding. Without one the file is UTF-16 if its beginning has many
  * zero bytes, nearly all of them at even or at odd positions; UTF-8 if the whole file is valid UTF-8; and windows-1252 otherwise.
  *
- * @param isForPage refuses UTF-8 files with control characters too, such as a picture chosen by mistake. Default: only their rows are refused, later
+ * @param options.isForPage refuses UTF-8 files with control characters too, such as a picture chosen by mistake. Default: only their rows are refused, later
  * @throws Problem `invalid_request` for a workbook, for a file that is not text, and for UTF-8 text with damaged characters
  */
-export async function detectFormat(bytes: AsyncIterable<Uint8Array>, file: string, isForPage = false): Promise<CsvFormat> {
+export async function detectFormat(bytes: AsyncIterable<Uint8Array>, file: string, { isForPage = false } = {}): Promise<CsvFormat> {
   const utf8 = utf8Census();
   let head = new Uint8Array(0);
   for await (const chunk of bytes) {

@@ -56,7 +56,7 @@ async function run(task: Task): Promise<void> {
 }
 
 async function inspect({ file, of, format: chosen }: Extract<Task, { kind: "inspect" }>): Promise<Inspected> {
-  const format = chosen ?? (await detectFormat(chunksOf(file.stream()), file.name, true));
+  const format = chosen ?? (await detectFormat(chunksOf(file.stream()), file.name, { isForPage: true }));
   const read = await readColumns(rowsOf(file, format));
   const last = await lastMapping(of);
   const names = new Set(read.columns.map(({ name }) => name));

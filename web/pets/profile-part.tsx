@@ -9,7 +9,7 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
 import { profileTexts as words } from "../texts/en-shop.ts";
 import { amountOf, shownAmount } from "./price.ts";
-import { Photos } from "./photos.tsx";
+import { PhotoEditor } from "./photo-editor.tsx";
 import { profileQuery } from "./profile-query.ts";
 
 type Profile = Schemas["Profile"];
@@ -20,7 +20,7 @@ export function ProfilePart({ petId }: { petId: number }): ReactNode {
   if (data === undefined) return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Waiting lines={2} />;
   return (
     <>
-      <Photos petId={petId} photos={data?.value.photos ?? []} />
+      <PhotoEditor petId={petId} photos={data?.value.photos ?? []} />
       {/* The key leaves out the photos, so that changing them does not reset typed text. */}
       <ProfileForm key={JSON.stringify([data?.value.description, data?.value.price])} petId={petId} profile={data} />
     </>

@@ -58,7 +58,7 @@ function FirstPublication({ projectId, values, hasStartPage }: FirstProps): Reac
           title={words.replaceTitle}
           action={words.publish}
           isSafe
-          onConfirm={() => publishShop(projectId, values, true)}
+          onConfirm={() => publishShop(projectId, values, { replacesStartPage: true })}
           onDone={onSuccess}
           onClose={() => setAsked(false)}
         >

@@ -67,7 +67,7 @@ export async function readShop(projectId: number, signal: AbortSignal): Promise<
 }
 
 /** Publishes the built-in shop beside the project's files. @throws Refusal with the field that is wrong */
-export function publishShop(projectId: number, values: ShopValues, replacesStartPage = false): Promise<Deployment> {
+export function publishShop(projectId: number, values: ShopValues, { replacesStartPage = false } = {}): Promise<Deployment> {
   return change(projectId, "", {
     method: "PUT",
     headers: { "content-type": "application/json" },

@@ -10,7 +10,7 @@ export class AddressError extends Error {
   /** Whether the address was found but is not allowed. */
   readonly isRefused: boolean;
 
-  constructor(message: string, isRefused: boolean) {
+  constructor(message: string, { isRefused = false } = {}) {
     super(message);
     this.isRefused = isRefused;
   }
@@ -71,9 +71,9 @@ export function hostOf({ hostname }: URL): string {
  */
 export async function addressesOf(host: string, { privateAddresses, resolve }: AddressRules, accountId: number): Promise<string[]> {
   const addresses = isIP(host) ? [host] : isLoopbackName(host) ? ["127.0.0.1", "::1"] : await resolve(host, accountId);
-  if (addresses.length === 0) throw new AddressError(`has a host without an address: ${host}`, false);
+  if (addresses.length === 0) throw new AddressError(`has a host without an address: ${host}`);
   if (!privateAddresses && !addresses.every(isPublicAddress))
-    throw new AddressError("leads to an address that is not on the public internet", true);
+    throw new AddressError("leads to an address that is not on the public internet", { isRefused: true });
   return addresses;
 }
 

@@ -104,7 +104,7 @@ async function sendOnce(options: SenderOptions, agents: Agents, sent: Sent, sign
   // A connection to an address needs no look-up, so `checkedLookup` does not check it.
   if (isIP(host) !== 0) await addressesOf(host, options, accountId);
   const isHttp = url.protocol === "http:";
-  if (isHttp && !options.privateAddresses) throw new AddressError("The URL is not an https URL.", true);
+  if (isHttp && !options.privateAddresses) throw new AddressError("The URL is not an https URL.", { isRefused: true });
   const shared = {
     method: "POST",
     headers: { ...sent.headers, "content-length": Buffer.byteLength(body) },

@@ -114,10 +114,10 @@ function openEngine(file: string, options: SqliteOptions): Engine {
   const { flush = fdatasyncInPool, onFlushFailed = () => undefined, onFault = () => undefined } = options;
   const { clock = systemClock, onEvents = () => undefined } = options;
   recoverLog(file);
-  const writer = connect(file, false);
+  const writer = connect(file);
   const sequences = openSequences(writer);
   const write = preparedStatements(writer);
-  const reader = connect(file, true);
+  const reader = connect(file, { readOnly: true });
   const read = preparedStatements(reader);
   const rowCache = openRowCache(writer, read);
   const snapshot = openSnapshot(reader, () => rowCache.check());
@@ -263,7 +263,7 @@ async function close(engine: Engine): Promise<void> {
   for (const connection of engine.failure === undefined ? [reader, writer] : [writer, reader]) connection.close();
 }
 
-function connect(file: string, readOnly: boolean): DatabaseSync {
+function connect(file: string, { readOnly = false } = {}): DatabaseSync {
   const connection = new DatabaseSync(file, { readOnly, timeout: 5_000 });
   if (!readOnly)
     // auto_vacuum has an effect only before the file's first page; the log is cut to the limit when it restarts.

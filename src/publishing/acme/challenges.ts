@@ -21,7 +21,7 @@ export function keyAuthorization(token: string, accountKey: KeyObject): string {
 export async function tlsAlpnCertificate(hostname: string, authorization: string, now: number): Promise<{ cert: string; key: string }> {
   const key = await newPrivateKey();
   const digest = createHash("sha256").update(authorization).digest();
-  const proof = extension(acmeIdentifier, true, der(tags.octetString, digest));
+  const proof = extension(acmeIdentifier, der(tags.octetString, digest), { critical: true });
   const certificate = selfSignedCertificate(key, hostname, { fromMs: now - dayMs, toMs: now + 6 * dayMs }, [proof]);
   return { cert: pem("CERTIFICATE", certificate), key: key.export({ format: "pem", type: "pkcs8" }) };
 }

@@ -56,7 +56,7 @@ export function selfSignedCertificate(
 }
 
 /** An extension of a certificate or a request (RFC 5280 section 4.1.2.9). */
-export function extension(oid: string, critical: boolean, value: Buffer): Buffer {
+export function extension(oid: string, value: Buffer, { critical = false } = {}): Buffer {
   const flag = critical ? [der(0x01, Buffer.from([0xff]))] : [];
   return der(tags.sequence, derOid(oid), ...flag, der(tags.octetString, value));
 }
@@ -68,7 +68,7 @@ export function pem(label: "CERTIFICATE", bytes: Buffer): string {
 }
 
 const alternativeName = (hostname: string): Buffer =>
-  extension(oids.subjectAlternativeName, false, der(tags.sequence, der(0x82, Buffer.from(hostname, "ascii"))));
+  extension(oids.subjectAlternativeName, der(tags.sequence, der(0x82, Buffer.from(hostname, "ascii"))));
 
 const signatureAlgorithm = (): Buffer => der(tags.sequence, derOid(oids.ecdsaWithSha256));
 

@@ -69,7 +69,7 @@ function chips({ categories, category, q }: ListPage): Markup | undefined {
 function cardOf({ id, name, categoryId, status, price, photos }: ShownAnimal, categories: ShownCategory[], index: number): Markup {
   const category = categories.find((one) => one.id === categoryId);
   return markup`<li class="card">
-    <div class="frame">${photos[0] === undefined ? placeholder : pictureOf(photos[0], "(max-width: 34rem) 92vw, 18rem", index > 2)}</div>
+    <div class="frame">${photos[0] === undefined ? placeholder : pictureOf(photos[0], "(max-width: 34rem) 92vw, 18rem", { isLazy: index > 2 })}</div>
     <div class="facts">
       <h2><a href="/animals/${id}">${name}</a></h2>
       ${category !== undefined && markup`<p>${category.name}</p>`}
@@ -117,8 +117,8 @@ export function animalPage(shop: Shop, animal: ShownAnimal, category: ShownCateg
       </nav>
       <article class="pet">
         <div class="gallery">
-          <div class="frame">${first === undefined ? placeholder : pictureOf(first, "(max-width: 48rem) 92vw, 40rem", false)}</div>
-          ${others.length > 0 && markup`<div class="others">${others.map((photo) => pictureOf(photo, "(max-width: 48rem) 30vw, 13rem", true))}</div>`}
+          <div class="frame">${first === undefined ? placeholder : pictureOf(first, "(max-width: 48rem) 92vw, 40rem")}</div>
+          ${others.length > 0 && markup`<div class="others">${others.map((photo) => pictureOf(photo, "(max-width: 48rem) 30vw, 13rem", { isLazy: true }))}</div>`}
         </div>
         <div>
           <h1>${animal.name}</h1>
@@ -160,7 +160,7 @@ export function addressOf({ category, before }: { category?: number | undefined;
 }
 
 /** A photo in the size and format that the browser chooses. Width and height keep its place free while it loads. */
-function pictureOf({ alt, forms }: ShownPhoto, sizes: string, isLazy: boolean): Markup {
+function pictureOf({ alt, forms }: ShownPhoto, sizes: string, { isLazy = false } = {}): Markup {
   const setOf = (wanted: string): string =>
     forms
       .filter(({ type }) => type === wanted)

@@ -6,14 +6,14 @@ import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { useFocusAfterRemoval } from "../parts/use-focus-return.ts";
 import { profileTexts as words } from "../texts/en-shop.ts";
 import { movedTo } from "./photo-order.ts";
-import styles from "./photos.module.css";
+import styles from "./photo-editor.module.css";
 import { useDrag } from "./use-drag.ts";
 import { usePhotos, type Photo } from "./use-photos.ts";
 
 const photosMax = 10;
 
 /** A pet's photos; the first is the cover. Dragging, buttons and the arrow keys change their order. */
-export function Photos({ petId, photos: saved }: { petId: number; photos: Photo[] }): ReactNode {
+export function PhotoEditor({ petId, photos: saved }: { petId: number; photos: Photo[] }): ReactNode {
   const { photos, isAdding, error, edit, add } = usePhotos(petId, saved);
   const [said, say] = useState("");
   const { list, over, handlersOf } = useDrag(move);
