@@ -72,7 +72,7 @@ test("an owner reads who did what, the newest first, with names, and filters by 
   }
 });
 
-test("only an owner reads and exports the audit, and only that of the own account", async () => {
+test("only an owner reads and exports the audit, and only of their own account", async () => {
   const { id, list } = await openShop();
   const other = await openShop();
   const clerk = await newMember(service, { account: id, email: "clerk@shop.example", role: "member" });
@@ -86,7 +86,7 @@ test("only an owner reads and exports the audit, and only that of the own accoun
   assert.ok(!(await exported(other.owner)).text.includes("clerk@shop.example"));
 });
 
-test("the export is CSV that a spreadsheet runs no formula of, holds every event that passes, and is an event itself", async () => {
+test("the export is CSV in which a spreadsheet runs no formula, holds every event that passes the filters, and is itself an event", async () => {
   const { key, email, owner } = await openShop();
   for (const name of ["=1+1", "+cmd", "-2", "@sum", 'quoted ", comma']) await newCategory(service, name, key);
   await service.db.write((tx) => tx.query(sql`UPDATE keys SET name = ${"=HYPERLINK(0)"} WHERE hash IS NOT NULL`));
@@ -104,7 +104,7 @@ test("the export is CSV that a spreadsheet runs no formula of, holds every event
   assert.ok(again.length >= 1 && again.every(({ type, actorName }) => type === "member.exported" && actorName === email));
 });
 
-test("events that only the audit keeps are shown and exported, and a filter that passes little ends its page after 5,000 events", async () => {
+test("events that only the audit keeps are shown and exported, and a filter that passes few events ends its page after 5,000", async () => {
   const { id: accountId, owner, list } = await openShop();
   await service.db.write((tx) => tx.query(sql`UPDATE events SET at = ${Date.now() - 40 * 86_400_000} WHERE account_id = ${accountId}`));
   await service.db.write(async (tx) => {
@@ -125,7 +125,7 @@ test("events that only the audit keeps are shown and exported, and a filter that
 
 const unfiltered = { types: auditTypes, actor: undefined, resource: undefined, requestId: undefined, from: undefined, to: undefined };
 
-test("a change of a role and the removal of second factors are events, and a role that stays is none", async () => {
+test("a change of a role and the removal of second factors are events, and setting the same role again is none", async () => {
   const { id: account, email, list } = await openShop();
   await newMember(service, { account, email: "second@shop.example", role: "member" });
   const [member] = (

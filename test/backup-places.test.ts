@@ -21,7 +21,7 @@ before(async (t) => {
 
 type Report = { file: string; removed: string[] };
 
-test("backups go to an S3 store, older ones of this command go, others stay, and one restores from there", async (t) => {
+test("backups are stored in S3, --keep removes older ones of this command and no others, and one restores from there", async (t) => {
   const store = await startS3(t, "backups");
   const env = { DATA_DIR: dataDir, ...store.env };
   const { file } = await done<Report>(env, "backup", "--to", "s3://backups/shop");
@@ -180,7 +180,7 @@ test("a prefix that leads out of its bucket is refused", async () => {
     );
 });
 
-test("an answer that is not S3's, and a list without end, are refused in one line within bounded memory", async (t) => {
+test("an answer that is not S3's, and an endless list, are refused in one line within bounded memory", async (t) => {
   const list = "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></ListBucketResult>";
   const answers: [string, RegExp][] = [
     ["<!doctype html><html><br></html>", /answers, but not as an S3 store does \(a page of HTML\)/],

@@ -183,7 +183,7 @@ test("a call for another member than the current one is refused and changes noth
   assert.equal((await browser.ask("POST", "/categories", { name: "Written for Ann" }, forAnn)).status, 201);
 });
 
-test("a session from before an upgrade, whose cookie is one token, goes on and takes others beside it", async () => {
+test("a session from before an upgrade, whose cookie is one token, keeps working and takes others beside it", async () => {
   const [ann, bea] = [await newPerson(), await newPerson()];
   const token = randomBytes(32).toString("base64url");
   await shop.db.write((tx) =>
@@ -212,7 +212,7 @@ test("a planted session learns nothing of those beside it, and a plain sign-in m
   assert.ok(!attacker.own.cookie.includes(browser.cookie.slice("petstore-session=".length).split(".")[0] ?? ""));
 });
 
-test("two cookies of the name with different values are no session, so that a tossed one decides nothing", async () => {
+test("two session cookies with different values count as none, so a planted one has no effect", async () => {
   const [ann, attacker] = [await newPerson(), await newPerson()];
   const asked = async (cookie: string) => (await openBrowser(shop).ask("GET", "/session", undefined, { cookie })).status;
   assert.equal(await asked(`${attacker.own.cookie}; ${ann.own.cookie}`), 401);

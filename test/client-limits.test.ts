@@ -12,7 +12,7 @@ const requestsMax = 1_000;
 
 type Seen = { status: number; at: number; code: string | undefined };
 
-/** Time that stands still while a request is under way, and jumps to the next wait's end when nothing else is left to do. */
+/** A clock that stands still while a request is in flight, and jumps to the end of the next wait when nothing else is left to do. */
 function newTime(start: number) {
   let time = start;
   let underWay = 0;
@@ -48,7 +48,7 @@ function newTime(start: number) {
   return { now: () => time, wait, send, seen, runUntil };
 }
 
-/** Calls without a pause, until it is told to stop. */
+/** Calls without a pause until it is stopped. */
 async function callOnAndOn(client: PetStore, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) await client.GET("/categories", { signal }).catch(() => signal.aborted || assert.fail());
 }

@@ -21,7 +21,7 @@ const headersOf = (of = secret, timestamp = 1_798_761_600) => ({
   "webhook-signature": signatureOf(of, "msg_1", timestamp, body),
 });
 
-test("a message that the secret signed is returned, from text or bytes, and from either form of headers", async () => {
+test("a message that the secret signed is returned, given as text or bytes, with either form of headers", async () => {
   for (const given of [body, new TextEncoder().encode(body)]) {
     for (const headers of [headersOf(), new Headers(headersOf())]) {
       const message = await verifyWebhook(secret, headers, given, { now });

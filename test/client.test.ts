@@ -61,7 +61,7 @@ test("while one request waits for Retry-After, the same client sends no other", 
     await Promise.all(Array.from({ length: 40 }, get)),
     Array.from({ length: 40 }, () => 200),
   );
-  // What was under way when the refusal came had left before; everything else has waited.
+  // Requests in flight when the refusal came had been sent before it; all others waited.
   const early = sentAt.filter((ms) => ms === 0).length;
   assert.ok(early <= 1 + 16, `${early} were sent at once`);
   assert.ok(sentAt.every((ms) => ms === 0 || ms >= 42_000));
@@ -75,7 +75,7 @@ test("when an answer says that nothing is left, the next request waits for the n
   assert.deepEqual(sentAt, [0, 17_000, 17_000]);
 });
 
-test("a 429 that asks for longer than 15 minutes, or comes a sixth time, is given back, and nothing more is sent meanwhile", async (t) => {
+test("a 429 that asks for longer than 15 minutes, or comes a sixth time, is returned to the caller, and nothing more is sent meanwhile", async (t) => {
   const long = await clientOf(t, (_, response) => reply(response, 429, {}, { "retry-after": "901" }));
   assert.equal(await long.get(), 429);
   await assert.rejects(long.get(), { code: "rate_limit_exceeded", message: /limit is reached, for 16 more minutes/ });
@@ -85,14 +85,14 @@ test("a 429 that asks for longer than 15 minutes, or comes a sixth time, is give
   assert.equal(often.requests.length, 6);
 });
 
-test("where the connection breaks, tries come ever later and end", async (t) => {
+test("if the connection breaks, the client retries after growing pauses, and then gives up", async (t) => {
   const { get, requests, waits } = await clientOf(t, (request) => request.socket.destroy());
   await assert.rejects(get(), { code: "unavailable", message: /cannot be reached/ });
   assert.equal(requests.length, 6);
   assert.deepEqual(waits, [250, 500, 1_000, 2_000, 4_000]);
 });
 
-test("an answer that breaks off is asked for again", async (t) => {
+test("a request whose answer breaks off is sent again", async (t) => {
   const { get } = await clientOf(t, (_, response, nth) => {
     if (nth > 1) return reply(response, 200, []);
     response.writeHead(200, { "content-length": "100" }).write("[", () => response.destroy());
@@ -112,7 +112,7 @@ test("every POST carries an Idempotency-Key, the same on each try and another fo
   assert.notEqual(other, first);
 });
 
-test("while an earlier try with the same key still runs, or on a 503, the client comes back with the same body", async (t) => {
+test("while an earlier try with the same key still runs, or on a 503, the client sends the same body again", async (t) => {
   const answers = [409, 503, 201];
   const bodies: string[] = [];
   const { client } = await clientOf(t, async (request, response, nth) => {
@@ -156,7 +156,7 @@ test("an error has the code, the status and the request id of its answer", async
   );
 });
 
-test("a 503 is waited out as its Retry-After says; one that asks for over a minute is given back", async (t) => {
+test("the client waits as a 503's Retry-After says; a 503 that asks for over a minute is returned to the caller", async (t) => {
   const short = await clientOf(t, (_, response, nth) => reply(response, nth === 1 ? 503 : 200, [], { "retry-after": "30" }));
   assert.deepEqual([await short.get(), short.waits], [200, [30_000]]);
   const long = await clientOf(t, (_, response) => reply(response, 503, {}, { "retry-after": "61" }));
@@ -214,7 +214,7 @@ test("the rows of a list come one by one, and a page only when it is needed", as
   assert.deepEqual([seen, requests.length], [[1, 2], 2]);
 });
 
-test("a list that gives the same cursor again is broken off", async (t) => {
+test("the client stops reading a list that returns the same cursor again", async (t) => {
   const { client } = await clientOf(t, (_, response) => reply(response, 200, [], { link: '</v1/pets?cursor=c>; rel="next"' }));
   await assert.rejects(Array.fromAsync(pages(client, "/pets")), { message: /does not end/ });
 });
@@ -232,14 +232,14 @@ test("an address with a user name, or of another protocol, is refused; a final /
   assert.equal(open("http://localhost:8080/v1/").url, "http://localhost:8080");
 });
 
-test("of the windows that RateLimit names, the fullest counts, and of those used up the one that lasts longest", () => {
+test("of the windows that RateLimit names, the one with the fewest requests left counts, and of those used up the one that resets last", () => {
   const left = (ratelimit: string) => limitLeft(new Headers({ ratelimit }));
   assert.deepEqual(left('"minute";r=3;t=20, "day";r=940;t=5000'), { requests: 3, resetMs: 20_000 });
   assert.deepEqual(left('"minute";r=0;t=20, "day";r=0;t=5000'), { requests: 0, resetMs: 5_000_000 });
   assert.equal(left("soon"), undefined);
 });
 
-test("types are made of all that a description says, or not at all", () => {
+test("types are made of everything in a description, or not at all", () => {
   const described = (schema: object) => typesOf({ paths: {}, components: { schemas: { Thing: schema } } });
   assert.match(described({ type: "string", enum: ["a", null], nullable: true }), /Thing: "a" \| null;/);
   assert.match(described({ oneOf: [{ type: "string" }, { type: "integer" }] }), /Thing: string \| number;/);

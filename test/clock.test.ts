@@ -12,7 +12,7 @@ function offBy(hours: number): Record<string, string> {
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(patch)}` };
 }
 
-test("a start whose clock is hours behind the data says so in one line, and serves; later ones do not say it", async (t) => {
+test("a service whose clock is hours behind the data warns in one line and serves; later starts do not warn", async (t) => {
   const dataDir = join(temporaryFolder(t), "data");
   const ahead = spawnServer(t, dataDir, offBy(5)); // as after a restore of what a machine with a wrong clock wrote
   await addressOf(ahead);

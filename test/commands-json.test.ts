@@ -36,10 +36,10 @@ async function openScene(t: TestContext) {
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** What an object has that a command printed before. */
+/** A value from an object that an earlier command printed. */
 type Printed = (command: string) => Json;
 
-/** A line for each command, in an order in which each finds what it needs. */
+/** A command line for each command, in an order in which each finds the data that it needs. */
 function linesFor({ service, receiver, folder }: Scene, database: string): [name: string, line: (printed: Printed) => Line][] {
   const [own, stopped] = [String(service.accountId), { DATA_DIR: join(folder, "stopped") }];
   const example = (name: string) => join(root, "examples", name);

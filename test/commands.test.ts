@@ -60,7 +60,7 @@ test("the documentation has every command, and no other", () => {
   assert.deepEqual(listed.toSorted(), commands.map(({ name }) => name).toSorted());
 });
 
-test("the exit code tells a wrong value, an absent thing, a refusal, a wrong key and an absent service apart, each with one line", async (t) => {
+test("a wrong value, a missing resource, a refusal, a wrong key and a missing service have different exit codes, each with one line", async (t) => {
   const { bare, withKey } = openHome(temporaryFolder(t));
   await withKey("projects", "create", "taken");
   const absent = createServer().listen(0, "127.0.0.1");
@@ -152,7 +152,7 @@ test("--json prints one object: of an export too, and of a file that it wrote", 
   }
 });
 
-test("what exists already is left as it is with --if-not-exists, and another account's is refused", async (t) => {
+test("--if-not-exists leaves what exists as it is, and refuses a name of another account", async (t) => {
   const { withKey, json, bare } = openHome(temporaryFolder(t));
   const first = await json("projects", "create", "paws", "--if-not-exists");
   const again = await json("projects", "create", "paws", "--name", "Other", "--if-not-exists");
@@ -242,7 +242,7 @@ test("an import reads its rows or its mapping from standard input", async (t) =>
   assert.equal((await bare(["import", "-", "--mapping", "-", ...records], mapping)).code, 2);
 });
 
-test("a full device is one line and exit code 1; a reader that has gone, of either output, is no failure", async () => {
+test("a full device is one line and exit code 1; a reader of either output that has gone is no failure", async () => {
   const full = spawn(process.execPath, [main, "settings", "--json"], {
     env: inherited(),
     stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],

@@ -161,7 +161,7 @@ test("filters take the values that are described, and nothing else", async () =>
   assert.deepEqual(await refusal("GET", `/pets?${ids(101)}`), [400, "invalid_request"]);
 });
 
-test("every response carries an X-Request-Id of its own", async () => {
+test("every response carries its own X-Request-Id", async () => {
   const asked = [shop.ask("GET", "/pets"), shop.ask("GET", "/pets", { key: "" }), shop.ask("GET", "/nothing"), shop.ask("PUT", "/pets")];
   const outside = ["/", "/healthz", "/openapi.json", "/nowhere"].map((path) => ask(shop.address + path, "GET"));
   const ids = (await Promise.all([...asked, ...outside])).map(({ headers }) => headers.get("x-request-id"));
@@ -269,7 +269,7 @@ test("POST answers 201 with Location, which is where the resource is; DELETE ans
   }
 });
 
-test("identifiers are positive, below 2^53, and never given twice", async () => {
+test("identifiers are positive, below 2^53, and never assigned twice", async () => {
   const seen = new Set<number>();
   for (let i = 0; i < 5; i++) {
     const { id } = await newPet(shop, categoryId);

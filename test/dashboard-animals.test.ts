@@ -51,7 +51,7 @@ test("clearing the filters also clears text that was just typed", async (t) => {
   await page.getByRole("button", { name: "Clear filters" }).click();
   await rowOf(page, "Ben").waitFor();
   await page.clock.fastForward(1_000);
-  // what the typing would have led to is there before this is answered
+  // a request that the typing caused would arrive before this one is answered
   await page.evaluate("fetch('/favicon.svg')");
   assert.equal(await search.inputValue(), "");
   assert.equal(new URL(page.url()).search, "");

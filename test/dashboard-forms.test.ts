@@ -110,7 +110,7 @@ test("a failure looks and sounds like one, and notices cover neither dialogs nor
   assert.deepEqual(await findings(page), []);
 });
 
-test("the home page shows open orders and low stock, and its set-up list ticks itself off", async (t) => {
+test("the home page shows open orders and low stock, and its set-up list ticks off what is done", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("");
   await page.getByRole("heading", { name: "Open orders" }).waitFor();

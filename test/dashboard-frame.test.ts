@@ -21,7 +21,7 @@ const actions = {
   account: "Rename the shop",
 };
 
-test("the main action is in the same place on every page, once, and every page has its picture in the navigation", async (t) => {
+test("the main action is in the same place on every page, once, and every page has its icon in the navigation", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("");
   const places: Record<string, unknown> = {};
@@ -115,7 +115,7 @@ test("the palette says that it searches, opens the guide at an error's line, and
   await page.locator("tr#insufficient_stock:focus").waitFor();
 });
 
-test("what is typed before the palette's code has come stands in the palette, with the focus", async (t) => {
+test("text typed before the palette's code has loaded is in the palette, which has the focus", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/categories");
   const code = Promise.withResolvers<void>();
@@ -137,7 +137,7 @@ test("what is typed before the palette's code has come stands in the palette, wi
   await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
 });
 
-test("a page whose palette cannot load stays as it is, and the palette opens once it can", async (t) => {
+test("if the palette cannot load, the page stays as it is, and the palette opens once it can", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/categories");
   const code = "**/assets/palette-*.js";

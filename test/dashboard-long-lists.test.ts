@@ -21,10 +21,10 @@ const edgeOf = (page: Page) =>
     return { index: Number(row.dataset.index), top: row.getBoundingClientRect().top };
   })()`);
 
-/** Scrolls at once, and waits until what is there is drawn. */
+/** Scrolls at once, and waits until the rows there are drawn. */
 const scroll = (page: Page, how: string) =>
   page.evaluate(`new Promise((done) => { ${how}; requestAnimationFrame(() => requestAnimationFrame(done)); })`);
-/** Scrolls to a part of all that can be scrolled, as who drags the bar does. */
+/** Scrolls to a part of the whole height, as a person who drags the scroll bar does. */
 const drag = (page: Page, part: number) =>
   scroll(page, `scrollTo({ top: document.documentElement.scrollHeight * ${part}, behavior: "instant" })`);
 const scrollUp = (page: Page, px: number) => scroll(page, `scrollBy({ top: ${-px}, behavior: "instant" })`);

@@ -67,7 +67,7 @@ function compare(name: string, tree: string): void {
 }
 
 for (const [name, { path, ready }] of Object.entries(scenes)) {
-  test(`a screen reader finds ${name} as it was`, async (t) => {
+  test(`a screen reader finds ${name} as recorded`, async (t) => {
     const { page } = await visitSignedIn(t, browser, service, `/dashboard${path}`, { account: service.accountId });
     await ready(page);
     await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
@@ -78,7 +78,7 @@ for (const [name, { path, ready }] of Object.entries(scenes)) {
   });
 }
 
-test("a screen reader finds sign-in as it was", async (t) => {
+test("a screen reader finds sign-in as recorded", async (t) => {
   const { page } = await visit(t, browser, `${service.address}/sign-in`);
   await button("Sign in")(page);
   compare("sign-in", await page.getByRole("main").ariaSnapshot());

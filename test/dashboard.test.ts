@@ -20,7 +20,7 @@ after(() => shop.close());
 /** Each test has the windows of a minute of its own. */
 const nextMinute = () => (time.now += 60_000);
 
-test("the dashboard calls the operations of the API, and links stay where it calls", async () => {
+test("the dashboard calls the operations of the API, and its links stay below its own prefix", async () => {
   const made = await owner.ask<Category>("POST", "/categories", { name: "Dogs" });
   assert.deepEqual([made.status, made.headers.get("location")], [201, `/dashboard/v1/categories/${made.body.id}`]);
   await owner.ask("POST", "/categories", { name: "Cats" });
@@ -95,7 +95,7 @@ test("the dashboard knows no keys, and the API no sessions", async () => {
   assert.equal(withCookie.status, 401);
 });
 
-test("a write from another origin, or from none, is refused before anything of it is done", async () => {
+test("a write from another origin, or from none, is refused before any of it is carried out", async () => {
   const evil: Record<string, string>[] = [
     { origin: "https://evil.example" },
     { origin: "null" },
@@ -179,7 +179,7 @@ test("members work in the store and see who has access; owners alone change that
   assert.deepEqual((await member.ask("GET", "/members")).body, members);
 });
 
-test("a key made, rotated and revoked in the dashboard is so for the API at once", async () => {
+test("a key that is made, rotated or revoked in the dashboard is so for the API at once", async () => {
   nextMinute();
   const { body: made } = await owner.ask<{ id: number; key: string; scopes: string[] }>("POST", "/keys", { scopes: ["catalogue:read"] });
   assert.equal((await shop.ask("GET", "/pets", { key: made.key })).status, 200);
@@ -266,7 +266,7 @@ test("people see their own sessions, end one or all others, and nobody else's", 
   assert.deepEqual([(await there.ask("GET", "/session")).status, (await here.ask("GET", "/session")).status], [401, 200]);
 });
 
-test("an account that is deleted takes its people along", async () => {
+test("deleting an account deletes its members", async () => {
   const { id } = await shop.newAccount();
   const person = await newMember(shop, { account: id, email: "last@shop.example", role: "owner" });
   await shop.administration["accounts.delete"]({ id });

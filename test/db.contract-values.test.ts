@@ -53,7 +53,7 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
       assert.equal((await db.query(sql`SELECT id FROM shelves WHERE id = ${4_503_599_627_370_496}`)).length, 0);
     });
 
-    test("what may not be bound is refused, and never taken for something else", async (t) => {
+    test("a value that may not be bound is refused, and never read as another one", async (t) => {
       const { db } = await openShelves(t, engine);
       for (const value of [undefined, new Date(0), { a: 1 }, [1]]) {
         await assert.rejects(db.query(sql`SELECT id FROM shelves WHERE id = ${value}`), TypeError);
@@ -78,7 +78,7 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
         .query<{ id: number }>(name === "shelf" ? sql`SELECT nextval('shelf') AS id` : sql`SELECT nextval('box') AS id`)
         .then(([row]) => Number(row?.id));
 
-    test("a sequence never gives a value twice: not after a failure, nor after the database was closed", async (t) => {
+    test("a sequence never returns a value twice: not after a failure, nor after the database was closed", async (t) => {
       const place = await placeFor(t);
       const seen = new Set<number>();
       for (let opening = 0; opening < 3; opening++) {
@@ -101,7 +101,7 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
       }
     });
 
-    test("values of writes made at once are different, and each sequence counts for itself", async (t) => {
+    test("concurrent writes get different values, and each sequence counts separately", async (t) => {
       const place = await placeFor(t);
       const db = await place.open();
       t.after(() => db.close());

@@ -14,7 +14,7 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
       assert.equal(db.engine, engine);
     });
 
-    test("a write resolves with what its body gave, and is seen by every query from then on", async (t) => {
+    test("a write resolves with what its body returned, and every query sees it from then on", async (t) => {
       const { db } = await openShelves(t, engine);
       const given = await db.write(async (tx) => {
         await addShelf(tx, 1);
@@ -49,7 +49,7 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
       assert.deepEqual([inside.length, outside], [1, []]);
     });
 
-    test("a body that throws changes nothing, and its error is the caller's", async (t) => {
+    test("a body that throws changes nothing, and its error reaches the caller", async (t) => {
       const { db } = await openShelves(t, engine);
       const error = new Error("changed my mind");
       const thrown = db.write(async (tx) => {
@@ -60,7 +60,7 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
       assert.deepEqual(await shelves(db), []);
     });
 
-    test("of writes made at once each that fails takes back its own changes alone", async (t) => {
+    test("of concurrent writes, each one that fails rolls back only its own changes", async (t) => {
       const { db } = await openShelves(t, engine);
       const writes = Array.from({ length: 90 }, (_, id) =>
         db.write(async (tx) => {
@@ -78,7 +78,7 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
       assert.deepEqual(await shelves(db), [...kept, ...kept.filter((id) => id % 3 === 1).map((id) => id + 1_000)]);
     });
 
-    test("a conditional statement holds under concurrency: what there is once is taken once", async (t) => {
+    test("a conditional statement holds under concurrency: a single unit is taken once", async (t) => {
       const { db } = await openShelves(t, engine);
       await db.write((tx) => addShelf(tx, 1, "stock", 10));
       const take = () => db.write((tx) => tx.query(sql`UPDATE shelves SET size = size - 1 WHERE id = 1 AND size >= 1 RETURNING size`));
@@ -86,7 +86,7 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
       assert.equal(taken.length, 10);
     });
 
-    test("a broken constraint raises its kind, and the other statements of the body are taken back with it", async (t) => {
+    test("a broken constraint raises its kind, and the other statements of the body are rolled back with it", async (t) => {
       const { db } = await openShelves(t, engine);
       await db.write((tx) => addShelf(tx, 1));
       const broken: [Parameters<typeof breaks>[0], (tx: Transaction) => Promise<unknown>][] = [

@@ -64,7 +64,7 @@ const decided = [
   "verifyDomain POST /projects/{projectId}/domains/{hostname}/verify",
 ];
 
-test("every operation that was decided is described, under its operationId", () => {
+test("every agreed operation is described, under its operationId", () => {
   const described = new Set(operations.map(({ operationId, method, path }) => `${operationId} ${method} ${path}`));
   for (const operation of decided) assert.ok(described.has(operation), operation);
 });
@@ -89,7 +89,7 @@ test("the tags Pets and Store carry no operations: they group the tags of those 
   );
 });
 
-test("the panel to try it out is off for GET /store/orders alone", () => {
+test("the interactive panel is off for GET /store/orders alone", () => {
   const off = operations.filter((operation) => "x-hideTryItPanel" in operation);
   assert.deepEqual(
     off.map(({ operationId, ...operation }) => [operationId, operation["x-hideTryItPanel"]]),

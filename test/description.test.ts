@@ -37,7 +37,7 @@ test("what the service serves is the description of the repository with the code
   assert.deepEqual(withoutSamples(json.body as Document), committed);
 });
 
-test("the description is served compressed, and not again to who has it", async () => {
+test("the description is served compressed, and not again to a client that has it", async () => {
   const url = `${shop.address}/openapi.json`;
   const answer = await fetch(url, { headers: { "accept-encoding": "gzip" } });
   assert.equal(answer.headers.get("content-encoding"), "gzip");

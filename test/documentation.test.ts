@@ -67,7 +67,7 @@ const words = ["none", "one", "two", "three", "four", "five", "six", "seven", "e
 const secrets = [...settings.keys()].filter((name) => settings.has(secretFileName(name)));
 const fileNames = new Set(secrets.map(secretFileName));
 
-/** What stands for a default that is empty: nothing, or what the service finds by itself. */
+/** The words for an empty default: none, or a value that the service determines. */
 const foundOtherwise: Record<string, string> = { SECRETS_KEY: "`DATA_DIR/secrets.key`", DNS_SERVERS: "the system's" };
 
 test("every setting is in docs/operating.md with its default, and nothing else is there", () => {
@@ -85,7 +85,7 @@ test("every setting is in docs/operating.md with its default, and nothing else i
   assert.deepEqual(quoted(ofSecrets).toSorted(), secrets.toSorted());
 });
 
-test("every variable that the pages name is a setting, and every one of the certificates is explained", () => {
+test("every variable that the documentation names is a setting, and it explains every setting of certificates", () => {
   const ofOthers = new Set(["API_KEY", "BASE_URL", "NODE_OPTIONS"]);
   for (const [name, text] of Object.entries(pages)) {
     const named = Array.from(text.matchAll(/[^-_\w]\$?([A-Z]+_[A-Z_]+)\b/g), ([, variable = ""]) => variable);
@@ -99,7 +99,7 @@ test("every variable that the pages name is a setting, and every one of the cert
   );
 });
 
-test("every command line of the pages is one that its command takes", () => {
+test("every command line in the documentation is one that its command takes", () => {
   const lines = Object.entries(pages).flatMap(([name, text]) =>
     Array.from(text.matchAll(/npm run (?:--silent )?petstore -- ([^`|]*?)(?=`| \||\n)/g), ([, line = ""]) => ({ name, line })),
   );
@@ -120,7 +120,7 @@ test("the options of `petstore import` are all in docs/importing.md, and no othe
   assert.deepEqual(new Set(documented), new Set(options));
 });
 
-test("the plans' limits in the README and the specification are those that are counted by", () => {
+test("the plans' limits in the README and the specification are those that the service applies", () => {
   const rows = plans.map((plan) => {
     const { perMinute, perDay } = quotaOf({ plan, perMinute: null, perDay: null });
     const { records, publishedBytes } = storageLimits({ plan });
@@ -137,7 +137,7 @@ test("the specification lists every error code with its status", () => {
   assert.deepEqual(Object.fromEntries(listed), statuses);
 });
 
-test("the limits of a deployment in the specification are those that are kept to", () => {
+test("the limits of a deployment in the specification are those that the service applies", () => {
   const mib = (bytes: number): string => `${bytes / 1_048_576} MiB`;
   const { packedBytesMax, unpackedBytesMax, fileBytesMax, filesMax, pathBytesMax: allPathsMax } = archiveLimits;
   const rows = tableOf(page("docs/specification/6-publishing.md"), "| limit").slice(0, -1);

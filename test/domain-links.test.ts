@@ -37,7 +37,7 @@ suite("a link to the records of a domain", () => {
   };
   const idle = () => platform.service.publishing.idle();
 
-  test("it shows the records and their state, to nobody's account, until they are right", async () => {
+  test("it shows the records and their state without a sign-in, until they are right", async () => {
     await platform.addDomain(project, "www.pass.test");
     await idle();
     const path = await make("www.pass.test");

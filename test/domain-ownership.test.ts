@@ -205,7 +205,7 @@ suite("a name belongs to the account that controls its DNS", () => {
     assert.equal((await platform.https("www.sold.test", "/")).body, other.page);
   });
 
-  test("a dangling record gives a name to nobody: another account needs the TXT proof as well, also for sibling names", async () => {
+  test("a dangling record gives nobody a name: another account also needs the TXT proof, for sibling names too", async () => {
     await owner.attach("www.left.test");
     await owner.remove("www.left.test");
     for (const hostname of ["www.left.test", "shop.left.test"]) {

@@ -31,7 +31,7 @@ const applied = ({ headers }: Reply): string | null => headers.get("preference-a
 const tryOut = <T = Failure>(method: string, path: string, asked: Asked = {}): Promise<Reply<T>> =>
   shop.ask<T>(method, path, { ...asked, headers: { ...dry, ...asked.headers } });
 
-/** What changes without a change of the shop: that requests were made, and leases. */
+/** Tables that change without a change of the shop: counts of requests, and leases. */
 const ofRequests = new Set(["nodes", "usage", "changes", "event_numbering"]);
 
 /** Every row of the database, as texts; on SQLite the last identifiers that were given too. */
@@ -148,7 +148,7 @@ function contentOf({ dataDir }: TestService): string[] {
   return existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted() : [];
 }
 
-test("a dry run in a row of orders neither takes units nor leaves the others any fewer", async () => {
+test("a dry run among orders takes no units, and leaves as many for the others", async () => {
   const { id: petId } = await newPet(shop, categoryId, { name: "Row" });
   await made(shop, "PUT", `/store/inventory/${petId}`, { quantity: 10 });
   const replies = await Promise.all(
@@ -194,7 +194,7 @@ test("an Idempotency-Key beside a dry run keeps nothing and replays nothing", as
   assert.deepEqual([bad.status, bad.body.code], [400, "invalid_request"]);
 });
 
-test("where there is no dry run, to ask for one is a 400 that changes nothing", async () => {
+test("asking for a dry run where there is none is a 400 that changes nothing", async () => {
   const cases: [string, string, unknown?][] = [
     ["GET", "/pets"],
     ["HEAD", "/pets"],

@@ -61,7 +61,7 @@ test("a dump loaded into either engine gives the same tables, rows, checksums an
   await assert.rejects(loadIntoPostgres(url, openSqliteDump(file)), /the database is not empty: it has the table accounts/);
 });
 
-test("a page of rows with long texts has few of them", async (t) => {
+test("a page of rows with long texts has few rows", async (t) => {
   const file = join(temporaryFolder(t), "long.db");
   const db = openSqlite(file);
   await migrate(db, 1);

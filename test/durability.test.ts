@@ -39,7 +39,7 @@ async function openShop(t: TestContext) {
 
 type Shop = Awaited<ReturnType<typeof openShop>>;
 
-/** What the service shows is what was acknowledged, no more and no less; and no unit was lost or made. */
+/** The service shows exactly what was acknowledged, and no unit was lost or created. */
 async function requireAllKept(address: string, { key, clerks, animals }: Pick<Shop, "key" | "clerks" | "animals">): Promise<void> {
   const all = async <T>(path: string): Promise<T[]> => {
     const rows: T[] = [];
@@ -73,7 +73,7 @@ async function requireAllKept(address: string, { key, clerks, animals }: Pick<Sh
   }
 }
 
-test("killed again and again under load, it starts without help each time and has every write that it acknowledged", async (t) => {
+test("a service that is killed again and again under load starts without help each time, and has every write that it acknowledged", async (t) => {
   const shop = await openShop(t);
   const { clerks } = shop;
   for (let round = 0; round < kills; round += 1) {
@@ -96,7 +96,7 @@ test("killed again and again under load, it starts without help each time and ha
   await server.kill();
 });
 
-test("asked to stop under load, it answers what is in flight, and keeps all that it answered", async (t) => {
+test("a service that is asked to stop under load answers the requests in flight, and keeps every write that it answered", async (t) => {
   const shop = await openShop(t);
   const { clerks, key } = shop;
   const server = await shop.start();

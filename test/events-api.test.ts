@@ -123,7 +123,7 @@ test("a position before the oldest event that is kept is a 410 with that positio
   requireWhole(kept, checkpoint.oldest);
 });
 
-test("with wait, a request is answered when an event comes, or empty when the time is over", async () => {
+test("with wait, a request is answered when an event comes, or with an empty list when the time is over", async () => {
   const { key, add } = await openShop(1);
   const { position } = (await service.ask<{ position: number }>("GET", "/events/checkpoint", { key })).body;
   const waiting = list(`?after=${position}&wait=30`, { key });
@@ -156,7 +156,7 @@ test("a stream sends events as they happen, resumes after Last-Event-ID, and end
   assert.equal(refused.status, 406);
 });
 
-test("an account has at most 20 streams, one of another account is not among them, and revoking the key ends them", async () => {
+test("an account has at most 20 streams, those of other accounts do not count, and revoking the key ends them", async () => {
   const { key, id } = await openShop(0);
   const other = await openShop(0);
   const streams = await Promise.all(Array.from({ length: 20 }, () => readStream(key)));

@@ -26,7 +26,7 @@ const linesOf = (out: string): ShopEvent[] =>
     .split("\n")
     .map((line) => JSON.parse(line) as ShopEvent);
 
-test("events tail prints the events after a position, of the types asked for, and none from before now by default", async () => {
+test("events tail prints the events after a position, of the types asked for, and by default only new ones", async () => {
   const all = await petstore(shop, "events", "tail", "--after", "0", "--no-follow", "--json");
   assert.deepEqual([all.code, all.error], [0, ""]);
   const found = linesOf(all.out);
@@ -59,7 +59,7 @@ async function openReceiver(t: TestContext, first = 204) {
   return { received, target: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks` };
 }
 
-test("listen sends each event signed like a webhook, in order, and again until it is taken", async (t) => {
+test("listen sends each event signed like a webhook, in order, and again until the program accepts it", async (t) => {
   const { received, target } = await openReceiver(t, 500);
   const asked = ["--forward-to", target, "--secret", secret, "--after", "0", "--types", "pet.*", "--no-follow"];
   const sent = await petstore(shop, "listen", ...asked);
@@ -80,7 +80,7 @@ test("listen sends each event signed like a webhook, in order, and again until i
   }
 });
 
-test("listen and events trigger never print a secret that was given, and one they made only to a person or if asked", async (t) => {
+test("listen and events trigger never print a secret that they were given, and print a new one only on a terminal or if asked", async (t) => {
   const server = createServer((_request, response) => response.writeHead(204).end()).listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(() => server.close());
@@ -110,7 +110,7 @@ test("listen and events trigger never print a secret that was given, and one the
   }
 });
 
-test("the client's events go on where the last run ended, wait for the next one, and end with their signal", async () => {
+test("the client's events continue where the last run ended, wait for the next one, and end when their signal aborts", async () => {
   const client = openClient({ url: shop.address, key: shop.key });
   const seen: ShopEvent[] = [];
   for await (const event of events(client, { after: 0, follow: false })) seen.push(event);

@@ -14,7 +14,7 @@ import { until } from "./support/until.ts";
 
 type Checked = { whole: boolean; faults: string[]; events?: { events: number; resources: number; unchecked: number } };
 
-test("verify --events checks the event logs of a data folder and of a backup, and finds a row that its newest event does not know", async (t) => {
+test("verify --events checks the event logs of a data folder and of a backup, and finds a row that differs from its newest event", async (t) => {
   const folder = temporaryFolder(t);
   const service = await startService();
   t.after(() => service.close());

@@ -126,7 +126,7 @@ test("refusals, replays and writes that change nothing make no event", async () 
   assert.equal((await names()).filter((name) => name === `order.created order/${order.id}`).length, 1);
 });
 
-test("a batch of 1,000 pets makes 1,000 events, and deleting a tracked pet one for its entry", async () => {
+test("a batch of 1,000 pets makes 1,000 events, and deleting a tracked pet also makes one for its entry", async () => {
   const { send, events, names } = await openShop();
   const { id: categoryId } = await send("POST", "/categories", { name: "Dogs" });
   const pets = await send<{ id: number }[]>(

@@ -71,8 +71,8 @@ function assertHeaders(operation: Operation, reply: Reply): void {
 const moment = Date.UTC(2026, 11, 24, 10);
 
 /**
- * The account of a test has a name, limits, uses and a log of its own, and its webhooks have random secrets and move on: of their examples only
- * the form is true.
+ * A test's account has its own name, limits, use and log, and its webhooks have random secrets and changing positions: of these examples only
+ * the form is compared.
  */
 function assertIsExample(operation: Operation, status: number, body: unknown): void {
   if (operation.operationId === "streamEvents") return assert.match(String(body), /^: open\n\nid: 1\ndata: \{/);

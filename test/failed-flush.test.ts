@@ -9,7 +9,7 @@ import { addressOf, createAccount, spawnServer, type ServerProcess } from "./sup
 import { ask } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
-/** Beyond what a start flushes, which makes each migration last. */
+/** The number of the flush that fails: after those of a start, which flushes each migration. */
 const failedFlush = 80;
 const writesMax = 100;
 

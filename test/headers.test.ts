@@ -31,7 +31,7 @@ function requireTooLarge({ status, headers, body }: RawAnswer): void {
 }
 
 const headers = (count: number): string[] => Array.from({ length: count }, (_, i) => `x-${i}: a`);
-/** What is too large, as what follows the path and as header lines. */
+/** Requests that are too large: the text after the path, and the header lines. */
 const tooLarge: [title: string, target: string, more: string[]][] = [
   ["a query of 70 KB", `?q=${"a".repeat(70_000)}`, []],
   ["a path of 17 KiB", `/${"a".repeat(17_408)}`, []],

@@ -21,7 +21,7 @@ const refusals = new Set([400, 404, 421, 431]);
 
 const hostile = [...hostileNames, ...lookalikes];
 
-/** What the same name may look like. */
+/** Spellings of the same name. */
 const spellings = (name: string): string[] => [
   name,
   name.toUpperCase(),
@@ -56,7 +56,7 @@ suite("whatever name a request comes with", () => {
     return { status: Number(head.split(" ")[1]), body };
   }
 
-  /** A refusal in words of the edge's own: never an error of ours, and no page of anybody. */
+  /** A refusal in the edge's own words: never an internal error, and nobody's page. */
   function requireRefusal({ status, body }: { status: number; body: string }, host: string): void {
     assert.ok(refusals.has(status), `${status} for ${JSON.stringify(host.slice(0, 80))}`);
     assert.ok(!body.includes(alpha.page) && !body.includes(beta.page), `a page for ${JSON.stringify(host.slice(0, 80))}`);

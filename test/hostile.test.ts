@@ -18,7 +18,7 @@ const operations = operationsIn(document);
 const check = bodyChecker(document);
 /** Requests to each operation in one run. On PostgreSQL, which is slower at it, fewer find what only its texts and numbers do. */
 const requestsEach = runs(engine === "postgres" ? 8 : 24, 120);
-/** Apart enough for a caller without a key to stay within its address's day. */
+/** Requests are so far apart that a caller without a key stays within its address's day. */
 const betweenMs = 90_000;
 const neighbourMsMax = 12 * 3_600_000;
 
@@ -83,7 +83,7 @@ async function publish(shop: Shop, slug: string): Promise<void> {
 
 /** All records of an account, versions and holds included. */
 async function recordsOf({ id }: Pick<Shop, "id">): Promise<unknown> {
-  // what was accepted before goes on by itself
+  // deployments and domains that were accepted before change in the background
   await service.publishing.idle();
   const tables = [
     sql`SELECT * FROM categories WHERE account_id = ${id} ORDER BY id`,
@@ -103,7 +103,7 @@ async function recordsOf({ id }: Pick<Shop, "id">): Promise<unknown> {
   return Promise.all(tables.map((query) => service.db.query(query)));
 }
 
-/** An answer of the API whatever was asked: a described success, or the specification's Error by the table. */
+/** Checks an answer to any request: a described success, or an Error with a code and status of the specification's table. */
 function requireInContract(operation: Operation, { status, headers, body }: RawAnswer): void {
   for (const name of ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"])
     assert.ok(headers[name], `${status} without ${name}`);
@@ -116,7 +116,7 @@ function requireInContract(operation: Operation, { status, headers, body }: RawA
   assert.equal((statuses as Record<string, number>)[code], status, body);
   assert.deepEqual([told, typeof message, message.length > 0, rest], [status, "string", true, {}]);
   assert.equal((details ?? []).length > 0, status === 400 || status === 422, body);
-  // what no operation describes: a path that is another one
+  // a random path may belong to no operation or to another one
   if (![404, 405].includes(status)) assert.deepEqual(check(operation, status, parsed), []);
 }
 

@@ -116,7 +116,7 @@ test("a batch that got no answer for too long is sent again only if the user ask
   assert.deepEqual(await namesIn(shop), ["A000000", "A000001", "A000002"]);
 });
 
-test("a lost state doubles nothing, and what was deleted in the shop meanwhile is made again", async (t) => {
+test("a lost state duplicates nothing, and animals that were deleted in the shop meanwhile are created again", async (t) => {
   const shop = await openShop(t);
   const file = await fileOf(shop, nameless(1_200));
   const forget = () => rm(join(shop.folder, "state.json"));
@@ -133,7 +133,7 @@ test("a lost state doubles nothing, and what was deleted in the shop meanwhile i
   assert.deepEqual([names.length, new Set(names).size], [1_200, 1_200]);
 });
 
-test("changed rows are updated under their ids, those deleted in the shop are made again, new ones are created", async (t) => {
+test("changed rows are updated under their ids, rows deleted in the shop are created again, and new rows are created", async (t) => {
   const shop = await openShop(t);
   await importing(shop, await fileOf(shop, ["A1,Rex,dog,", "A2,Tom,cat,", "A3,Max,dog,"]));
   const [rex, tom, max] = await exported<Pet>(shop, "pets");
@@ -149,7 +149,7 @@ test("changed rows are updated under their ids, those deleted in the shop are ma
   );
 });
 
-test("a changed row of an animal whose stock is counted changes all but its status, which the stock says", async (t) => {
+test("a changed row of a tracked animal changes all but its status, which follows from the stock", async (t) => {
   const shop = await openShop(t);
   await importing(shop, await fileOf(shop, ["A1,Rex,dog,", "A2,Tom,cat,"]));
   const [rex] = await exported<Pet>(shop, "pets");
@@ -167,7 +167,7 @@ test("a changed row of an animal whose stock is counted changes all but its stat
   );
 });
 
-test("each row that cannot be taken is in the reject file with its line and reason, and the others are in the shop", async (t) => {
+test("each row that cannot be imported is in the reject file with its line and reason, and the others are in the shop", async (t) => {
   const shop = await openShop(t);
   const bad: [string, RegExp][] = [
     [`A1,${"x".repeat(201)},dog,`, /the name is over 200 characters/],
@@ -244,7 +244,7 @@ test("an error that stops an import is one line, and nothing is sent", async (t)
   assert.equal((await petstore(shop, "import")).code, 2);
 });
 
-test("what spreadsheets write is read as what it is, which the summary says, and a damaged file changes nothing", async (t) => {
+test("the encoding and delimiter of a spreadsheet's file are detected and shown in the summary, and a damaged file changes nothing", async (t) => {
   const shop = await openShop(t);
   const lines = ["animal_id;animal_name;animal_type;outcome_type", "A1;Zoë, die Große;dog;", "A2;Müsli;cat;", ""].join("\r\n");
   const tabs = `\uFEFF${lines.replaceAll(";", "\t")}`;

@@ -33,7 +33,7 @@ test("init writes a page for the shop with the key and address that it is given,
   assert.ok(!/\{\{/.test(page), "no blank is left");
 });
 
-test("with --account init has the running service make a publishable key, and tell where visitors find it", async (t) => {
+test("with --account, init gets a publishable key and the public address from the running service", async (t) => {
   const folder = join(temporaryFolder(t), "site");
   const { code, out } = await petstore(service, "init", folder, "--account", String(service.accountId), "--name", "A <b>", "--json");
   assert.equal(code, 0);
@@ -45,7 +45,7 @@ test("with --account init has the running service make a publishable key, and te
   assert.ok(page.includes(made.key) && page.includes(`<h1>A &#60;b&#62;</h1>`), "a name is text");
 });
 
-test("with a key of its own init names the service that the commands call, unless it is given an address", async (t) => {
+test("with --key, init names the service that the commands call, unless it is given an address", async (t) => {
   const folder = temporaryFolder(t);
   const url = async (name: string, ...words: string[]) =>
     (JSON.parse((await petstore(service, "init", join(folder, name), ...words, "--json")).out) as { url: string }).url;
@@ -53,7 +53,7 @@ test("with a key of its own init names the service that the commands call, unles
   assert.equal(await url("b", "--account", String(service.accountId), "--url", "https://pets.example.com"), "https://pets.example.com");
 });
 
-test("init overwrites nothing, names what is in the way, and makes no key for it", async (t) => {
+test("init overwrites nothing, names the files in the way, and then makes no key", async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, "index.html"), "mine");
   const earlier = await keysOf();
@@ -64,7 +64,7 @@ test("init overwrites nothing, names what is in the way, and makes no key for it
   assert.equal((await keysOf()).length, earlier.length);
 });
 
-test("a folder with nothing but hidden files counts as empty", async (t) => {
+test("a folder that holds only hidden files counts as empty", async (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, ".git"));
   assert.equal((await petstore(service, "init", folder, "--key", key)).code, 0);

@@ -30,7 +30,7 @@ test("no file of tests, nor of their support, is over 300 lines", () => {
   assert.deepEqual(long, []);
 });
 
-test("a small file that one other uses stands in that one", () => {
+test("a small file that only one other file uses is part of that file", () => {
   assert.deepEqual(smallFiles(read("{src,client,web,bench,test,bin}/**/*.{ts,tsx,mjs}")), []);
   const [small, other] = ["export const a = 1;\n", "export const b = 1;\n".repeat(20)];
   const used = {
@@ -104,25 +104,25 @@ test("a citation that leads nowhere is found", () => {
   ]);
 });
 
-test("the house has few rooms and floors, and no arrow runs up", () => {
-  const roomOf = (path: string): string => /^(src\/[^/]+|[^/]+)/.exec(path)?.[0] ?? path;
+test("the source has few top-level folders and layers, and no import points upwards", () => {
+  const folderOf = (path: string): string => /^(src\/[^/]+|[^/]+)/.exec(path)?.[0] ?? path;
   const places = Object.keys(directions);
-  const rooms = new Map(places.map((place) => [roomOf(place), new Set<string>()]));
+  const folders = new Map(places.map((place) => [folderOf(place), new Set<string>()]));
   for (const [place, allowed] of Object.entries(directions)) {
     const targets = allowed.flatMap((path) => places.filter((known) => `${known}/`.startsWith(`${path}/`) || path.startsWith(`${known}/`)));
-    for (const target of targets.map(roomOf)) if (target !== roomOf(place)) rooms.get(roomOf(place))?.add(target);
+    for (const target of targets.map(folderOf)) if (target !== folderOf(place)) folders.get(folderOf(place))?.add(target);
   }
-  const floorOf = (room: string, above: string[] = []): number => {
-    assert.ok(!above.includes(room), `an arrow runs up: ${[...above, room].join(" → ")}`);
-    const below = Array.from(rooms.get(room) ?? [], (target) => floorOf(target, [...above, room]));
+  const layerOf = (folder: string, above: string[] = []): number => {
+    assert.ok(!above.includes(folder), `an import points upwards: ${[...above, folder].join(" → ")}`);
+    const below = Array.from(folders.get(folder) ?? [], (target) => layerOf(target, [...above, folder]));
     return 1 + Math.max(0, ...below);
   };
-  const floors = Math.max(...Array.from(rooms.keys(), (room) => floorOf(room)));
-  assert.ok(rooms.size <= 16 && floors <= 7, `${rooms.size} rooms on ${floors} floors`);
+  const layers = Math.max(...Array.from(folders.keys(), (folder) => layerOf(folder)));
+  assert.ok(folders.size <= 16 && layers <= 7, `${folders.size} folders in ${layers} layers`);
 });
 
-/** A small house in which everything is allowed; each case adds to it. */
-const house: Record<string, string> = {
+/** A small project without a violation; each case adds a file to it. */
+const clean: Record<string, string> = {
   "src/main.ts": `import { serve } from "./commands/serve.ts";`,
   "src/commands/serve.ts": `import { start } from "../app/server.ts";\nimport { settings } from "../app/settings.ts";`,
   "src/app/server.ts": `import { open } from "./service.ts";`,
@@ -141,18 +141,18 @@ const house: Record<string, string> = {
 };
 
 function findings(added: Record<string, string>): string[] {
-  return violations(Object.entries({ ...house, ...added }).map(([path, text]) => ({ path, text })));
+  return violations(Object.entries({ ...clean, ...added }).map(([path, text]) => ({ path, text })));
 }
 
-test("a house in order has no violations", () => {
+test("source that keeps to the layout has no violations", () => {
   assert.deepEqual(findings({}), []);
 });
 
-const offences: [promise: string, path: string, text: string][] = [
+const cases: [promise: string, path: string, text: string][] = [
   ["the platform knows nothing above it", "src/platform/log.ts", `import { petOf } from "../store/pets/pets.ts";`],
-  ["wings do not import each other", "src/store/orders/orders.routes.ts", `import { keyOf } from "../../callers/keys/keys.ts";`],
-  ["nouns of the store point downwards", "src/store/categories/categories.ts", `import { petOf } from "../pets/pets.ts";`],
-  ["nouns of the callers point downwards", "src/callers/accounts/accounts.ts", `import { keyOf } from "../keys/keys.ts";`],
+  ["feature folders do not import each other", "src/store/orders/orders.routes.ts", `import { keyOf } from "../../callers/keys/keys.ts";`],
+  ["nouns of the store import only nouns below them", "src/store/categories/categories.ts", `import { petOf } from "../pets/pets.ts";`],
+  ["nouns of the callers import only nouns below them", "src/callers/accounts/accounts.ts", `import { keyOf } from "../keys/keys.ts";`],
   ["the edge imports no sibling", "src/publishing/edge/sites.ts", `import type { Domain } from "../domains/domains.ts";`],
   ["DNS knows nothing of domains", "src/publishing/dns/lookup.ts", `import type { Domain } from "../domains/domains.ts";`],
   ["domains know nothing of certificates", "src/publishing/domains/domains.ts", `import "../certificates/certificates.store.ts";`],
@@ -162,8 +162,8 @@ const offences: [promise: string, path: string, text: string][] = [
   ["a store does not know its routes", "src/store/categories/categories.store.ts", `import "./categories.routes.ts";`],
   ["another folder's routes are its own", "src/store/orders/orders.routes.ts", `import { petRoutes } from "../pets/pets.routes.ts";`],
   ["another folder's inner files are its own", "src/store/orders/orders.store.ts", `import { fold } from "../pets/names.ts";`],
-  ["wings do not import the roof", "src/store/pets/pets.ts", `import { port } from "../../app/settings.ts";`],
-  ["commands reach a wing through the server", "src/commands/keys.ts", `import { keyOf } from "../callers/keys/keys.ts";`],
+  ["feature folders do not import src/app", "src/store/pets/pets.ts", `import { port } from "../../app/settings.ts";`],
+  ["commands reach a feature folder through src/app", "src/commands/keys.ts", `import { keyOf } from "../callers/keys/keys.ts";`],
   ["source does not import tests", "src/store/pets/pets.ts", `import { sample } from "../../../test/sample.ts";`],
   ["a type import is an import", "src/platform/log.ts", `let a: import("../app/settings.ts").Settings;`],
   ["a dynamic import is an import", "src/platform/log.ts", `await import('../app/settings.ts');`],
@@ -173,27 +173,27 @@ const offences: [promise: string, path: string, text: string][] = [
   ["a new folder needs a place in the table", "src/misc/thing.ts", ``],
   ["only settings.ts reads the environment", "src/app/api.ts", `const port = process.env["PORT"];`],
   ["the environment has no other name", "src/app/api.ts", `import { env } from "node:process";`],
-  ["the default import of process is no way around", "src/app/api.ts", `import process from "process";`],
+  ["a default import of process does not evade that", "src/app/api.ts", `import process from "process";`],
   ["time comes from the clock", "src/store/pets/pets.ts", `const now = Date.now();`],
   ["now comes from the clock", "src/store/pets/pets.ts", "const text = `${new Date().toISOString()}`;"],
   ["files are written durably", "src/store/pets/pets.ts", `import { readFile, writeFile } from "node:fs/promises";`],
-  ["a stream is no way around", "src/store/pets/pets.ts", `import {\n  createWriteStream,\n} from "fs";`],
-  ["all of node:fs is no way around", "src/store/pets/pets.ts", `import * as files from "node:fs";`],
+  ["a stream does not evade that", "src/store/pets/pets.ts", `import {\n  createWriteStream,\n} from "fs";`],
+  ["an import of all of node:fs does not evade that", "src/store/pets/pets.ts", `import * as files from "node:fs";`],
   ["a file is not opened to be written", "src/store/pets/pets.ts", `const file = await open(join(folder, "a"), "w", 0o600);`],
   ["SQLite plans a statement once", "src/store/pets/pets.store.ts", "const page = sql`SELECT id FROM pets ORDER BY id LIMIT ${limit}`;"],
   ["nothing is read again beside reread", "web/pets/cache.ts", "void client.invalidateQueries(petQuery);"],
   ["no file is over 300 lines", "src/store/pets/pets.ts", "const a = 1;\n".repeat(301)],
 ];
 
-for (const [promise, path, text] of offences) {
-  test(`found where it is broken: ${promise}`, () => {
+for (const [promise, path, text] of cases) {
+  test(`a violation is found: ${promise}`, () => {
     const found = findings({ [path]: text });
     assert.equal(found.length, 1, found.join("\n"));
     assert.ok(found[0]?.startsWith(`${path}: `));
   });
 }
 
-test("found where it is broken: imports make no cycle", () => {
+test("a violation is found: imports make no cycle", () => {
   const a = `import { b } from "./b.ts";`;
   const c = `import type { A } from "./a.ts";`;
   const found = findings({ "src/platform/a.ts": a, "src/platform/b.ts": `export * from "./c.ts";`, "src/platform/c.ts": c });
@@ -202,7 +202,7 @@ test("found where it is broken: imports make no cycle", () => {
   ]);
 });
 
-test("comments, strings and tests are not taken for offences", () => {
+test("comments, strings and tests are not taken for violations", () => {
   const text =
     `// Date.now() and import "../store/pets/pets.ts"\n/* process.env */ const url = "https://x/new Date()"; new Date(0);`.concat(
       "`new Date() \\${Date.now()}`",

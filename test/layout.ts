@@ -3,7 +3,7 @@ import { posix } from "node:path";
 /** A file by its path from the project's root. */
 export type SourceFile = { path: string; text: string };
 
-/** Every place of the house and the places that it may import; a place may always import itself. What is not here has no place. */
+/** Every folder of the source, and the folders that it may import; a folder may always import itself. Other folders are not allowed. */
 export const directions: Record<string, string[]> = {
   "src/main.ts": ["src/commands", "src/platform", "src/app"],
   "src/commands": ["src/app", "src/backup", "src/importing", "src/platform", "client"],
@@ -68,13 +68,13 @@ const mayReadEnvironment = /^(src\/app\/(client-)?settings\.ts$|bin\/|bench\/)/;
 const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
 const mayInvalidate = /^web\/calls\/rows\.ts$/;
 const mayBindLimits = /^src\/platform\/db\/batches\.ts$/;
-/** Files are written so that a power cut leaves them whole (src/platform/files.ts); standard output may be a file; commands write into a person's own folders. */
+/** src/platform/files.ts writes files that survive a power cut. Standard output may be a file; commands write into a person's own folders. */
 const mayWriteFiles =
   /^(src\/platform\/files\.ts$|src\/platform\/(db\/sqlite-recovery|log-output)\.ts$|src\/commands\/|web\/|bench\/|bin\/|client\/)/;
 const writers = /\*|\b(?:writeFile|appendFile|rename|copyFile|cp|link|symlink|truncate)(?:Sync)?\b|\bcreateWriteStream\b|\bwriteSync\b/;
 export const linesMax = 300;
 
-/** What is against the layout, each as `path: reason`, in order. Tests may import and read what they like. */
+/** Returns the violations of the layout, each as `path: reason`, in order. Tests may import and read anything. */
 export function violations(files: SourceFile[]): string[] {
   const sources = files.filter(({ path }) => !/\.test\.tsx?$/.test(path)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const imports = new Map(sources.map((file) => [file.path, importsOf(file)]));
@@ -118,7 +118,7 @@ function againstOrderInFolder(from: string, to: string): string | undefined {
   return upwards && (isSameNoun || higher?.[2] === ".routes") ? `may not import ${to}: inside a folder routes → store → rules` : undefined;
 }
 
-/** `pets/pets.ts` and `pets/pets.store.ts` are how other folders come in. */
+/** Whether other folders may import a file, such as `pets/pets.ts` and `pets/pets.store.ts`. */
 function isFrontDoor(path: string): boolean {
   return /\/([^/]+)\/\1(\.store)?\.ts$/.test(path);
 }
@@ -145,7 +145,7 @@ function againstText({ path, text }: SourceFile): (string | undefined)[] {
   ];
 }
 
-/** By a function of node:fs that writes bytes or changes what a name stands for, or by a file that is opened to be written anew. */
+/** Whether a file uses a function of node:fs that writes bytes, renames or links, or opens a file to write it. */
 function writesFiles(text: string): boolean {
   const code = withoutComments(text);
   const imports = code.matchAll(/^import\b([^"';]*)from\s*["'](?:node:)?fs(?:\/promises)?["']/gm);
@@ -162,13 +162,13 @@ function withoutComments(text: string): string {
   return text.replaceAll(tokens, (_, string?: string) => string ?? "");
 }
 
-/** Leaves of the strings only what is computed in a template. */
+/** Removes strings, except for the expressions in a template. */
 function withoutTexts(code: string): string {
   const strings = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/g;
   return code.replaceAll(strings, (string) => (string.startsWith("`") ? (string.match(/(?<!\\)\$\{[^}]*\}/g) ?? []).join(" ") : '""'));
 }
 
-/** Each cycle once, told from the file that comes first by name. */
+/** Returns each cycle once, beginning with its first file by name. */
 function cycles(imports: Map<string, (string | undefined)[]>): string[] {
   const found: string[] = [];
   const done = new Set<string>();

@@ -20,9 +20,9 @@ import { newDatabase } from "./support/postgres.ts";
 import { accountId, many, fillEvenly, fill, fillAccess } from "./support/list-rows.ts";
 
 /*
- * What a page reads is counted by the engines: SQLite counts the steps of its virtual machine, PostgreSQL the rows that it
+ * The engines count what a page reads: SQLite the steps of its virtual machine, PostgreSQL the rows that it
  * looked at and the blocks that it touched. The rows are skewed: nearly all animals have one category, one status and one
- * of few names, those that are rare come last, and another account has as many.
+ * of few names, rare values come last, and another account has as many rows.
  */
 const limit = 20;
 const samples = { integers: [1, 7, 999_999_999], texts: ["rex", "zz", "2", "rex1"] };
@@ -58,7 +58,7 @@ const searchSlack = 10;
 type Cost = { work: number; plans: unknown };
 type Place = {
   db: Database;
-  /** Runs statements again, and tells what the engine did for them. */
+  /** Runs statements again, and returns what the engine did for them. */
   costOf: (statements: Asked[]) => Promise<Cost>;
   /** The most work for so many rows. */
   mostFor: (rows: number, plain: number, times: number) => number;

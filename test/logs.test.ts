@@ -30,7 +30,7 @@ async function startInto(t: TestContext, file: string, env: Record<string, strin
   return { server, dataDir, address, edge: `http://127.0.0.1:${edgePort}` };
 }
 
-test("a full log disk costs lines and nothing else, is in /readyz and /metrics, and ends without a restart", async (t) => {
+test("a full log disk loses lines and nothing else, shows in /readyz and /metrics, and recovers without a restart", async (t) => {
   const disk = mountSmallDisk(t, 64 * 1_024);
   const file = join(disk.path, "log");
   const { address, server } = await startInto(t, file);
@@ -60,7 +60,7 @@ test("a full log disk costs lines and nothing else, is in /readyz and /metrics, 
   assert.equal(server.err(), "");
 });
 
-test("a log file over its limit costs lines and nothing else", async (t) => {
+test("a log file over its limit loses lines and nothing else", async (t) => {
   const dataDir = temporaryFolder(t);
   const file = join(temporaryFolder(t), "log");
   const server = spawnServer(t, dataDir, { LOG_LEVEL: "trace" }, ["sh", "-c", 'ulimit -f 4096; exec "$@" >>"$0"', file]);

@@ -241,7 +241,7 @@ test("hostile messages get JSON-RPC errors, and never a 500 or another's data", 
   assert.equal((await post({ body: message("tools/call", { name: "listPets", arguments: { __proto__: 1 } }) })).status, 200);
 });
 
-test("a body that is announced and not sent delays nobody, and a client that disconnects is not logged as a fault", async () => {
+test("a body that is announced but not sent delays nobody, and a client that disconnects is not logged as a fault", async () => {
   const connection = await openRaw(shop.address);
   const head = ["POST /mcp HTTP/1.1", "Host: localhost", `Authorization: Bearer ${shop.key}`, "Content-Type: application/json"];
   await connection.write(`${head.join("\r\n")}\r\nContent-Length: 100\r\n\r\n{`);

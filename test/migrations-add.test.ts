@@ -5,7 +5,7 @@ import { migrationsFor } from "../src/platform/db/migrate.ts";
 /** The last migration of release 1.1.0, from which on a node of one release runs beside a node of the next. */
 const lastOf110 = 24;
 
-/** Why code of the release before could not use the schema that a migration makes; undefined if it can. */
+/** Why the previous release could not use the schema that a migration makes; undefined if it can. */
 function breaking(script: string): string | undefined {
   const text = script.replaceAll(/--[^\n]*/g, "");
   const statements = text.split(";").map((statement) => statement.trim());
@@ -20,8 +20,8 @@ function breaking(script: string): string | undefined {
 }
 
 /**
- * A folder is used by one process at a time, and an earlier release refuses its newer data: there an index may go that only earlier code reads,
- * and a trigger that the script makes anew.
+ * One process at a time uses a folder, and an earlier release refuses its newer data. So on SQLite a migration may drop an index that only earlier
+ * code reads, and a trigger that the script creates again.
  */
 const withoutReplaced = (script: string): string =>
   script.replaceAll(/^DROP INDEX \w+;$/gm, "").replaceAll(/^DROP TRIGGER (\w+);$(?=[^]*^CREATE TRIGGER \1 )/gm, "");

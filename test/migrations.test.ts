@@ -42,7 +42,7 @@ test("a new database gets every migration once, and a second start none", async 
   );
 });
 
-test("a database of an older version gets what is new, in order, and keeps what it has", async (t) => {
+test("a database of an older version gets the new migrations, in order, and keeps its data", async (t) => {
   const db = openEmpty(t);
   assert.deepEqual(await migrate(db, 1, [first]), ["shelves"]);
   await db.write((tx) => tx.query(sql`INSERT INTO shelves (id) VALUES (5)`));
@@ -59,7 +59,7 @@ test("a migration that fails leaves nothing of itself and all of those before it
   assert.deepEqual(await tables(db), ["boxes", "shelves"]);
 });
 
-test("identifiers go on from where data of the first version stands", async (t) => {
+test("identifiers continue after those of data of the first version", async (t) => {
   const db = openEmpty(t);
   const given = (tx: Transaction, name: string) => tx.query<{ id: number }>(sql`SELECT nextval(${name}) AS id`);
   await migrate(db, 1, migrationsFor("sqlite").slice(0, 1));

@@ -23,7 +23,7 @@ async function refusalOf(server: ServerProcess): Promise<string> {
 }
 
 suite("a server as a process", { concurrency: 2 }, () => {
-  test("the first start shows a key and a sign-in link, once, in its log and in a file that goes with the first sign-in", async (t) => {
+  test("the first start shows a key and a sign-in link, once, in its log and in a file that the first sign-in deletes", async (t) => {
     const dataDir = join(temporaryFolder(t), "data");
     const first = spawnServer(t, dataDir);
     const address = await addressOf(first);
@@ -175,7 +175,7 @@ suite("a server as a process", { concurrency: 2 }, () => {
     }
   });
 
-  test("an address among the published projects is refused in one line, one beside them is warned of once", async (t) => {
+  test("a PUBLIC_URL at or below PLATFORM_DOMAIN is refused in one line; one with the same registrable domain gets one warning", async (t) => {
     const dataDir = temporaryFolder(t);
     const PLATFORM_DOMAIN = "sites.example.com";
     for (const host of ["sites.example.com", "pets.sites.example.com", "PETS.sites.example.com."]) {
@@ -196,7 +196,7 @@ suite("a server as a process", { concurrency: 2 }, () => {
   });
 
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    test(`${signal} finishes what is in flight, takes nothing new, and ends with 0`, async (t) => {
+    test(`${signal} finishes the requests in flight, accepts no new ones, and ends with 0`, async (t) => {
       const dataDir = temporaryFolder(t);
       const server = spawnServer(t, dataDir);
       const address = await addressOf(server);

@@ -63,7 +63,7 @@ test("the history of an order says who placed, changed, shipped and cancelled it
   assert.ok(events.every(({ resource, position }, i) => resource.id === id && position > (events[i - 1]?.position ?? 0)));
 });
 
-test("an order among many has its own history, and another account's order and one that never was are a 404", async () => {
+test("an order among many has its own history, and another account's order and one that never existed are a 404", async () => {
   const { key, place, history } = await openShop();
   const ids = await Promise.all(Array.from({ length: 40 }, () => place()));
   const other = await openShop();
@@ -96,7 +96,7 @@ test("the placing is found among placings that are not in the order of their ids
   }
 });
 
-test("of an order with very many changes the newest hundred are shown, and the answer says that there are more", async () => {
+test("the newest hundred changes of an order are shown, and the answer says if there are more", async () => {
   const { key, place, history } = await openShop();
   const id = await place();
   const change = (i: number) =>

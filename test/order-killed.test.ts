@@ -13,7 +13,7 @@ import { ask } from "./support/service.ts";
 import { packSite } from "./support/sites.ts";
 import { until } from "./support/until.ts";
 
-/** Where the process is killed: as the authority hears of a request, or with its answer on the way. */
+/** When the process is killed: as the authority gets a request, or with its answer on the way. */
 type Moment = [name: string, when: "before" | "after", matches: (request: ProxiedRequest) => boolean, ordersMax?: number];
 const at = (path: string) => (request: ProxiedRequest) => request.path.startsWith(path);
 
@@ -21,7 +21,7 @@ const moments: Moment[] = [
   ["before the order is made", "before", at("/order-plz")],
   ["as the order has come back and its authorization is asked for", "before", at("/authZ/")],
   ["as the challenge is to be answered", "before", at("/chalZ/")],
-  // Nobody is there while the authority looks at the name, so it may give this order up.
+  // No process answers while the authority checks the name, so the authority may give this order up.
   ["once the challenge was answered", "after", at("/chalZ/"), 2],
   ["as it is to be finalized", "before", at("/finalize-order/")],
   ["once it was finalized", "after", at("/finalize-order/")],
@@ -60,7 +60,7 @@ test("a process that is killed between any two steps of an order resumes it by i
 });
 
 function faultAt(when: "before" | "after", fault: (request: ProxiedRequest) => "hang up" | undefined): Interception {
-  // A request whose nonce was refused has not been heard; it comes again.
+  // The authority ignored a request whose nonce it refused; it is sent again.
   return when === "before" ? { before: fault } : { after: (request, answer) => (answer.status < 300 && fault(request)) || answer };
 }
 

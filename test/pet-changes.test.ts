@@ -93,7 +93,7 @@ test("each change has its own result: refused ones change nothing, and the other
   );
 });
 
-test("a stock that is set decides the status, and a stock that ends gives units of open orders up", async () => {
+test("a stock that is set decides the status, and ending the stock drops the units that open orders hold", async () => {
   const shop = await openShop(2);
   const [a, b] = shop.ids as [number, number];
   const [none] = await change(shop, [{ id: a, stock: 0 }]);
@@ -132,7 +132,7 @@ test("a dry run answers the same and changes nothing; 1,000 changes are the most
   assert.equal((await service.ask("POST", "/pets/changes", { key: shop.key, body: { changes: [{ id: a }] } })).status, 405);
 });
 
-test("where the room for records does not suffice, nothing changes; another account's animals are not found", async () => {
+test("if there is no room for the records, nothing changes; another account's animals are not found", async () => {
   const [shop, other] = [await openShop(2), await openShop(1)];
   const [foreign] = await change(shop, [{ id: other.ids[0], delete: true }]);
   assert.equal(foreign?.code, "not_found");

@@ -25,7 +25,7 @@ import { until } from "./support/until.ts";
 
 const limits = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
-/** A server of this file's own, to stop and start: what it has confirmed outlives that. */
+/** This file's own server, which it stops and starts: confirmed data survives that. */
 let server: PostgresProcess;
 before(async () => {
   server = await startPostgres(["fsync=off"]);
@@ -34,7 +34,7 @@ after(() => server.remove());
 
 const ends = new WeakMap<TestContext, (() => unknown)[]>();
 
-/** Has work done when the test ends, what came last first. */
+/** Runs this when the test ends, the last registered first. */
 function atEnd(t: TestContext, work: () => unknown): void {
   const list = ends.get(t) ?? [];
   if (!ends.has(t)) {
@@ -93,7 +93,7 @@ test("a service whose database is not there yet listens, says unavailable, and t
   assert.equal((await shop("GET", "/pets")).status, 200);
 });
 
-test("a database that is lost is unavailable, and used again when it is back", async (t) => {
+test("while the database is away requests get unavailable, and it is used again when it is back", async (t) => {
   const node = await openNode(t, server.url);
   const shop = await shopOn(node);
   assert.equal((await shop("POST", "/categories", { body: { name: "Dogs" } })).status, 201);
@@ -171,7 +171,7 @@ test("many nodes that start at once on an empty database migrate it once", async
   );
 });
 
-test("of one Idempotency-Key on two nodes at once, one request is run", async (t) => {
+test("of requests with one Idempotency-Key on two nodes at once, one is run", async (t) => {
   const url = await databaseFor(t);
   const [one, two] = [await openNode(t, url), await openNode(t, url)];
   const shop = await shopOn(one);
@@ -187,7 +187,7 @@ test("of one Idempotency-Key on two nodes at once, one request is run", async (t
   assert.equal((body as unknown as unknown[]).length, 20);
 });
 
-test("a finished Idempotency-Key that 60 clients ask for at once on three nodes always gives its kept answer", async (t) => {
+test("a finished Idempotency-Key that 60 clients ask for at once on three nodes always returns its stored answer", async (t) => {
   const url = await databaseFor(t);
   const nodes = [await openNode(t, url), await openNode(t, url), await openNode(t, url)];
   const shop = await shopOn(nodes[0]!);
@@ -208,7 +208,7 @@ test("a finished Idempotency-Key that 60 clients ask for at once on three nodes 
   }
 });
 
-test("both of two transactions that deadlock are done", async (t) => {
+test("two transactions that deadlock both succeed", async (t) => {
   const url = await databaseFor(t, { mayDeadlock: true });
   const db = openPostgres(url, { onError: () => undefined });
   atEnd(t, () => db.close());
@@ -248,7 +248,7 @@ test("while every connection waits for a lock, further writes are refused, and p
   assert.equal((await rename()).status, 200);
 });
 
-test("a server that falls silent is unavailable, and used again when it speaks", async (t) => {
+test("while the database server does not answer requests get unavailable, and it is used again when it answers", async (t) => {
   const url = await databaseFor(t);
   const line = await openLine(url);
   atEnd(t, () => line.close());
@@ -262,7 +262,7 @@ test("a server that falls silent is unavailable, and used again when it speaks",
   assert.equal((await shop("POST", "/categories", { body: { name: "Cats" } })).status, 201);
 });
 
-test("reads and transactions go on when a migration gives a table another column", async (t) => {
+test("reads and transactions keep working when a migration adds a column to a table", async (t) => {
   const { url, drop } = await newDatabase();
   const db = openPostgres(url, { onError: () => undefined });
   atEnd(t, async () => {

@@ -7,7 +7,7 @@ import { fetchFrom, openTestEdge, type TestEdge } from "./support/test-edge.ts";
 import { until } from "./support/until.ts";
 
 /*
- * Entity tags, preconditions and content codings are the same wherever the service answers: pages, the description, the resources of
+ * Entity tags, preconditions and content codings work the same in all answers: pages, the description, the resources of
  * the API, and published files (RFC 9110, 8.8.3, 12.5.3 and 13).
  */
 const host = "shop.petstore.localhost";

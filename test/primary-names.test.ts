@@ -112,7 +112,7 @@ suite("the primary name of a project", () => {
     assert.deepEqual([await urlOf(), (await project()).domains.primary, await visit(www)], [`http://${own}`, null, [200, undefined]]);
   });
 
-  test("that was configured but never became ready goes with its name, and the earlier one stays primary", async () => {
+  test("that was configured but never became ready ends with its name, and the earlier one stays primary", async () => {
     await openShop();
     const [www, fresh] = [`www.${zone}`, `new.${zone}`];
     await shop.change(www, { primary: true });

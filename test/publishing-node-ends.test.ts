@@ -25,7 +25,7 @@ before(async () => {
 after(() => cluster.close());
 
 const rowsIn = async <Row>(table: string) => JSON.parse(await rowsOf(cluster.databaseUrl, table)) as Row[];
-/** The node of a lease, which has a number for each time that the node took one. */
+/** The node of a lease; the lease's id adds a number for each time that the node took one. */
 const nodeOf = (leaseId: string): string => leaseId.split("/")[0]!;
 
 /**
@@ -41,7 +41,7 @@ async function openMortal(t: TestContext, hostname = "") {
   const ordersBefore = ordersAt(cluster.proxy);
   const mortal = spawnServer(t, temporaryFolder(t), { ...cluster.env, SECRETS_KEY: secretsKey });
   const address = await addressOf(mortal);
-  /** The database has closed connections of one that was paused: then it is `unavailable` once or twice. */
+  /** The database closes the connections of a node that was paused, which then answers `unavailable` once or twice. */
   const send = async <T>(to: string, asked: Asked): Promise<T> => {
     for (let tries = 0; ; tries++) {
       const { status, body } = await ask<T>(`${address}/v1/projects/${project}/${to}`, "POST", { key, ...asked });
@@ -75,7 +75,7 @@ async function openMortal(t: TestContext, hostname = "") {
     await add(hostname);
     await struck.promise;
   };
-  /** The others have the time of the struck one now: what it was at is due for them too, and still held for ten minutes. */
+  /** Sets the other nodes' clock to the struck node's time: its order is then due for them too, and its rows are leased for ten minutes more. */
   const takeUp = async (): Promise<void> => {
     cluster.time.now = Date.now();
     await untilIssued(hostname, cluster.idle);
@@ -135,7 +135,7 @@ for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
     const deployment = (id: number) => made<Deployment>(b, "GET", `/projects/${project}/deployments/${id}`);
     const untilReady = (id: number) =>
       until(async () => {
-        cluster.time.now += 1_000; // the others try again what a lock kept them from
+        cluster.time.now += 1_000; // the others retry the rows that a lock kept from them
         return (await deployment(id)).status === "ready";
       });
     const rowOf = async (id: number) =>

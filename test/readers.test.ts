@@ -147,7 +147,7 @@ test("the text of a page can be read while its scripts are still on their way, a
   }
 });
 
-test("if the description does not come, the page says so in place of its text", async (t) => {
+test("if the description cannot be loaded, the page says so in place of its text", async (t) => {
   const own = await startService();
   t.after(() => own.close());
   const browser = await startBrowser();

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { regexesOf, slowOnes } from "./regexes.ts";
 
 const root = new URL("../", import.meta.url);
-/** Expressions that are made of parts, each with what makes up for the check that they cannot have here. */
+/** Expressions that are put together at run time, which cannot be checked here, each with the reason why it is safe. */
 const composedAllowed: Record<string, string> = {
   'src/platform/http/value-checks.ts: new RegExp(pattern, "u")': "the patterns of schemas, each checked where it is written",
 };

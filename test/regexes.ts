@@ -5,14 +5,14 @@ import type { SourceFile } from "./layout.ts";
 /** A regular expression where it is written. */
 export type Regex = { path: string; pattern: string; flags: string };
 
-/** What a search of the source found: the expressions, and the places that make one out of parts, which nothing can check. */
+/** The result of a search of the source: the expressions, and the places that put one together at run time, which nothing can check. */
 export type Found = { regexes: Regex[]; composed: string[] };
 
 type Node = Record<string, unknown> & { type: string; start: number; end: number };
 
 /**
- * How recheck looks at an expression. Counted repeats are decided exactly, by its automaton, and not by a search for an attack,
- * which would also give up sooner on a slow machine. An expression that is not decided after two minutes counts as not linear.
+ * How recheck decides an expression. For counted repeats it uses its automaton, which is exact, and not a search for an attack,
+ * which would give up sooner on a slow machine. An expression that is not decided after two minutes counts as not linear.
  */
 const parameters = { timeout: 120_000, attackTimeout: null, incubationTimeout: null, maxRepeatCount: 600, maxSimpleRepeatCount: 600 };
 /** The flags that the patterns of schemas are compiled with. */

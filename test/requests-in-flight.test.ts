@@ -82,7 +82,7 @@ test("a request over the bounds of running and waiting requests is refused at on
   );
 });
 
-test("requests that wait go on in the order in which they came", async (t) => {
+test("waiting requests continue in the order in which they came", async (t) => {
   const { service, begin, untilIs } = await openScene(t, { inFlight: { maxEach: 1, waitingMaxEach: 10, waitMs: hourMs } });
   const first = await begin(order);
   await untilIs(inFlight, 1);

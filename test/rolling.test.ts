@@ -18,7 +18,7 @@ import { until } from "./support/until.ts";
 
 const here = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const clients = 4;
-/** Between two requests of a client, so that the load leaves the processor to the nodes that start. */
+/** The pause between two requests of a client, which leaves CPU time for the nodes that start. */
 const pauseMs = 40;
 const units = 1_000_000;
 

@@ -138,14 +138,14 @@ test("a member has ten wrong codes in five minutes from one address, whatever si
   assert.equal((await finish(other, codeAt(secret, time.now, 1), attacker)).status, 429, "and this forgets nothing of the attacker's");
 });
 
-test("giving the right password again and again, without a second step, is counted like wrong passwords", async () => {
+test("right passwords that are never followed by the second step count like wrong passwords", async () => {
   const { email } = await withApp();
   const attacker = from();
   for (let i = 0; i < 10; i++) await halfIn(email, attacker);
   assert.equal((await openBrowser(shop).ask("POST", "/sign-in", { email, password }, attacker)).status, 429);
 });
 
-test("from all addresses together a member has a hundred wrong codes of the app in a day; recovery codes go on working", async () => {
+test("from all addresses together a member may send a hundred wrong codes of the app in a day; recovery codes keep working", async () => {
   const { email, secret, recoveryCodes } = await withApp();
   const browser = await halfIn(email);
   const begun = time.now;
@@ -272,7 +272,7 @@ test("members reset removes the second factors, and says so", async () => {
   assert.equal((await browser.ask("POST", "/sign-in/link", { token }, from())).status, 401, "the second reset ended the first link");
 });
 
-test("a sign-in link does not pass by a second factor", async () => {
+test("a sign-in link does not bypass a second factor", async () => {
   const { id: account } = await shop.newAccount();
   const { link, member } = await shop.administration["members.invite"]({ account, email: "link@factors.example" });
   const { secret } = await withApp("owner", account);

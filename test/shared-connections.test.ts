@@ -47,7 +47,7 @@ const ways: Record<string, Way> = {
 };
 
 for (const [kind, { run, connections }] of Object.entries(ways))
-  test(`${kind} of one account occupy at most half of the connections, and delay no other account, no other work and no beat`, async (t) => {
+  test(`${kind} of one account occupy at most half of the connections, and delay no other account, no other work and no heartbeat`, async (t) => {
     const { db, heartbeat, stuckConnections, release } = await openScene(t);
     const hold = { isOn: true };
     /** Asks again when the wait for the lock or for a connection has ended, so that both last until the release. */

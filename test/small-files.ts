@@ -2,10 +2,10 @@ import { posix } from "node:path";
 import type { SourceFile } from "./layout.ts";
 
 const linesMin = 20;
-/** Each of these has one file for each of its kind: a page's addresses, a command, a group of settings. */
+/** Files that may be small, because each thing of their kind has its own: a page's addresses, a command, a group of settings. */
 const stands = /\/routes\.ts$|^src\/commands\/|-settings\.ts$/;
 
-/** The small files that only one file of their folder uses, and no test: they belong into that file. */
+/** Returns the small files that one file of their folder and no test uses: they belong in that file. */
 export function smallFiles(files: SourceFile[]): string[] {
   const users = new Map<string, string[]>();
   for (const { path, text } of files)
@@ -28,7 +28,7 @@ export function smallFiles(files: SourceFile[]): string[] {
   });
 }
 
-/** Whether a file imports another when it starts: what is loaded later, or by a process, is a file of its own. */
+/** Whether a file imports another statically: a file that is loaded later, or by another process, may be small. */
 function isImported(path: string, { text }: SourceFile): boolean {
   return new RegExp(`^(import|\\}).* from "\\./${posix.basename(path).replaceAll(".", "\\.")}";$`, "m").test(text);
 }

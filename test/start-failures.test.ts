@@ -16,7 +16,7 @@ const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 type Failure = {
   name: string;
-  /** Breaks what the start needs; gives settings besides. */
+  /** Breaks something that the start needs; may return further settings. */
   breaks: (dataDir: string, t: TestContext) => Record<string, string> | Promise<Record<string, string>> | void;
   /** The one line, of which `DATA` is the folder. */
   line: RegExp;

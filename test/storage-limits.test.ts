@@ -24,7 +24,7 @@ async function openShop(records: number) {
     key,
     send: <T = Failure>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
       service.ask<T>(method, path, { key, headers, ...(body !== undefined && { body }) }),
-    /** Sends what must succeed. */
+    /** Sends a request that must succeed. */
     make: <T>(method: string, path: string, body?: unknown) => made<T>(service, method, path, body, key),
     records: async () => (await made<{ records: Use }>(service, "GET", "/account", undefined, key)).records,
     setPlan: (terms: object) => service.administration["accounts.setPlan"]({ id, ...terms }),
@@ -37,7 +37,7 @@ const many = (size: number, body: object): object[] => Array.from({ length: size
 
 const isRefused = ({ status, body }: Reply<Failure>) => assert.deepEqual([status, body.code], [403, "storage_limit_reached"]);
 
-/** What the rows say. */
+/** The number of records by the rows. */
 async function countedOf({ id }: Shop): Promise<number> {
   const [row] = await service.db.query<{ n: number }>(sql`
     SELECT (SELECT COUNT(*) FROM categories WHERE account_id = ${id}) + (SELECT COUNT(*) FROM pets WHERE account_id = ${id})

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => service.close());
 
-/** Limits and amounts beside each other that fit many times over, just fit, and do not fit. */
+/** Limits and amounts of which some fit many times, some just fit, and some do not fit. */
 const limits = fc.oneof(fc.nat(50), fc.nat(3_000));
 const quotaChange = fc.oneof(
   { weight: 6, arbitrary: fc.record({ add: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 1_000 })) }) },

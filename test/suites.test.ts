@@ -43,7 +43,7 @@ test("a run starts jobs of several files first, then the long suites, the longes
   assert.deepEqual(new Set(ordered), new Set([...jobs, several]));
 });
 
-test("what asks which engine it runs on runs on both", () => {
+test("every suite that asks which engine it runs on runs on both", () => {
   const both = new Set(groups.filter(({ engines }) => engines === "both").flatMap(({ suites }) => suites.map(fileOf)));
   const asking = files.filter((path) => /import \{[^}]*\bengine\b[^}]*\} from "\.\/support\/service\.ts"/.test(contentOf(path)));
   assert.ok(asking.length > 0);

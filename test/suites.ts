@@ -21,7 +21,7 @@ export const quickSuites: string[] = [
   "write-back",
 ];
 
-/** Suites that search for faults by random or many tries: a few of them in `npm test`, all in `npm run test:faults`. */
+/** Suites that search for faults by random or many tries: a few tries in `npm test`, all in `npm run test:faults`. */
 export const faultSuites: string[] = [
   "authority-faults",
   "backup-contents",

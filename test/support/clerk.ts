@@ -21,12 +21,12 @@ export type Clerk = {
   replay(address: string, kept: Kept): Promise<void>;
 };
 
-/** All ids that any clerk was ever given, by kind. */
+/** All ids that any clerk ever received, by kind. */
 export type Given = { orders: Set<number>; pets: Set<number> };
 
 type ClerkOptions = { key: string; name: string; animals: number[]; categoryId: number; given: Given };
 
-/** `animals` are tracked and have units enough. */
+/** `animals` are tracked and have enough units. */
 export function openClerk(options: ClerkOptions): Clerk {
   const { key, given } = options;
   const orders = new Map<number, Order>();
@@ -36,7 +36,7 @@ export function openClerk(options: ClerkOptions): Clerk {
   let count = 0;
   let unanswered: Call | undefined;
 
-  /** `again` tells a request that may have been carried out before, unseen. */
+  /** `again` marks a request that may already have been carried out without an answer. */
   function take(call: Call, { status, body }: Reply, again: boolean): void {
     const told = `${call.method} ${call.path}: ${status} ${JSON.stringify(body)}`;
     if (call.method === "DELETE") {

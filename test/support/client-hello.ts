@@ -25,7 +25,7 @@ function sized(lengthBytes: number, content: Buffer): Buffer {
 
 export type HelloReply = "certificate" | "alert" | "closed";
 
-/** Sends bytes and tells how the server begins its reply: with its hello and certificate, with an alert, or not at all. */
+/** Sends bytes and returns how the server begins its reply: with its hello and certificate, with an alert, or not at all. */
 export function sendHello(port: number, bytes: Buffer): Promise<HelloReply> {
   const { promise, resolve } = Promise.withResolvers<HelloReply>();
   const socket = connect(port, "127.0.0.1", () => socket.write(bytes));

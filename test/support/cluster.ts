@@ -33,13 +33,13 @@ export type Cluster = {
   proxy: AcmeProxy;
   time: { now: number };
   databaseUrl: string;
-  /** What every node is set to. */
+  /** The settings of every node. */
   env: Record<string, string>;
-  /** Starts another node, with what it is set to besides. */
+  /** Starts another node, with these further settings. */
   join: (env?: Record<string, string>) => Promise<ClusterNode>;
   /** Uploads these files at a node, and resolves when they are served. */
   deploy: (node: TestService, projectId: number, files: Record<string, string>) => Promise<void>;
-  /** A project that a node has been asked for, by its id. */
+  /** Creates a project at a node, and returns its id. */
   project(node: TestService, slug: string, files: Record<string, string>): Promise<number>;
   /** Resolves when no node has anything to do. */
   idle: () => Promise<void>;
@@ -78,7 +78,7 @@ export async function openCluster(count: number, now = Date.now()): Promise<Clus
     const own: Record<string, string> = nodes.length === 0 ? { EDGE_HTTP_PORT: String(httpPort), EDGE_HTTPS_PORT: String(tlsPort) } : {};
     const service = await startService({ clock: () => time.now, env: { ...env, ...own, ...more } });
     ends.defer(() => service.close());
-    // An account of the first is everybody's: they share the database.
+    // The nodes share the database, so an account of the first one works on all.
     const node = clusterNode(nodes[0] ? { ...service, ...askAs(service, nodes[0]) } : service, root);
     nodes.push(node);
     return node;

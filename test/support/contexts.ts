@@ -6,7 +6,7 @@ export type Lent = { context: BrowserContext; giveBack: () => Promise<void> };
 /** A context that one test after another uses, and a page of it that keeps its renderer, and the code in it, warm. */
 type Shared = { context: BrowserContext; devtools: CDPSession; origin: string };
 
-/** Those that no test uses at present. */
+/** The contexts that no test uses at present. */
 const free = new WeakMap<Browser, Shared[]>();
 
 const usual: BrowserContextOptions = { reducedMotion: "reduce", viewport: { width: 1280, height: 900 }, locale: "en-GB" };

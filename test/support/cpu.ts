@@ -1,6 +1,6 @@
 type Run = () => unknown;
 
-/** What takes less than this (µs) is cheap, however it grows. */
+/** Work that takes less than this (µs) is cheap, however it grows. */
 const floorMicrosDefault = 200;
 /** Work of one careful measurement (µs): far above the resolution of the clock and the cost of a pause. */
 const workMicros = 3_000;

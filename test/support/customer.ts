@@ -38,5 +38,5 @@ export async function openCustomer(platform: Platform, slug: string, plan = "ent
 
 export type Customer = Awaited<ReturnType<typeof openCustomer>>;
 
-/** The codes of what is wrong with a domain. */
+/** The codes of a domain's problems. */
 export const codesOf = ({ problems }: Pick<Domain, "problems">): string[] => problems.map(({ code }) => code);

@@ -13,7 +13,7 @@ let described: Described | undefined;
 
 /**
  * Checks the JSON of an answer below `/v1` against the committed description. Answers leave the service as its handlers return them, so a field that
- * the description does not name would otherwise reach clients unseen.
+ * the description does not name would otherwise reach clients unnoticed.
  *
  * @param path below `/v1`, with its query
  * @throws AssertionError if the body is not as described, or has a field that is not
@@ -26,7 +26,7 @@ export function requireDescribed(method: string, path: string, status: number, b
   if (wrong.length > 0) throw new AssertionError({ message: `${method} ${path}: ${wrong.join("; ")}`, actual: body });
 }
 
-/** What is wrong with the answer of an operation that does not describe its status. Every refusal is an Error. */
+/** Says what is wrong with an answer whose status the operation does not describe. Every refusal is an Error. */
 function wrongError({ isError }: Described, status: number, body: unknown): string[] {
   return status < 400 || isError(body) ? [] : [`${status} has no Error as its body`];
 }

@@ -80,8 +80,8 @@ function validatorOf(schema: Json, document: Document): ValidateFunction {
 }
 
 /**
- * A check of bodies against the description: gives what is wrong with a body for an operation's status, in words.
- * Objects are taken strictly: a field that the description does not name is wrong.
+ * Returns a check of bodies against the description, which says what is wrong with a body for an operation's status.
+ * Objects are strict: a field that the description does not name is wrong.
  */
 export function bodyChecker(document: Document): (operation: Operation, status: number, body: unknown) => string[] {
   const compiled = new Map<string, ValidateFunction>();
@@ -97,7 +97,7 @@ export function bodyChecker(document: Document): (operation: Operation, status: 
   };
 }
 
-/** A value of the document with what it refers to in place of each reference. */
+/** A value of the document with each reference resolved. */
 export function dereferenced(value: unknown, document: Document): unknown {
   if (Array.isArray(value)) return value.map((item) => dereferenced(item, document));
   if (typeof value !== "object" || value === null) return value;

@@ -8,7 +8,7 @@ import { until } from "./until.ts";
  * on the disk at once, which leaves a file that was renamed before it was flushed empty.
  */
 export type Disk = {
-  /** Takes in what a recorded process did, once it has ended. */
+  /** Applies the recording of a process that has ended. */
   replay(recording: string): Promise<void>;
   /** Writes what is on the disk into a new folder. */
   image(folder: string): void;
@@ -100,7 +100,7 @@ function write(file: File | undefined, bytes: Buffer, at: number): void {
   for (let page = Math.floor(at / pageBytes); page * pageBytes < at + bytes.length; page++) file.dirty.add(page);
 }
 
-/** What is dirty when the flush begins is on the disk when it ends, unless it fails. */
+/** Pages that are dirty when a flush begins are on the disk when it ends, unless it fails. */
 function flush(file: File | undefined, fails: boolean): void {
   if (!file) return;
   const pages = [...file.dirty];
@@ -116,7 +116,7 @@ function truncate(file: File | undefined, bytes: number): void {
   file.disk = file.disk.subarray(0, bytes);
 }
 
-/** The lines of a recording in the order of their begin, each with its end where another thread's came between. */
+/** The lines of a recording in the order in which the calls began, each joined with its end if another thread's line came between. */
 function whole(text: string): string[] {
   const lines: string[] = [];
   const open = new Map<string, number>();

@@ -7,7 +7,7 @@ const seed = Number(process.env["PETSTORE_TEST_SEED"] ?? randomInt(2 ** 31));
 fc.configureGlobal({ seed });
 console.log(`PETSTORE_TEST_SEED=${seed} repeats the random choices of this file`);
 
-/** How often a search for faults tries: `all` in `npm run test:faults`, `few` in `npm test`. */
+/** The number of tries of a search for faults: `all` in `npm run test:faults`, `few` in `npm test`. */
 export function runs(few: number, all: number): number {
   return runsAll ? all : few;
 }

@@ -7,7 +7,7 @@ const words = `
   www.alpha.test,www.beta.test xn-- xn--a.test www.%61lpha.test www.alpha%2etest -a.alpha.test a-.alpha.test a--b--c.-.test
   ../../etc/passwd __proto__ constructor toString www.alpha.test\\ '-- <script> \${7*7} %00 %ff _acme.alpha.test`;
 
-/** Where `www.alpha.test` is served: names of nobody's, and what is no host name at all. */
+/** Names that nobody has, and texts that are no host name, for an edge that serves `www.alpha.test`. */
 export const hostileNames: string[] = [
   "",
   " ",
@@ -24,7 +24,7 @@ export const hostileNames: string[] = [
   "a.".repeat(3_500),
 ];
 
-/** Names that might pass for `www.alpha.test`, or be one beside it, and are to be told apart from it. */
+/** Names that resemble `www.alpha.test` or are next to it, and must be distinguished from it. */
 export const lookalikes = [
   "alpha.test",
   "www.alpha.test.evil.test",

@@ -1,4 +1,4 @@
-/** A text of which only the length is left open: what it begins with, what repeats in it, and what it ends with. */
+/** A text of any length: its beginning, the unit that repeats, and its end. */
 export type HostileText = { start: string; unit: string; end: string };
 
 /** Texts for values: runs of what a pattern may take in more than one way, then something that it cannot take. */
@@ -34,7 +34,7 @@ function combined(starts: string[], units: string[], ends: string[]): HostileTex
   return starts.flatMap((start) => units.flatMap((unit) => ends.map((end) => ({ start, unit, end }))));
 }
 
-/** The text with so many units that, as `form` writes it, it has about `length` characters. */
+/** The text with as many units as give about `length` characters in the form that `form` writes. */
 export function hostile({ start, unit, end }: HostileText, length: number, form = (text: string): string => text): string {
   return start + unit.repeat(Math.floor(length / form(unit.toWellFormed()).length)) + end;
 }

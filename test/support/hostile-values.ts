@@ -1,13 +1,13 @@
 /*
- * What has broken services before, where it is sent as a JSON value, a body, an id, a parameter or a header. Lists that
- * hold no spaces are written as text.
+ * Values that have broken services before, sent as a JSON value, a body, an id, a parameter or a header. Lists whose values
+ * have no spaces are written as text.
  */
 
 const strings = String.raw`"" "\u0000" "\ud800" "\udc00\ud800" "Rex" "available" "SOLD" "1" "%00" "\u00e9" "\u202e\ufeff" "now"`;
 const numbers = "0 -0 1 2 -1 1.5 1e2 1e400 -1e400 1e-400 2147483647 2147483648 9007199254740991 9007199254740993 9223372036854775807";
 const dates = `"2026-12-24T10:00:00Z" "2026-02-30T10:00:00Z" "0000-01-01T00:00:00+23:59" "9999-12-31T23:59:60-23:59"`;
 const objects = `[] {} [[]] null true [{"name":"Rex","categoryId":1}] {"__proto__":{"name":"Rex"}} {"toString":1} {"$ref":"#"}`;
-/** JSON texts that are no value of our schemas, or only just. */
+/** JSON texts that our schemas refuse, or barely accept. */
 export const jsonValues = [
   ...`${strings} ${numbers} ${dates} ${objects} 9223372036854775808 -9223372036854775809`.split(" "),
   '" "',

@@ -3,13 +3,13 @@ import fc from "fast-check";
 import type { Operation } from "./description.ts";
 import * as hostile from "./hostile-values.ts";
 
-/** A request of which nothing is promised: what follows `/v1`, header lines, and bytes. */
+/** Any request: the path after `/v1`, header lines, and bytes. */
 export type HostileRequest = { target: string; headers: [name: string, value: string][]; body: Buffer | undefined; chunked: boolean };
 
-/** What a request needs to be a good one: a key, values of the parameters of paths, and a file for each content type that is uploaded. */
+/** The parts of a valid request: a key, values of the parameters of paths, and a file for each content type of uploads. */
 export type Known = { key: string; values: Record<string, (number | string)[]>; files: Record<string, Buffer> };
 
-/** Any request to an operation; most have a good key and path, and many a body that is right, or nearly so. */
+/** Any request to an operation; most have a valid key and path, and many a valid or nearly valid body. */
 export function hostileRequest(operation: Operation, known: Known): fc.Arbitrary<HostileRequest> {
   return fc.record({
     target: fc.tuple(pathOf(operation, known), queryOf(operation)).map(([path, query]) => wireSafe(path + query)),
@@ -164,7 +164,7 @@ export function hostileCursor(real: string): fc.Arbitrary<string> {
   );
 }
 
-/** What would end the line, and so begin another header or request, stays out: the wire's own tricks are tested apart. */
+/** Leaves out characters that would end the line and so begin another header or request: wire.test.ts tests those. */
 function wireSafe(text: string): string {
   return text.replaceAll(/[\r\n\0]/g, "");
 }

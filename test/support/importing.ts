@@ -49,7 +49,7 @@ export async function ended(child: ReturnType<typeof start>): Promise<Killed> {
 /** Runs `petstore` with the shop's key in this process. */
 export const petstore = (shop: Shop, ...args: string[]): Promise<Ended> => runCommand(args, environmentOf(shop));
 
-/** An account on plan `business`, and a folder that goes when the test ends. */
+/** An account on plan `business`, and a folder that is removed when the test ends. */
 export async function openShop(t: TestContext): Promise<Shop> {
   const { id, key } = await service.newAccount("business");
   const allowRecords = (records: number) => service.administration["accounts.setPlan"]({ id, plan: "business", records });
@@ -114,7 +114,7 @@ export const nameless = (animals: number): string[] => Array.from({ length: anim
 export type Moment = "before" | "after";
 type Proxy = { url: string; on: (batch: number, moment: Moment, act: () => void) => void };
 
-/** Stands between the command and the service, and acts before a batch goes on or before its answer comes back, which it then keeps. */
+/** A proxy between the command and the service, which acts before it passes on a batch or its answer, and keeps that answer. */
 export async function openProxy(t: TestContext): Promise<Proxy> {
   let batches = 0;
   let plan: { batch: number; moment: Moment; act: () => void } | undefined;

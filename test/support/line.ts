@@ -4,15 +4,15 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 export type Direction = "questions" | "answers";
 
 /**
- * What stands between a service and a server that it needs. While it is cut nothing passes and nothing is closed; mended, it
- * passes on what was sent meanwhile, as TCP does: of a stream nothing is ever missing in between.
+ * A proxy between a service and a server that it needs. While it is cut it passes nothing on and closes nothing. Once it is mended it
+ * passes on the bytes that were sent meanwhile, as TCP does: no byte of a stream is ever left out.
  */
 export type Line = {
   url: string;
-  /** Both directions, unless one is named. */
+  /** Default: both directions. */
   cut(direction?: Direction): void;
   mend(): void;
-  /** Mends the line for connections that are opened from now on; the bytes of those that were cut arrive when it is mended. */
+  /** Mends the line for connections opened from now on; bytes on the cut connections arrive once `mend` is called. */
   mendForNew(): void;
   /** Passes on what was sent on connections that were cut; new ones stay cut. */
   deliverOld(): void;

@@ -6,7 +6,7 @@ export const [accountId, neighbour] = [1, 2];
 
 const upTo = (count: number): string => `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
 
-/** A few rows of every kind, as even as statistics like them. */
+/** A few rows of every kind, distributed evenly. */
 export async function fillEvenly(db: Database): Promise<void> {
   const [few, shop] = [300, 3];
   await db.write(async (tx) => {

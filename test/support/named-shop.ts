@@ -14,7 +14,7 @@ export async function openNamedShop(platform: Platform, slug: string): Promise<N
   return { zone, shop };
 }
 
-/** What visitors and the owner see of the shop that a test is at. */
+/** The shop of a test, as its visitors and its owner see it. */
 export function viewsOf(current: () => { platform: Platform; shop: Customer }) {
   return {
     page: async (host: string): Promise<string> => (await current().platform.https(host, "/")).body,

@@ -69,7 +69,7 @@ export async function assertAccessible(page: Page, message = ""): Promise<void> 
   await page.locator("html:not([data-mantine-color-scheme=dark])").waitFor();
 }
 
-/** Checks that axe finds nothing on the page, wide and on a phone, and that it fits the phone, which its window stays as wide as. */
+/** Checks that axe finds nothing on the page, wide and on a phone, and that the page fits the phone. The window stays as narrow as the phone. */
 export async function assertAccessibleOnPhone(page: Page, message = ""): Promise<void> {
   await assertAccessible(page, message);
   await page.setViewportSize(smallestPhone);

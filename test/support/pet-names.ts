@@ -1,4 +1,4 @@
-/** Names with ties, in both cases, narrow and wide, within and beyond the first plane. */
+/** Names with ties, in both cases, narrow and wide, within and beyond Unicode's first plane. */
 export const names = [
   "Rex",
   "rex",

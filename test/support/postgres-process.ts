@@ -6,9 +6,9 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "./ports.ts";
 
-/** A real PostgreSQL server for tests and measurements, on a loopback port of its own, with data that nobody keeps. */
+/** A real PostgreSQL server for tests and measurements, on its own loopback port, with throw-away data. */
 export type PostgresProcess = {
-  /** Of its superuser and the database `postgres`, password included. */
+  /** The URL of its superuser and the database `postgres`, password included. */
   url: string;
   /** Ends it at once, as a crash does; `start` brings it back on the same port with what was committed. */
   stop(): Promise<void>;

@@ -4,7 +4,7 @@ import { migrate } from "../../src/platform/db/migrate.ts";
 import { openPostgres } from "../../src/platform/db/postgres.ts";
 import { until } from "./until.ts";
 
-/** What tests lose in a power cut nobody misses, and they are faster for it. */
+/** Tests need no durable data, and are faster without. */
 export const flags = [
   "fsync=off",
   "synchronous_commit=off",
@@ -90,7 +90,7 @@ export async function rowsOf(url: string, table: string): Promise<string> {
   }
 }
 
-/** Lets nobody write to a table, until the function that it returns is called. */
+/** Blocks writes to a table, until the returned function is called. */
 export async function lockTable(url: string, table: string): Promise<() => Promise<void>> {
   const client = new pg.Client(url);
   await client.connect();

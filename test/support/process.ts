@@ -29,14 +29,14 @@ export type ServerProcess = {
   out(): string;
   err(): string;
   log(): LogLine[];
-  /** Resolves when a line of the log is as wanted. @throws when the process ends before */
+  /** Resolves when a line of the log passes the check. @throws if the process ends before */
   logged(wanted: (line: LogLine) => boolean): Promise<LogLine>;
   kill(signal: NodeJS.Signals): void;
   /** The exit code, and null where a signal ended it. */
   ended: Promise<number | null>;
 };
 
-/** Whatever ends what was started: a test, or a script. */
+/** The owner that stops what was started: a test, or a script. */
 export type Ending = Pick<TestContext, "after">;
 
 /**

@@ -9,7 +9,7 @@ import { made } from "./shop.ts";
 /** A request that an operation refuses, as a change of its example request. */
 type Provocation = Asked & { params?: Record<string, unknown>; path?: string };
 
-/** What refusals need beside the shop of the examples. Every provocation leaves it as it is. */
+/** The things that refusals need beside the shop of the examples. No provocation changes them. */
 export type Scene = {
   shop: TestService;
   freeKey: string /** A key without the scope of an operation. */;
@@ -154,7 +154,7 @@ function byForm({ freeKey, keyBeside }: Scene, operation: Operation, code: strin
   }
 }
 
-/** Only the last parameter of the path is unknown: what comes before it exists. */
+/** Only the last parameter of the path is unknown: the earlier ones exist. */
 function lastOf({ path }: Operation): Record<string, unknown> {
   const name = [...path.matchAll(/\{(\w+)\}/g)].at(-1)?.[1] ?? "";
   return { [name]: unknown[name as keyof typeof unknown] };

@@ -18,7 +18,7 @@ export type RawSession = {
   /** Opens streams with a GET of a path, the next ones of this session. */
   open(path: string, count?: number): void;
   ping(): void;
-  /** Lets the server send so many bytes more of a stream; 0 is the whole connection. */
+  /** Lets the server send this many more bytes on a stream; stream 0 is the whole connection. */
   widen(stream: number, bytes: number): void;
   /** Resolves when so many streams have headers or are refused, and when the server has closed the connection. */
   settled(streams: number): Promise<void>;

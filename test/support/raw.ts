@@ -8,7 +8,7 @@ export type RawAnswer = { status: number; headers: Record<string, string>; body:
 export type RawConnection = {
   socket: Socket;
   write(text: string | Uint8Array): Promise<void>;
-  /** The next answer, interim ones (`100 Continue`) included. @throws when the connection ends before it is whole */
+  /** Returns the next answer, interim ones (`100 Continue`) included. @throws if the connection ends before the answer is whole */
   answer(options?: { head?: boolean }): Promise<RawAnswer>;
   close(): void;
 };
@@ -78,7 +78,7 @@ export async function sendRaw(address: string, text: string | Uint8Array, option
   }
 }
 
-/** Sends a part of a request and goes away; resolves when the server has seen that. */
+/** Sends a part of a request and closes the connection; resolves when the server has noticed. */
 export async function breakOff(address: string, server: Server, text: string): Promise<void> {
   const arrived = once(server, "connection") as Promise<[Socket]>;
   const connection = await openRaw(address);

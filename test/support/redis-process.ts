@@ -17,7 +17,7 @@ export type RedisProcess = {
   remove(): Promise<void>;
 };
 
-/** @param tls the PEM files that it shows its certificate from: it then takes TLS alone */
+/** @param tls the PEM files of its certificate; it then accepts only TLS */
 export async function startRedis({
   password,
   tls,

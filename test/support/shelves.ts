@@ -8,10 +8,10 @@ import { insertion, lockingStatement, statement } from "../../src/platform/db/st
 import { temporaryFolder } from "./folder.ts";
 import { newDatabase } from "./postgres.ts";
 
-/** A place in which a database can be opened again and again, and which is gone when the test ends. */
+/** A place in which a database can be opened repeatedly; it is removed when the test ends. */
 export type Place = { open(): Promise<Database> };
 
-/** Every engine of the storage port: a new one is held to the same promises by a line here. */
+/** Every engine of the storage port: a line here makes a new engine pass the same tests. */
 export const engines: Record<Database["engine"], (t: TestContext) => Promise<Place>> = {
   sqlite: async (t) => {
     const file = join(temporaryFolder(t), "test.db");

@@ -5,10 +5,10 @@ import type { TestService } from "./service.ts";
 import { made, newCategory } from "./shop.ts";
 import { operations, type Action, type Outcome, type Shop } from "./stock-model.ts";
 
-/** What a client is about to do: slots stand for whatever animals and orders there are by then. */
+/** The next request of a client. Slots are resolved to the animals and orders that exist when it is sent. */
 export type Wish = { op: keyof typeof operations; slot: number; petSlot: number | null | undefined; body: Action["body"] };
 
-/** A shop of its own, and the ids that its clients have seen, those of what is gone included. */
+/** An own shop, and all ids that its clients have seen, those of deleted resources included. */
 export type Scene = { shop: Shop; pets: number[]; orders: number[]; send(action: Action): Promise<Outcome>; lists(): Promise<Lists> };
 type Lists = { pets: Pet[]; orders: Order[]; items: InventoryItem[] };
 
@@ -39,7 +39,7 @@ const bodies = {
 } satisfies Record<keyof typeof operations, fc.Arbitrary<object>>;
 
 const slots = fc.nat(20);
-/** Whether an order is given an animal: one is, mostly, when it is placed, and seldom changed after; null makes a draft. */
+/** The animal of an order: mostly set when the order is placed, and seldom changed; null makes a draft. */
 const petSlots: Record<string, fc.Arbitrary<number | null | undefined>> = {
   create: fc.option(slots, { nil: undefined, freq: 10 }),
   replace: fc.option(slots, { nil: undefined, freq: 5 }),
@@ -66,7 +66,7 @@ export function wishes(weights: Partial<Record<keyof typeof operations, number>>
   );
 }
 
-/** An account of its own with animals, of which each has the stock told, or none where that is undefined. */
+/** An own account with an animal for each of these stocks; undefined: untracked. */
 export async function openScene(service: TestService, stocks: (number | undefined)[]): Promise<Scene> {
   const { key } = await service.newAccount();
   const category = await newCategory(service, "Dogs", key);
@@ -107,7 +107,7 @@ export async function openScene(service: TestService, stocks: (number | undefine
   return scene;
 }
 
-/** The request that a wish comes to now; slot 0 means an id that never was. */
+/** The request that a wish makes now; slot 0 stands for an id that never existed. */
 export function actionOf({ op, slot, petSlot, body }: Wish, { shop, pets, orders }: Scene): Action {
   const known = op.endsWith("Order") ? orders : pets;
   const at = (ids: number[], index: number): number => (index === 0 ? nobody : (ids[index % ids.length] ?? nobody));

@@ -2,8 +2,8 @@ import type { PetStatus } from "../../src/store/pets/pets.ts";
 import type { InventoryItem, Order, Pet } from "./models.ts";
 
 /**
- * What the decisions say of stock, told once more and as simply as it goes: plain objects, one request at a time. The
- * service must answer as this does, and its concurrent answers must be those of some order of the requests.
+ * The rules of stock, written a second time and as simply as possible: plain objects, one request at a time. The
+ * service must answer as this model does, and its concurrent answers must fit some order of the requests.
  */
 export type Shop = { categories: number[]; pets: Record<number, ModelPet>; orders: Record<number, ModelOrder> };
 type ModelPet = { name: string; categoryId: number; status: PetStatus; stock?: { free: number; held: number } };
@@ -38,7 +38,7 @@ class Refusal extends Error {
 
 type Rule = { method: string; path: (id: number) => string; apply: (shop: Shop, id: number, body: Fields, newId: number) => Outcome };
 
-/** Every operation that moves units, or on which units depend. */
+/** Every operation that moves units or affects how they move. */
 export const operations = {
   createOrder: { method: "POST", path: () => "/store/orders", apply: createOrder },
   replaceOrder: { method: "PUT", path: (id) => `/store/orders/${id}`, apply: replaceOrder },
@@ -53,7 +53,7 @@ export const operations = {
   deletePet: { method: "DELETE", path: (id) => `/pets/${id}`, apply: deletePet },
 } satisfies Record<string, Rule>;
 
-/** The answer to a request, and the shop after it: the same one when the request is refused. `newId` is given to what it creates. */
+/** The answer to a request, and the shop after it, which is unchanged if the request is refused. A created resource gets `newId`. */
 export function step(shop: Shop, { op, id, body }: Action, newId: number): { shop: Shop; outcome: Outcome } {
   const after = structuredClone(shop);
   try {
@@ -199,7 +199,7 @@ function deletePet(shop: Shop, id: number): Outcome {
   return { status: 204, body: "" };
 }
 
-/** Units free → available; none free and some held → pending; neither → sold. Without an entry, as it was given. */
+/** Units free → available; none free and some held → pending; neither → sold. Without an entry the status stays. */
 function statusOf({ stock, status }: ModelPet): PetStatus {
   if (!stock) return status;
   return stock.free > 0 ? "available" : stock.held > 0 ? "pending" : "sold";

@@ -4,7 +4,7 @@ import type { Failure, InventoryItem, Order, Pet } from "./models.ts";
 import type { Reply, TestService } from "./service.ts";
 import { made, newCategory, newPet } from "./shop.ts";
 
-/** What is seen of an animal's stock: the count and the status of the entry where there is one, and the animal's status. */
+/** An animal's visible stock: the count and status of its entry, if it has one, and the animal's status. */
 export type Seen = { quantity?: number; entry?: PetStatus; pet: PetStatus };
 
 export type Stock = {
@@ -18,7 +18,7 @@ export type Stock = {
   untrack(petId: number): Promise<void>;
   cancel(orderId: number): Promise<void>;
   seen(petId: number): Promise<Seen>;
-  /** Sends a request that must be refused so, and must change neither order nor stock. */
+  /** Sends a request that must be refused with this, and must change neither order nor stock. */
   refused(expected: [number, string], method: string, path: string, body?: unknown): Promise<Failure>;
 };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Ten minutes of waiting: a slow machine gets the time that it needs, and a test that fails says so before its file's bound does. */
+/** Ten minutes: enough for a slow machine, and a failing test still reports before its file's time limit. */
 const pollsMax = 12_000;
 const pollEveryMs = 50;
 

@@ -9,7 +9,7 @@ import { ask, type TestService } from "./service.ts";
 import { made } from "./shop.ts";
 import { until } from "./until.ts";
 
-/** What an endpoint got. `at` is of a monotonic clock. */
+/** A message that an endpoint got. `at` is from a monotonic clock. */
 export type Got = { headers: IncomingHttpHeaders; body: Sent; text: string; path: string; at: number };
 export type Sent = {
   type: string;

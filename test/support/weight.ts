@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Visit } from "./pages.ts";
 
-/** Of JavaScript, as Brotli sends it, until a page that was opened first shows what it has. */
+/** The most JavaScript, compressed by Brotli, that a first page may load before it is idle. */
 const scriptBytesMax = 230_000;
 const scriptsMax = 12;
 
-/** A promise of the page's mark, which it sets once it has shown what it has. */
+/** A promise of the page's mark `idle`, which the page sets once it has rendered everything. */
 export const idle = `new Promise((marked) => {
   new PerformanceObserver((list) => list.getEntriesByName("idle").length > 0 && marked()).observe({ type: "mark", buffered: true });
 })`;
@@ -34,7 +34,7 @@ const shift = `new Promise((resolve) => {
 })`;
 const shiftMax = 0.02;
 
-/** Holds the first load of a page to its weight. The service names all its scripts with the page, so that the browser asks for them at once. */
+/** Checks that the first load of a page stays within its weight, and that the service names all its scripts with the page, for the browser to request at once. */
 export async function assertLight(t: TestContext, { page }: Visit): Promise<void> {
   await page.evaluate(idle);
   const scripts = [...new Set(await page.evaluate<string[]>(scriptsAtFirst))];
@@ -69,7 +69,7 @@ export async function assertAskedAtOnce({ page }: Visit, below: string, later: s
   );
 }
 
-/** Checks that nothing of the page has moved once it has shown what it has. */
+/** Checks that nothing on the page moved while it loaded. */
 export async function assertStill({ page }: Visit): Promise<void> {
   await page.evaluate(idle);
   const moved = await page.evaluate<number>(shift);
@@ -83,7 +83,7 @@ async function scriptsNamedWith(url: string): Promise<Set<string>> {
   return new Set(text.match(/\/assets\/[\w-]+\.js/g));
 }
 
-/** The bytes of a file as it is sent to who takes Brotli. */
+/** The bytes of a file as a client that accepts Brotli gets it. */
 async function brotliBytes(url: string): Promise<number> {
   const answer = await fetch(url, { method: "HEAD", headers: { "accept-encoding": "br" }, signal: AbortSignal.timeout(60_000) });
   assert.equal(answer.status, 200, url);

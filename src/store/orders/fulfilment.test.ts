@@ -21,8 +21,9 @@ async function openShops(t: TestContext, records = 10_000): Promise<Database> {
     for (const account of [accountId, neighbour]) {
       await tx.script(`
         INSERT INTO accounts (id, name, plan, created_at) VALUES (${account}, 'Shop', 'pro', 0);
-        INSERT INTO categories VALUES (${account}, 1, 'Dogs', 'dogs', NULL, 1);
-        INSERT INTO pets VALUES (${account}, ${plenty}, 'A', 'a', 1, 'available', 1), (${account}, ${scarce}, 'B', 'b', 1, 'available', 1),
+        INSERT INTO categories (account_id, id, name, name_key, description, version) VALUES (${account}, 1, 'Dogs', 'dogs', NULL, 1);
+        INSERT INTO pets (account_id, id, name, name_key, category_id, status, version)
+          VALUES (${account}, ${plenty}, 'A', 'a', 1, 'available', 1), (${account}, ${scarce}, 'B', 'b', 1, 'available', 1),
           (${account}, ${untracked}, 'C', 'c', 1, 'available', 1), (${account}, ${sold}, 'D', 'd', 1, 'sold', 1);
         INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
           VALUES (${account}, ${plenty}, 1000, 0, 'available', 1), (${account}, ${scarce}, ${scarceUnits}, 0, 'available', 1);`);
