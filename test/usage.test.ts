@@ -31,7 +31,7 @@ async function usageOf(service: TestService, query = "", key = service.key): Pro
   return reply.body;
 }
 
-test("requests are shown by hour for 7 days unless asked otherwise, this one included", async (t) => {
+test("by default requests are shown by hour for 7 days, this one included", async (t) => {
   const { service } = await openScene(t);
   await service.ask("GET", "/pets");
   const usage = await usageOf(service);

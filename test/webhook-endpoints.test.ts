@@ -35,7 +35,7 @@ test("an endpoint that is deleted while a message is under way gets nothing more
   assert.deepEqual([(await ask("GET", at)).status, (await ask("GET", `${at}/deliveries`)).status], [404, 404]);
 });
 
-test("a new key gets its secret once, a repeated request gets the same, and the database holds neither in clear", async (t) => {
+test("a new endpoint shows its secret once, a repeated request gets the same one, and the database never holds it in clear", async (t) => {
   const { ask, receiver, key } = await openScene(t, shop);
   const make = () => shop.ask<WithSecret>("POST", "/webhooks", { key, body: { url: receiver.url }, headers: { "idempotency-key": "one" } });
   const [first, again] = [await make(), await make()];
@@ -51,7 +51,7 @@ test("a new key gets its secret once, a repeated request gets the same, and the 
   assert.ok(!JSON.stringify(kept).includes(bare));
 });
 
-test("what an endpoint cannot be is refused by field, and an account has at most twenty", async (t) => {
+test("an endpoint's invalid fields are refused by name, and an account has at most twenty endpoints", async (t) => {
   const { receiver, ask, at, key } = await openScene(t, shop);
   const refusedAt = async (body: unknown, method = "POST", path = "/webhooks") => {
     const reply = await ask<Failure>(method, path, body);
@@ -105,7 +105,7 @@ test("creating, changing and replaying need the scope events:read beside webhook
   assert.equal((await webhookOf(shop, webhook.id, key)).id, webhook.id);
 });
 
-test("a name that turns to a private address after its endpoint was made gets no connection, and its deliveries say why", async (t) => {
+test("a name that resolves to a private address after its endpoint was made gets no connection, and its deliveries say why", async (t) => {
   const dns = await startDnsServer();
   let connections = 0;
   const inside = createServer(() => connections++).listen(0, "127.0.0.1");
@@ -134,7 +134,7 @@ test("a name that turns to a private address after its endpoint was made gets no
   assert.equal(connections, 0);
 });
 
-test("of more endpoints that hang than a node has places for, none delays another account once each has failed", async (t) => {
+test("more endpoints that hang than a node has places for delay no other account, once each has failed", async (t) => {
   const hanging = await startReceiver();
   const open = new Set<ServerResponse>();
   let closed = 0;

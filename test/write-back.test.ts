@@ -204,7 +204,7 @@ test("null for a required field, or for one that is not known, is a 400 that nam
   }
 });
 
-test("in a PATCH null takes a value away, and is refused where the field is required", async () => {
+test("in a PATCH null removes a value, and is refused where the field is required", async () => {
   const { id } = await newCategory(shop, "Ponies");
   await made(shop, "PATCH", `/categories/${id}`, { description: "Small." });
   assert.deepEqual(await made(shop, "PATCH", `/categories/${id}`, { description: null }), { id, name: "Ponies" });
