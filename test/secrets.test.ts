@@ -53,7 +53,10 @@ test("secrets rotate, killed at any moment and repeated, encrypts every secret w
   const done = await run(`${newer},${older}`);
   assert.equal(done.code, 0, done.error);
   if (engine === "sqlite") assert.match(done.out, new RegExp(`${copy} needs key ${idOf(older)}: keep it as long as that copy`));
-  assert.match(done.out, new RegExp(`Encrypted \\d+ secrets again, all with key ${idOf(newer)}\\. The earlier key ${idOf(older)} can be removed`));
+  assert.match(
+    done.out,
+    new RegExp(`Encrypted \\d+ secrets again, all with key ${idOf(newer)}\\. The earlier key ${idOf(older)} can be removed`),
+  );
   assert.match(done.error, /^Encrypted \d+ of \d+ secrets again\.$/m);
   const secrets = await shop.check(parseSecretsKeys(newer));
   assert.ok(secrets.every((envelope) => envelope.startsWith(`v1.${idOf(newer)}.`)));

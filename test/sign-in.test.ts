@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { newMember, openBrowser, tokenIn, type Standing } from "./support/dashboard.ts";
 import type { Failure } from "./support/models.ts";
-import { startService, type TestService } from "./support/service.ts";
+import { startService, testOnce, type TestService } from "./support/service.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -106,7 +106,7 @@ test("one email in two accounts has two passwords, and each opens its own accoun
   assert.equal((await signIn("both@shop.example", "second password")).body.account.id, other.id);
 });
 
-test("a member has ten wrong attempts in five minutes from one address; from another address the right password signs in", async () => {
+testOnce("a member has ten wrong attempts in five minutes from one address; from another address the right password signs in", async () => {
   await newMember(shop, { account: shop.accountId, email: "target@shop.example", role: "member", password });
   const attacker = from();
   for (let i = 0; i < 10; i++) assert.equal((await signIn("target@shop.example", "a wrong password", attacker)).status, 401);
@@ -118,7 +118,7 @@ test("a member has ten wrong attempts in five minutes from one address; from ano
   assert.equal((await signIn("target@shop.example", password, attacker)).status, 200);
 });
 
-test("an owner who adds the email to another account and signs in there gets no more attempts at the first one", async () => {
+testOnce("an owner who adds the email to another account and signs in there gets no more attempts at the first one", async () => {
   const other = await shop.newAccount();
   await newMember(shop, { account: shop.accountId, email: "victim@shop.example", role: "member", password });
   await newMember(shop, { account: other.id, email: "victim@shop.example", role: "member", password: "planted by the attacker" });
@@ -131,7 +131,7 @@ test("an owner who adds the email to another account and signs in there gets no 
   assert.equal((await signIn("victim@shop.example", password)).status, 200);
 });
 
-test("sign-ins with an email that looks like a member's counter do not use up that member's attempts", async () => {
+testOnce("sign-ins with an email that looks like a member's counter do not use up that member's attempts", async () => {
   const browser = await newMember(shop, { account: shop.accountId, email: "number@shop.example", role: "member", password });
   const { id } = (await browser.ask<Standing>("GET", "/session")).body.member;
   const address = from();
@@ -172,7 +172,7 @@ test("changing keys and members needs the password again after ten minutes, and 
   assert.equal((await owner.ask("POST", "/keys", {})).status, 403);
 });
 
-test("a stolen session has ten guesses at the password in five minutes, and the member's other sessions keep working", async () => {
+testOnce("a stolen session has ten guesses at the password in five minutes, and the member's other sessions keep working", async () => {
   const email = "guessed@shop.example";
   const browser = await newMember(shop, { account: shop.accountId, email, role: "owner", password });
   const thief = from();
@@ -181,20 +181,23 @@ test("a stolen session has ten guesses at the password in five minutes, and the 
   assert.equal((await browser.ask("POST", "/confirm", { password }, from())).status, 200);
 });
 
-test("an unknown email has the same limit on attempts as a known one", async () => {
+testOnce("an unknown email has the same limit on attempts as a known one", async () => {
   const address = from();
   for (let i = 0; i < 10; i++) assert.equal((await signIn("ghost@shop.example", password, address)).status, 401);
   assert.equal((await signIn("ghost@shop.example", password, address)).status, 429);
 });
 
-test("one address has sixty attempts in five minutes, at links and any emails together, and other addresses are not affected", async () => {
-  const address = from();
-  const guess = () => openBrowser(shop).ask("POST", "/sign-in/link", { token: "guess" }, address);
-  const statuses = await Promise.all(Array.from({ length: 61 }, async () => (await guess()).status));
-  assert.equal(statuses.filter((status) => status === 429).length, 1);
-  assert.equal((await signIn("any@shop.example", password, address)).status, 429);
-  assert.equal((await signIn("any@shop.example", password)).status, 401);
-});
+testOnce(
+  "one address has sixty attempts in five minutes, at links and any emails together, and other addresses are not affected",
+  async () => {
+    const address = from();
+    const guess = () => openBrowser(shop).ask("POST", "/sign-in/link", { token: "guess" }, address);
+    const statuses = await Promise.all(Array.from({ length: 61 }, async () => (await guess()).status));
+    assert.equal(statuses.filter((status) => status === 429).length, 1);
+    assert.equal((await signIn("any@shop.example", password, address)).status, 429);
+    assert.equal((await signIn("any@shop.example", password)).status, 401);
+  },
+);
 
 test("signing in starts a new session and ends the browser's earlier one, so that a planted cookie is worthless", async () => {
   const planted = await newMember(shop, { account: shop.accountId, email: "fix@shop.example", role: "member", password });

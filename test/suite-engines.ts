@@ -21,7 +21,6 @@ export const groups: Group[] = [
     reason: "requests at once: SQLite has one writer, PostgreSQL locks rows and repeats transactions",
     suites: [
       "audit",
-      "browser-sessions",
       "conditions",
       "domain-changes",
       "domain-links",
@@ -49,18 +48,7 @@ export const groups: Group[] = [
   {
     engines: "both",
     reason: "uploads and published files are in a folder, or in the database that nodes share",
-    suites: [
-      "content-sweep",
-      "deployment-addresses",
-      "deployments",
-      "photos",
-      "profiles",
-      "published-bytes",
-      "publishing",
-      "storefront",
-      "storefront-settings",
-      "uploads",
-    ],
+    suites: ["content-sweep", "profiles", "published-bytes", "publishing", "uploads"],
   },
   {
     engines: "both",
@@ -70,7 +58,7 @@ export const groups: Group[] = [
   {
     engines: "both",
     reason: "due checks, orders and renewals are leased from the database, and survive a restart there",
-    suites: ["certificates", "domains", "events-publishing", "own-certificate", "secrets", "webhook-endpoints", "webhooks"],
+    suites: ["certificates", "domains", "events-publishing", "own-certificate", "secrets", "webhooks"],
   },
   {
     engines: "both",
@@ -154,6 +142,11 @@ export const groups: Group[] = [
       "wire",
       "upload-refusals",
     ],
+  },
+  {
+    engines: "sqlite",
+    reason: "rules of sessions, of publishing and of webhooks, whose rows, bytes and leases the suites that run on both also use",
+    suites: ["browser-sessions", "deployment-addresses", "deployments", "photos", "storefront", "storefront-settings", "webhook-endpoints"],
   },
   {
     engines: "sqlite",

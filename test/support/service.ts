@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { test } from "node:test";
 import { pino } from "pino";
 import { systemClock, type Clock } from "../../src/platform/clock.ts";
 import { openService, type Service, type ServiceOptions } from "../../src/app/service.ts";
@@ -39,6 +40,9 @@ export const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
 /** The engine that the black-box suites run on. */
 export const engine = process.env["PETSTORE_TEST_ENGINE"] ?? "sqlite";
+
+/** Declares a test that does not depend on the engine, in a suite that runs on both: it runs on SQLite. */
+export const testOnce = engine === "sqlite" ? test : (): void => undefined;
 
 /** What nodes of one PostgreSQL share. */
 export const secretsKey = newSecretsKey();
