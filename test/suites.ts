@@ -32,6 +32,7 @@ export const faultSuites: string[] = [
   "durability",
   "hostile",
   "hostile-texts",
+  "list-plans",
   "move-killed",
   "order-killed",
   "published-bytes",

@@ -13,7 +13,8 @@ export function startBrowser(args: string[] = []): Promise<Browser> {
   if (executablePath === undefined) throw new Error(`none of ${names.join(", ")} is on the PATH`);
   // without a locale in UTF-8, Chromium cannot open a file whose name has other letters than those of ASCII
   const env = { ...process.env, LANG: "C.UTF-8" };
-  const all = ["--renderer-process-limit=1", ...args]; // pages of one site in one context share a process
+  // Pages of one site in one context share a process. What V8's optimizing compilers gain, a page of a test is too short to use.
+  const all = ["--renderer-process-limit=1", "--js-flags=--no-opt --no-maglev", ...args];
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox", ...all] : all, env });
 }
 
