@@ -56,7 +56,7 @@ function masked(tree: string): string {
     .replaceAll(/p[sk]k_\w+/g, "KEY")
     .replaceAll(/[\w.+-]+@[\w.-]+/g, "EMAIL")
     .replaceAll(/(?:localhost|127\.0\.0\.1):\d+/g, "HOST")
-    .replaceAll(/\b\d[\d,]*(?= (?:used|of \d|requests left))/g, "COUNT")
+    .replaceAll(/\b\d[\d,]*(?= (?:used|of (?:the )?\d|requests left))/g, "COUNT")
     .trimEnd()}\n`;
 }
 
