@@ -12,6 +12,11 @@ export function jsonOf(body: unknown): string {
   return JSON.stringify(body, (_name, value: unknown) => (Number.isNaN(value) ? "" : value));
 }
 
+/** Parses a typed number. Anything else becomes NaN, which `jsonOf` sends as a value that the service refuses for this field. */
+export function numberIn(text: string): number {
+  return text.trim() === "" ? Number.NaN : Number(text);
+}
+
 const ended = new EventTarget();
 type Ending = "signed-out" | "session-changed";
 

@@ -1,7 +1,7 @@
 import { Select } from "@mantine/core";
 import type { ReactNode } from "react";
 import { valueKey, type Mapping, type PetStatus } from "../../src/importing/mapping.ts";
-import { petStatuses } from "../pets/status.ts";
+import { petStatuses } from "../pets/search.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import type { Column } from "./columns.ts";
 import styles from "./importing.module.css";

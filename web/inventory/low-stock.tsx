@@ -7,7 +7,7 @@ import { sessionQuery, useSession } from "../dashboard/session.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { notify } from "../parts/notices.ts";
-import { numberIn } from "../parts/number-in.ts";
+import { numberIn } from "../calls/send.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { invalidateStock } from "./queries.ts";
 

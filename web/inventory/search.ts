@@ -1,4 +1,4 @@
-import { petStatuses, type PetStatus } from "../pets/status.ts";
+import { petStatuses, type PetStatus } from "../pets/search.ts";
 import { choiceIn } from "../parts/search-values.ts";
 
 /** The search parameters of the inventory page: one filter, and whether the form to track a pet is open. */

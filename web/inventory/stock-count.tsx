@@ -4,7 +4,7 @@ import { useState, type ReactNode, type SubmitEvent } from "react";
 import { useSession } from "../dashboard/session.ts";
 import { errorLine } from "../parts/error-line.ts";
 import { notify } from "../parts/notices.ts";
-import { numberIn } from "../parts/number-in.ts";
+import { numberIn } from "../calls/send.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { adjustStock, cacheStock, setStock, stockQuery, type InventoryItem } from "./queries.ts";
 import styles from "./stock-count.module.css";

@@ -5,7 +5,7 @@ import { Waiting } from "../frame/waiting.tsx";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
-import { numberIn } from "../parts/number-in.ts";
+import { numberIn } from "../calls/send.ts";
 import { texts } from "../texts/texts.ts";
 import { cacheNewStock, setStock, stockQuery, type InventoryItem } from "./queries.ts";
 import { StockCount, StockMarkBadge } from "./stock-count.tsx";

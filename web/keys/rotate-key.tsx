@@ -3,7 +3,7 @@ import { useState, type ReactNode } from "react";
 import { ask, type Key, type RotatedKey } from "../calls/members.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { numberIn } from "../parts/number-in.ts";
+import { numberIn } from "../calls/send.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./keys.module.css";
 import { MadeKeyView } from "./made-key.tsx";

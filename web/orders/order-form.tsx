@@ -10,7 +10,7 @@ import { CallForm, useCallForm, type FormState } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
-import { numberIn } from "../parts/number-in.ts";
+import { numberIn } from "../calls/send.ts";
 import { ReloadIfChanged } from "../parts/reload-if-changed.tsx";
 import { texts } from "../texts/texts.ts";
 import { changeOrder, cacheNewOrder, cacheOrder, orderQuery, placeOrder, type Order } from "./queries.ts";

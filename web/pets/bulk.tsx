@@ -8,10 +8,10 @@ import { Dialog } from "../parts/dialog.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { wordsOf } from "../parts/explained.ts";
 import { notify } from "../parts/notices.ts";
-import { numberIn } from "../parts/number-in.ts";
+import { numberIn } from "../calls/send.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./bulk.module.css";
-import { petStatuses, type PetStatus } from "./status.ts";
+import { petStatuses, type PetStatus } from "./search.ts";
 
 const words = texts.store.animals.bulk;
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));

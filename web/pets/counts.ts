@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
 import { callsBelow, send } from "../calls/send.ts";
-import type { PetStatus } from "./status.ts";
+import type { PetStatus } from "./search.ts";
 
 /** How many pets there are, in all and in each category. `isMore`: there are more than `count`. */
 export type PetCounts = { count: number; isMore: boolean; categories: { categoryId: number; count: number }[] };

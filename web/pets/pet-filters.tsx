@@ -3,8 +3,7 @@ import type { ReactNode } from "react";
 import { CategorySelect } from "../categories/category-select.tsx";
 import { Filters, SearchField } from "../parts/filters.tsx";
 import { texts } from "../texts/texts.ts";
-import { petSorts, sortOf, type PetFilters } from "./search.ts";
-import { petStatuses } from "./status.ts";
+import { petSorts, sortOf, type PetFilters, petStatuses } from "./search.ts";
 
 const words = texts.store.animals;
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));

@@ -12,7 +12,7 @@ import { texts } from "../texts/texts.ts";
 import styles from "./pet-form.module.css";
 import { cachePet, cacheNewPet } from "./cache.ts";
 import { createPet, replacePet, type PetValues, type Pet } from "./queries.ts";
-import { petStatuses, type PetStatus } from "./status.ts";
+import { petStatuses, type PetStatus } from "./search.ts";
 
 const words = texts.store.animals;
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));

@@ -3,7 +3,7 @@ import { batched } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { answerOf, ifUnchanged, readPage, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
 import { texts } from "../texts/texts.ts";
-import type { PetStatus } from "./status.ts";
+import type { PetStatus } from "./search.ts";
 
 export type Pet = Schemas["Pet"];
 

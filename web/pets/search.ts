@@ -1,6 +1,8 @@
 import { choiceIn, idIn, present, textIn } from "../parts/search-values.ts";
-import { petStatuses, type PetStatus } from "./status.ts";
+import type { Schemas } from "../calls/store.ts";
 
+export type PetStatus = Schemas["PetStatus"];
+export const petStatuses: readonly PetStatus[] = ["available", "pending", "sold"];
 export const petSorts = ["id", "-id", "name", "-name"] as const;
 export type PetSort = (typeof petSorts)[number];
 export type PetFilters = { q?: string; status?: PetStatus; categoryId?: number; sort?: PetSort };

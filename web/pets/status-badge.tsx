@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import styles from "./status-badge.module.css";
-import type { PetStatus } from "./status.ts";
+import type { PetStatus } from "./search.ts";
 
 /** A status as text with a colour. */
 export function StatusBadge({ status }: { status: PetStatus }): ReactNode {

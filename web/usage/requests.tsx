@@ -12,8 +12,7 @@ import { formatNumber, texts } from "../texts/texts.ts";
 import { GroupTable } from "./group-table.tsx";
 import { PointsTable } from "./points-table.tsx";
 import { polledAccountQuery, polledKeysQuery, usageQuery } from "./queries.ts";
-import type { UsageSearch } from "./search.ts";
-import { barsOf, intervals, totalOf, type Interval, type Point } from "./series.ts";
+import { type UsageSearch, barsOf, intervals, totalOf, type Interval, type Point } from "./series.ts";
 import styles from "./usage.module.css";
 
 const Chart = lazyRouteComponent(() => import("./chart.tsx"), "Chart");

@@ -1,7 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { dashboard } from "../dashboard/route.ts";
-import type { UsageSearch } from "./search.ts";
-import { intervals } from "./series.ts";
+import { type UsageSearch, intervals } from "./series.ts";
 
 const usage = createRoute({
   getParentRoute: () => dashboard,

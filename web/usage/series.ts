@@ -1,5 +1,7 @@
 export const intervals = ["minute", "hour", "day"] as const;
 export type Interval = (typeof intervals)[number];
+/** The search parameters of the usage page. Without `key` and `operation`, the chart shows all requests. */
+export type UsageSearch = { interval?: Interval | undefined; key?: number | undefined; operation?: string | undefined };
 
 const stepMs: Record<Interval, number> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
