@@ -3,6 +3,7 @@ import { openAdministration, openSecrets, type Administration, type Secrets } fr
 import { logCommand } from "./administration-log.ts";
 import { openApi } from "./api.ts";
 import { openDashboard } from "./dashboard.ts";
+import type { HashCost } from "../callers/members/passwords.ts";
 import { openGate } from "../callers/gate.ts";
 import { openLimitRecorder } from "../callers/limits/limit-recorder.ts";
 import { openKeyVerifier } from "../callers/keys/verify.ts";
@@ -81,6 +82,8 @@ export type ServiceOptions = {
   onFlushFailed?: ((error: unknown) => void) | undefined;
   /** Overrides the bounds of the requests in flight. */
   requests?: Partial<RequestLimits> | undefined;
+  /** What hashing a password costs. Default: what OWASP asks for. */
+  hashCost?: HashCost | undefined;
 };
 
 /** Shared by the steps that open a service. `opened` closes everything that they open, in reverse order. */
@@ -250,6 +253,7 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
   const gate = openGate({ verifier, limiter, usage, onRefused, onLimited: limitEvents.record });
   const requests = boundRequests({ ...requestLimits, ...options.requests }, bounds);
   const onSignedIn = () => firstStart.forget().catch(onError);
+  const people = { secrets: secrets.keys, hashCost: options.hashCost, onSignedIn };
   const events = eventServices(db, clock, feed, () => node.liveNodes());
   state.stops.push(async () => events.listeners.close());
   const web = await readWeb(`${photosHost}.${settings.platformDomain}`);
@@ -260,7 +264,7 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
     clock,
     nowRange,
     gate: tracing?.tracedGate(gate) ?? gate,
-    dashboard: openDashboard({ db, clock, limiter, administration, secrets: secrets.keys, publicUrl, onSignedIn, onRefused, onError }),
+    dashboard: openDashboard({ ...people, db, clock, limiter, administration, publicUrl, onRefused, onError }),
     limiter,
     services: { limiter, flushUsage, ...events, ...publishing.services, ...webhooks.services },
     ...observing.watch({ db, limiter, bounds, node, ...publishing, webhookMetrics: () => webhooks.engine.metrics() }),

@@ -3,9 +3,11 @@ import { slots } from "../../platform/jobs/fair-share.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import { isCommonPassword } from "./common-passwords.ts";
 
-/** Argon2id (RFC 9106) with the parameters of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
-const memoryKiB = 19_456;
-const passes = 2;
+/** What one hash by Argon2id (RFC 9106) costs. */
+export type HashCost = { memoryKiB: number; passes: number };
+
+/** The cost that OWASP's Password Storage Cheat Sheet asks for, with one lane. */
+const owaspCost: HashCost = { memoryKiB: 19_456, passes: 2 };
 const hashBytes = 32;
 
 const passwordLengthMin = 10;
@@ -39,9 +41,9 @@ export type PasswordHasher = {
 };
 
 /** Opens a hasher. It uses few threads of the pool at once, so a burst of sign-ins takes neither all memory nor all threads. */
-export function openPasswordHasher(): PasswordHasher {
+export function openPasswordHasher(cost = owaspCost): PasswordHasher {
   const inTurn = slots(concurrentMax, { waitingMax, refusal: busy });
-  return { hash: (password, salt) => inTurn(() => compute(password, salt)) };
+  return { hash: (password, salt) => inTurn(() => compute(password, salt, cost)) };
 }
 
 /** Whether two PHC strings are equal, in a time that does not reveal where they differ. */
@@ -56,7 +58,7 @@ export function newSalt(): string {
 }
 
 /** Normalizes the password first, so that different encodings of the same characters match (RFC 8265, 4.2). */
-function compute(password: string, salt: string): Promise<string> {
+function compute(password: string, salt: string, { memoryKiB, passes }: HashCost): Promise<string> {
   const message = Buffer.from(password.normalize("NFC"));
   const nonce = Buffer.from(salt, "base64url");
   const parameters = { message, nonce, parallelism: 1, tagLength: hashBytes, memory: memoryKiB, passes };
