@@ -49,7 +49,7 @@ export function AddDomainDialog({ projectId, onAdded, onClose }: Props): ReactNo
   );
 }
 
-/** Returns the partner if its box is ticked. By default only `www` is: every provider has the CNAME record it needs; many lack ALIAS records. */
+/** Returns the partner if its box is ticked. Only `www` is ticked by default: every provider has CNAME records, but many lack ALIAS records. */
 function chosenPartner(partner: Partner | undefined, { withWww, withApex }: { withWww: boolean; withApex: boolean }): Partner | undefined {
   return (partner?.isWww ? withWww : withApex) ? partner : undefined;
 }

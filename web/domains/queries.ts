@@ -86,18 +86,18 @@ export function updateDomain({ projectId, hostname }: Domain, body: DomainPatch)
   return answerOf<Domain>(store.PATCH("/projects/{projectId}/domains/{hostname}", { params: { path: { projectId, hostname } }, body }));
 }
 
-function atLink({ projectId, hostname }: Domain, method: string): Promise<Response> {
+function callLink({ projectId, hostname }: Domain, method: string): Promise<Response> {
   const path = `${callsBelow}/projects/${projectId}/domains/${encodeURIComponent(hostname)}/link`;
   return send(new Request(new URL(path, location.href), { method }));
 }
 
 /** Makes a link that shows a domain's records without sign-in, and ends the previous link. The service returns the URL only here. */
 export async function makeLink(domain: Domain): Promise<{ url: string; expiresAt: string }> {
-  return (await atLink(domain, "POST")).json() as Promise<{ url: string; expiresAt: string }>;
+  return (await callLink(domain, "POST")).json() as Promise<{ url: string; expiresAt: string }>;
 }
 
 export function endLink(domain: Domain): Promise<unknown> {
-  return atLink(domain, "DELETE");
+  return callLink(domain, "DELETE");
 }
 
 export type RemovedDomain = Schemas["RemovedDomain"];

@@ -29,10 +29,10 @@ type FormProps = { domain: Domain; targets: string[]; onDone: () => void; onClos
 
 function RedirectForm({ domain, targets, onDone, onClose }: FormProps): ReactNode {
   const { hostname, redirect } = domain;
-  const before = redirect && targets.includes(redirect.to) ? redirect.to : targets[0];
+  const initialTarget = redirect && targets.includes(redirect.to) ? redirect.to : targets[0];
   const form = useCallForm({
-    // named like the path at which the service reports a refused target, `body.redirect`
-    initial: { redirect: before ?? "", status: String(redirect?.status ?? 301) },
+    // The service reports a refused target at `body.redirect`, so the field is `redirect`.
+    initial: { redirect: initialTarget ?? "", status: String(redirect?.status ?? 301) },
     send: ({ redirect: to, status }) => updateDomain(domain, { redirect: { to, status: Number(status) } }),
     onDone: (changed, { redirect: to }) => {
       notify(isRedirectWaiting(changed) ? words.redirectLater(hostname, to) : words.redirected(hostname, to));

@@ -33,7 +33,7 @@ test("a domain with a certificate is active; before that, its state says what it
   assert.equal(stateOf({ ...verified, certificate: issued }), "active");
 });
 
-test("a state in which the domain is not served comes first", () => {
+test("a lost, suspended or failing domain shows that state first", () => {
   assert.equal(stateOf({ ...verified, status: "failing", certificate: issued }), "failing");
   const problems = [{ ...problem, code: "plan_required" }];
   for (const domain of [pending, verified, { ...verified, certificate: issued }])
@@ -62,7 +62,7 @@ test("the URL of a domain with a certificate uses HTTPS, or HTTP at a non-standa
   assert.equal(visitUrl(secure, "http://shop.sites.example:8081"), "http://www.shop.example:8081");
 });
 
-test("the URL of a domain without a certificate uses HTTP, and is undefined if only an HTTPS port is known", () => {
+test("the URL of a domain without a certificate uses HTTP, and is undefined at a non-standard HTTPS port", () => {
   assert.equal(visitUrl(verified, "https://shop.sites.example"), "http://www.shop.example");
   assert.equal(visitUrl(verified, "http://shop.sites.example:8081"), "http://www.shop.example:8081");
   assert.equal(visitUrl(verified, "https://shop.sites.example:8443"), undefined);

@@ -42,14 +42,14 @@ function hasProblem({ problems }: Pick<Domain, "problems">, code: string): boole
   return problems.some((problem) => problem.code === code);
 }
 
-/** Whether the domain shows that the service orders no certificates: if it did, a verified domain's certificate would not be `none`. */
+/** Whether the domain shows that the service orders no certificates: only then is a verified domain's certificate `none`. */
 export function hasNoAuthority({ status, certificate }: Pick<Domain, "status" | "certificate">): boolean {
   return status !== "pending" && certificate.status === "none";
 }
 
 /**
  * Returns a domain's URL, at the port of its project's address. With a certificate the URL uses HTTPS, unless that port is a non-standard
- * HTTP port: then it uses HTTP, and the edge redirects. Returns undefined for a non-standard HTTPS port and a domain without a certificate.
+ * HTTP port: then it uses HTTP, and the edge redirects. Returns undefined for a domain without a certificate at a non-standard HTTPS port.
  */
 export function visitUrl({ hostname, certificate }: Pick<Domain, "hostname" | "certificate">, projectUrl: string): string | undefined {
   const { protocol, port } = new URL(projectUrl);

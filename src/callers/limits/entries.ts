@@ -17,8 +17,8 @@ export type Entries<K, V> = {
 /** @param isIdle whether a value can be removed, because a new one would have the same effect; `now` in ms */
 export function openEntries<K, V>(max: number, create: () => V, isIdle: (value: V, now: number) => boolean): Entries<K, V> {
   const values = new Map<K, V>();
+  // Both iterators are kept between calls: a new one would first skip the gaps that all removed entries left.
   let unswept = values.entries();
-  // Both iterators live on between calls: a new one would have to skip the gaps of all entries removed so far.
   let oldest = values.keys();
 
   function evictOldest(): void {

@@ -8,7 +8,7 @@ import { banned, passed, refused } from "./windows.ts";
 
 const now = noon + 12_345;
 
-test("a pass shows the three headers, and both windows in RateLimit and RateLimit-Policy", () => {
+test("a pass shows the three X-RateLimit headers, and both windows in RateLimit and RateLimit-Policy", () => {
   assert.deepEqual(headersOf(passed(now, 60, 1, 1_000, 1)), {
     "x-ratelimit-limit": "60",
     "x-ratelimit-remaining": "59",
@@ -18,7 +18,7 @@ test("a pass shows the three headers, and both windows in RateLimit and RateLimi
   });
 });
 
-test("RateLimit and RateLimit-Policy are lists of structured fields (RFC 9651) with one item for each window", () => {
+test("RateLimit and RateLimit-Policy are structured-field lists (RFC 9651) with one item for each window", () => {
   const headers = headersOf(passed(now, 60, 1, 1_000, 1));
   const windows = (field: string | undefined): [unknown, unknown][] =>
     parseList(field ?? "").map(([name, fields]) => [name, Object.fromEntries(fields)]);
@@ -47,7 +47,7 @@ test("a quota without a day shows only the minute", () => {
   assert.deepEqual([headers.ratelimit, headers["ratelimit-policy"]], ['"minute";r=299;t=48', '"minute";q=300;w=60']);
 });
 
-test("plans with the same minute and different days keep their own policies", () => {
+test("plans that differ only in their quota per day keep their own policies", () => {
   const policyOf = (perDay: number) => headersOf(passed(now, 60, 1, perDay, 1))["ratelimit-policy"];
   assert.deepEqual(
     [1_000, 2_000, 1_000].map(policyOf).map((text) => text?.match(/q=(\d+);w=86400/)?.[1]),

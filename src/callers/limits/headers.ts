@@ -2,12 +2,12 @@ import type { Decision } from "./windows.ts";
 
 /**
  * Returns the header lines of a decision, each with its CRLF: the `X-RateLimit` headers (specification 4.3), and `RateLimit` and
- * `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11: lists of structured fields, `t` and `w` in seconds). A refusal
+ * `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11: structured-field lists, `t` and `w` in seconds). A refusal
  * adds `Retry-After` and the strikes left.
  */
 export function limitHeaders(decision: Decision): string {
   const { remaining, minuteRemaining, perDay, dayRemaining, verdict, retryAfterSeconds, strikesRemaining } = decision;
-  const { first, second, third, last } = constantsOf(decision);
+  const { first, second, third, last } = templateOf(decision);
   const day = perDay === Infinity ? "" : third + dayRemaining;
   const lines = first + remaining + second + minuteRemaining + day + last;
   if (verdict === "pass") return lines;
@@ -18,17 +18,17 @@ export function limitHeaders(decision: Decision): string {
 type Shared = Pick<Decision, "limit" | "reset" | "perMinute" | "minuteSeconds" | "perDay" | "daySeconds">;
 
 /** The text around the counts: the same for all requests of a plan within a second. */
-type Constants = Shared & { first: string; second: string; third: string; last: string };
+type Template = Shared & { first: string; second: string; third: string; last: string };
 
-/** The last constants for each number of requests per minute. There are few, because quotas come from plans. */
-const cached = new Map<number, Constants>();
+/** The last template for each number of requests per minute. There are few, because quotas come from plans. */
+const cached = new Map<number, Template>();
 const cachedMax = 1_000;
 
-function constantsOf(decision: Shared): Constants {
+function templateOf(decision: Shared): Template {
   const known = cached.get(decision.perMinute);
   if (known && isSame(known, decision)) return known;
   if (cached.size >= cachedMax) cached.clear();
-  const made = newConstants(decision);
+  const made = newTemplate(decision);
   cached.set(decision.perMinute, made);
   return made;
 }
@@ -43,7 +43,7 @@ function isSame(a: Shared, b: Shared): boolean {
   );
 }
 
-function newConstants({ limit, reset, perMinute, minuteSeconds, perDay, daySeconds }: Shared): Constants {
+function newTemplate({ limit, reset, perMinute, minuteSeconds, perDay, daySeconds }: Shared): Template {
   const policy = `"minute";q=${perMinute};w=60${perDay === Infinity ? "" : `, "day";q=${perDay};w=86400`}`;
   return {
     limit,

@@ -7,7 +7,7 @@ import { formatDateTime } from "../../platform/http/dates.ts";
 const hourMs = 3_600_000;
 /** How many of the newest events a new one is compared with. An hour has at most two `limit.reached`, and each ban one `key.banned`. */
 const newestMax = 100;
-/** If two bans of a key end within this time (ms) of each other, they are the same ban: each node computes its end from another answer. */
+/** Bans of a key that end within this time (ms) of each other are the same ban: each node computes the end from a different answer. */
 const sameBanMs = 10_000;
 
 /** A limit that an account reached, or a ban of one of its keys. Times in ms since the Unix epoch. */
@@ -16,7 +16,7 @@ export type LimitEvent = { accountId: number; at: number } & (
   | { kind: "ban"; keyId: number; bannedUntil: number }
 );
 
-/** Records an event unless a node has already recorded it: once for each limit, window and UTC hour, and once for each ban. */
+/** Records an event unless a node has already recorded it: a limit once for each window and UTC hour, a ban once. */
 export async function recordOnce(tx: Transaction, event: LimitEvent): Promise<void> {
   const { accountId, at } = event;
   await tx.lock(`limit events of ${accountId}`);

@@ -10,14 +10,14 @@ const queueMax = 1_000;
 const batchMax = 50;
 const minuteMs = 60_000;
 
-/** Records reached limits and bans as events. It queues them and writes in the background, so no refusal waits for the database. */
+/** Records bans and reached limits as events. It queues them and writes in the background, so no refusal waits for the database. */
 export type LimitRecorder = {
   /** Queues the events of a refused request with a secret key. */
   record: (accountId: number, keyId: number, decision: Decision) => void;
   close: () => Promise<void>;
 };
 
-/** @param onError called with each database error; the next refusal records the event again */
+/** @param onError called with each database error; the next such refusal queues the event again */
 export function openLimitRecorder(db: Pick<Database, "write">, onError: (error: unknown) => void): LimitRecorder {
   const seen = new Set<string>();
   let queue: { name: string; event: LimitEvent }[] = [];

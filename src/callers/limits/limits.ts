@@ -9,18 +9,18 @@
  * **Where a request counts.**
  *   a secret key       its account, whatever the number of its keys
  *   no valid key       the caller's address; with IPv6 its /64 network
- *   a publishable key  the caller's address at this account (60 a minute), all publishable keys of the account together
- *                      (half of the account's minute and half of its day), and the account
+ *   a publishable key  the caller's address at the key's account (60 a minute); all publishable keys of that account
+ *                      together (half of its minute and half of its day); and the account
  *   the dashboard      the member (300 a minute), never an account
  *
  * **Strikes and bans** (`strikes.ts`). A request that is refused because the account is over a limit is a strike on its key.
- * Anybody can read a publishable key, so a strike with one falls on the caller's address at that account instead. A refused
- * request with a secret key is no strike if it would have passed without the requests of publishable keys (`publishable.ts`).
+ * Anybody can read a publishable key, so its strikes fall on the caller's address at that account instead. A refused request
+ * with a secret key is no strike if it would have passed without the requests of publishable keys (`publishable.ts`).
  * In any 60 seconds a key may have 20 strikes, or a fifth of its plan's requests per minute if that is more. The next strike bans
  * the key for five minutes. Each further ban within a day lasts twice as long, up to an hour. Requests of a banned key count nowhere.
  *
  * **Clocks.** A single process uses the system's clock; nodes that share a Redis use its clock. If the clock jumps, no window
- * grants its quota twice, and no refusal outlasts the end of the window or ban as the new clock shows it.
+ * grants its quota twice, and every refusal ends by the time its window or ban ends on the changed clock.
  *
  * **Memory.** An entry (an account, an address, a member, or a key with strikes) takes about 300 bytes. It is removed two hours
  * after the end of its last window, or 26 hours after its last strike or ban. Each kind has a maximum number of entries: beyond
@@ -57,7 +57,7 @@ export type Mode = "process" | "shared" | "alone";
 export type CountedCaller = { accountId: number; quota: Quota; visitor?: string | undefined } | { memberId: number };
 
 /**
- * Counts requests. The limiter in memory returns results, the one in Redis may return promises. Only the promises of `unban` reject.
+ * Counts requests. The limiter in memory returns results, the one in Redis may return promises. Only a promise of `unban` can reject.
  *
  * @throws Problem `unavailable`, by `unban`, while Redis cannot be reached
  */
@@ -66,7 +66,7 @@ export interface Limiter {
   account(accountId: number, keyId: number, quota: Quota): Awaitable<Decision>;
   /** A request without a valid key. `address` as the socket or a trusted proxy reports it. */
   address(address: string): Awaitable<Decision>;
-  /** A request with a publishable key; `quota` is the account's. The decision shows the minute and the day with the fewest requests left. */
+  /** A request with a publishable key; `quota` is the account's. Shows the minute window and the day window with the fewest requests left. */
   publishable(accountId: number, address: string, quota: Quota): Awaitable<Decision>;
   /** A call of the dashboard by a signed-in member. */
   dashboard(memberId: number): Awaitable<Decision>;
@@ -75,8 +75,8 @@ export interface Limiter {
   /** Like `peekAccount`, for an address. */
   peekAddress(address: string): Awaitable<Decision>;
   /**
-   * Takes a request that passed off the windows that counted it, if they have not ended, and returns the caller's figures.
-   * `at` is the request's `Decision.at`.
+   * Subtracts a passed request from its windows that have not ended, and returns the caller's figures. `at` is the request's
+   * `Decision.at`.
    */
   giveBack(counted: CountedCaller, at: number): Awaitable<Decision>;
   strikeStatus(keyId: number, quota: Quota): Awaitable<StrikeStatus>;
@@ -101,10 +101,10 @@ const messages: Record<Exclude<Verdict, "pass">, (seconds: number) => string> = 
   rate_limit_exceeded: (seconds) => `The request limit is reached. Try again in ${seconds} seconds.`,
 };
 
-/** The last refusal. The requests of a flood share it, so that each costs no new object. */
+/** The last refusal, reused so that a flood does not create an object for each request. */
 let last: { refusal: ProblemFields; seconds: number } | undefined;
 
-/** Returns the refusal that a decision stands for; undefined if the request passes. */
+/** Returns the refusal for a decision; undefined if the request passes. */
 export function refusalOf({ verdict, retryAfterSeconds: seconds }: Decision): ProblemFields | undefined {
   if (verdict === "pass") return undefined;
   if (last?.refusal.code !== verdict || last.seconds !== seconds)

@@ -119,7 +119,7 @@ test("a sweep loses nothing when the clock jumps over midnight and back", () => 
   assert.equal(limiter.account(1, 1, free).verdict, "rate_limit_exceeded");
 });
 
-test("the state file restores everything and is private; a missing file restores nothing, a truncated one its complete lines", async (context) => {
+test("the state file restores everything and is private; a missing one restores nothing, a truncated one its complete lines", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "petstore-limits-"));
   context.after(() => rm(folder, { recursive: true }));
   const path = join(folder, "limits.state");

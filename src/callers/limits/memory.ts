@@ -25,7 +25,7 @@ import {
 const graceMs = 2 * 60 * 60_000;
 
 const accountsMax = 1_000_000;
-/** The most entries of every other kind: addresses, visitors, people, and keys or visitors with strikes. */
+/** The most entries of every other kind: addresses, visitors, members, and keys or visitors with strikes. */
 const othersMax = 50_000;
 
 /** The limiter of one process. No call returns a promise. It has no timers: its owner calls `sweep` and saves the state. */
@@ -34,7 +34,7 @@ export type MemoryLimiter = { [K in keyof Limiter]: (...args: Parameters<Limiter
   snapshot(): Iterable<string>;
   /** Restores lines of a snapshot, and skips damaged ones. */
   restore(lines: Iterable<string>): void;
-  /** A number that grows with each change. While it stays the same, so does the snapshot. */
+  /** A number that grows with each change to save. Sweeping and restoring do not change it. */
   changes(): number;
   /** Entries in memory. */
   size(): number;

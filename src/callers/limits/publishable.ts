@@ -20,7 +20,7 @@ export type PublishableUse = {
   day: number;
 };
 
-/** Returns a `pass` that shows, of these windows, the minute and the day with the fewest requests left. */
+/** Returns a `pass` that shows the minute window and the day window with the fewest requests left. */
 export function decidePublishable(now: number, quota: Quota, used: PublishableUse): Decision {
   const share = publishableShare(quota);
   let [perMinute, minuteUsed] = [visitorQuota.perMinute, used.visitor];
@@ -33,7 +33,7 @@ export function decidePublishable(now: number, quota: Quota, used: PublishableUs
 
 /**
  * Whether a refused request with a secret key would have passed if nobody had used the publishable keys. Such a refusal is no
- * strike. `spared` is the number of earlier refusals in the same windows to which this rule applied: without the publishable
+ * strike. `spared` counts the earlier refusals in the same windows that were no strikes by this rule: without the publishable
  * keys, those requests would have passed and counted too.
  */
 export function isSpared(quota: Quota, account: Used, publishable: Used, spared: Used): boolean {

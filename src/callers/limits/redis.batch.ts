@@ -26,13 +26,13 @@ export type LimitRequest = {
  * figures begin at `offset`. `answer` is undefined if the connection was lost. `run` is the script's number: see `Sent`.
  */
 type Read<T> = (answer: number[] | undefined, offset: number, run: number) => T;
-/** A script that was sent: the `run`th on its connection; 0 if there is no connection. `answer` resolves to undefined if the connection is lost. */
+/** `run`: the script's number on its connection, from 1; 0 if there was none to send it on. `answer`: undefined if the connection is lost. */
 export type Sent = { run: number; answer: Promise<number[] | undefined> };
 type Send = (keys: string[], args: (string | number)[]) => Sent;
 
 export type Batches = {
   ask<T>(request: LimitRequest, read: Read<T>): Promise<T>;
-  /** Whether as many requests wait as may. */
+  /** Whether no further request may wait. */
   isFull(): boolean;
   waiting(): number;
 };

@@ -160,7 +160,7 @@ describe("while Redis cannot be reached", () => {
     assert.equal(await passes(limiters, 40, pro), 51, "the day's share is used up");
   });
 
-  test("a node's refusals are no strikes, a ban that it knows holds, and the figures show its share", async (t) => {
+  test("a node makes no strikes, keeps to the bans that it knows, and shows its share in the figures", async (t) => {
     const { nodes, limiters } = await openScene(t, 1, { answerMs: 2_000 });
     const [limiter] = limiters as [Limiter];
     for (let i = 0; i < 81; i++) await limiter.account(1, 1, free);
@@ -237,7 +237,7 @@ describe("when Redis is back", () => {
     assert.equal(await used(limiters[0]!), 70);
   });
 
-  test("three nodes under constant load that come back one after the other admit exactly the quota", async (t) => {
+  test("three nodes that come back one after the other under constant load admit exactly the quota", async (t) => {
     const { nodes, limiters } = await openScene(t, 3, { answerMs: 1_000 });
     let passed = await passes(limiters, 10);
     await reportsArrived(limiters);
@@ -258,7 +258,7 @@ describe("when Redis is back", () => {
     assert.equal(await used(limiters[0]!), 300);
   });
 
-  test("while nodes come back, they admit the unused part of their shares once", async (t) => {
+  test("nodes that come back admit the unused part of their shares only once", async (t) => {
     const { nodes, limiters } = await openScene(t, 3, { answerMs: 1_000 });
     await disconnect(nodes);
     let passed = await passes(limiters, 60);
@@ -271,7 +271,7 @@ describe("when Redis is back", () => {
     assert.equal(passed, 300);
   });
 
-  test("a heartbeat that a node sent before it was disconnected does not count as its return if it arrives late", async (t) => {
+  test("a late heartbeat from before a node's disconnection does not count as its return", async (t) => {
     const { redis, nodes, limiters } = await openScene(t, 3, { answerMs: 1_000 });
     await disconnect(nodes);
     assert.equal(await passes(limiters, 120), 300);

@@ -2,9 +2,9 @@ import { dayMs } from "./windows.ts";
 import { prefix, scriptStart } from "./redis.script.ts";
 
 /** A number that no count of scripts reaches. Subtracted from a connection's count, it fences the connection. */
-const fencedBy = 1e15;
+const fenceOffset = 1e15;
 
-/** The key of the count of scripts that Redis ran on a connection of a node. */
+/** The key that counts the scripts that Redis ran on a node's connection. */
 export const runsKey = (node: string, connection: number): string => `${prefix}runs:${node}:${connection}`;
 
 /**
@@ -18,18 +18,18 @@ local ran = redis.call('GET', KEYS[1])
 redis.call('SET', KEYS[2], '0', 'PX', ${dayMs})
 if not ran then return nil end
 if tonumber(ran) >= 0 then
-  redis.call('SET', KEYS[1], string.format('%d', tonumber(ran) - ${fencedBy}), 'PX', ${dayMs})
+  redis.call('SET', KEYS[1], string.format('%d', tonumber(ran) - ${fenceOffset}), 'PX', ${dayMs})
   return ran
 end
-return string.format('%d', tonumber(ran) + ${fencedBy})
+return string.format('%d', tonumber(ran) + ${fenceOffset})
 `;
 
 /**
- * Adds the requests that a node admitted while it counted alone, to the windows that have not ended. First raises each meter to
- * the used requests that the node knows of, in case Redis has lost data.
+ * Adds the requests that a node admitted while it counted alone, to the windows that have not ended. First raises each count to
+ * the one that the node knows, in case Redis has lost data.
  * KEYS: see `scriptStart`.
- * ARGV, after the first two, for each meter: "1" if it has a quota per day, else "0"; then for its minute and again for its day
- * the window's number, the used requests that the node knows of, and the requests to add.
+ * ARGV, after the first two, for each meter: "1" if it has a quota per day, else "0"; then, for its minute and then for
+ * its day: the window's number, the count that the node knows, and the requests to add.
  */
 export const addScript = `${scriptStart}
 for k = 2, #KEYS do
@@ -48,11 +48,11 @@ export const heartbeatKeys = [`${prefix}nodes`, `${prefix}beats`];
 
 /**
  * Reports that a node is connected and has added all requests that it admitted alone. Redis numbers the heartbeats of all nodes,
- * so nodes need not compare clocks. A heartbeat may arrive long after it was sent. So Redis records for each node the number of
- * the heartbeat before its last one: the node certainly sent the last one after that number was given.
+ * so nodes need not compare clocks. A heartbeat may arrive long after it was sent, so its own number does not
+ * show when that was. But it names the node's previous heartbeat, so it was sent after that one: Redis records that number.
  * KEYS: `heartbeatKeys`, then the count of scripts of the node's connection.
  * ARGV: the node; the number of its previous heartbeat on this connection (0: none); the number of its first one (`+inf`: none).
- * Answer: the number of this heartbeat, and the number of nodes that have certainly sent one since the first one of ARGV.
+ * Answer: the number of this heartbeat, and how many nodes have certainly sent one since the first one in ARGV.
  */
 export const heartbeatScript = `
 local number = redis.call('INCR', KEYS[2])

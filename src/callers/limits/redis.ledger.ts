@@ -10,7 +10,7 @@ const othersMax = 50_000;
 /** What this node knows of one window of a meter. */
 type KnownWindow = {
   number: number;
-  /** Requests used: the highest number that Redis or another node reported. */
+  /** Requests used: the highest number reported by Redis or another node, plus requests that this node sent to Redis since. */
   used: number;
   /** The outage that `usedAtStart`, `admitted` and `nodes` describe. */
   outage: number;
@@ -39,8 +39,8 @@ export type PendingRequests = { args: (string | number)[]; meter: string; putBac
  * number of live nodes since the outage began, so no share grows when a node leaves.
  *
  * **Pending requests.** When Redis is back, the node adds the requests that it admitted. Some of them were in scripts that got no
- * answer, which Redis may have run. Redis counts the scripts of each connection, so the node learns how many it ran, and adds only
- * the requests of the others.
+ * answer, which Redis may have run. Redis counts the scripts that it runs on each connection, so the node learns which ones
+ * Redis did not run, and adds only their requests.
  *
  * **Time.** The node's clock plus `clockOffsetMs`, the difference to Redis' clock in its last answer.
  */
@@ -119,7 +119,7 @@ export function decideAlone(ledger: Ledger, request: LimitRequest, run: number):
       share.minuteLeft -= 1;
       share.dayLeft -= 1;
     }
-    callIfNotRun(ledger, run, addPending(shares.map(({ meter }) => meter)));
+    callIfNotRun(ledger, run, pendingAdder(shares.map(({ meter }) => meter)));
   }
   const used = shares.flatMap(({ minuteLeft, dayLeft, perMinute, perDay }) => [
     perMinute - minuteLeft,
@@ -138,7 +138,7 @@ export function giveBackAlone(ledger: Ledger, request: LimitRequest, run: number
   return peek(ledger, request);
 }
 
-/** Takes a request that Redis will count off this node's share. Returns false and takes nothing if the share is used up. */
+/** Counts a request in this node's share before Redis decides it. Returns false and counts nothing if the share is used up. */
 export function reserve(ledger: Ledger, request: LimitRequest): boolean {
   const shares = sharesOf(ledger, request, timeOf(ledger));
   const hasRoom = haveRoom(shares);
@@ -158,7 +158,7 @@ export function peek(ledger: Ledger, request: LimitRequest): number[] {
   return [now, 0, banLeft(ledger, request, now), 0, ...used];
 }
 
-/** Starts an outage: from now on, shares are of the requests that are left now. */
+/** Starts an outage: from now on, shares divide the requests left at this moment. */
 export function beginOutage(ledger: Ledger): void {
   ledger.outage += 1;
   ledger.nodesAtStart = ledger.liveNodes();
@@ -250,7 +250,7 @@ function callIfNotRun(ledger: Ledger, run: number, onNotRun: () => void): void {
 }
 
 /** Returns a function that adds one pending request to each window, except to windows that have ended when it is called. */
-function addPending(meters: Meter[]): () => void {
+function pendingAdder(meters: Meter[]): () => void {
   const windows = meters.flatMap(({ minute, day }) => [minute, day]).map((window) => ({ window, number: window.number }));
   return () => {
     for (const { window, number } of windows) if (window.number === number) window.pending += 1;
@@ -267,7 +267,11 @@ function takePendingOf(name: string, { minute, day, countsDays }: Meter): Pendin
     meter: name,
     args: [countsDays ? "1" : "0", ...taken.flatMap(({ number, used, pending }) => [number, used, pending])],
     putBack() {
-      for (const { window, number, pending } of taken) if (window.number === number) window.pending += pending;
+      for (const { window, number, used, pending } of taken) {
+        if (window.number !== number) continue;
+        window.pending += pending;
+        if (window.used === used + pending) window.used = used; // a higher number is one that Redis has reported meanwhile
+      }
     },
   };
 }

@@ -7,7 +7,7 @@ import { reportsChannel } from "./redis.script.ts";
 
 /** The longest time (ms) that connecting may take. */
 const connectMs = 1_000;
-/** The longest pause (ms) before the next attempt. A random half of it keeps the nodes from connecting all at once. */
+/** The longest pause (ms) before the next attempt. Each pause is 50 to 100 % of it, at random, so that nodes do not all connect at once. */
 const retryMaxMs = 400;
 /** The time (ms) between heartbeats. They also detect an outage while there are no requests. */
 const heartbeatMs = 200;

@@ -10,8 +10,8 @@ export const reportsChannel = `${prefix}reports`;
  * The start of each script that changes meters. KEYS[1] counts the scripts that Redis ran on the node's connection. When the node
  * reconnects, it sets the count of the old connection far below zero (`redis.join.ts`). A script that arrives later on the old
  * connection finds it negative and does nothing.
- * KEYS[2] and the following are meters. ARGV[1] is the time in ms (empty: Redis' own clock). ARGV[2] is the name under which the
- * node reports figures to other nodes (empty: there are none).
+ * The following keys are meters, in `limitScript` also bans and strikes. ARGV[1] is the time in ms (empty: Redis' own clock).
+ * ARGV[2] is the name under which the node reports figures to other nodes (empty: there are none).
  *
  * A meter is eight numbers of 4 bytes: the requests used in the minute and in the day; the numbers of both windows; and, for the
  * minute and for the day, the number of the previous window and the requests used in it. Most requests change only the first two.
@@ -31,7 +31,7 @@ local minute, day = floor(now / ${minuteMs}), floor(now / ${dayMs})
 
 local meters, changed = {}, {}
 
--- Returns {used in the minute, used in the day, bytes of the other six numbers if they changed, is to be saved, has a quota per day}.
+-- Returns {used in the minute, used in the day, bytes of the other six numbers if they changed, whether to save it, whether it has a quota per day}.
 local function loadMeter(name, bytes)
   local mu, du, m, d, om, omu, od, odu = 0, 0, minute, day, 0, 0, 0, 0
   if bytes then mu, du, m, d, om, omu, od, odu = unpackBytes('<I4I4I4I4I4I4I4I4', bytes) end
@@ -112,7 +112,7 @@ local function meterAt(k)
   return meters[KEYS[k]] or loadMeter(KEYS[k], found[k - 1])
 end
 
--- Loads a meter that only refusals need. Its name is that of the account's meter with another kind.
+-- Loads a meter that only refusals need. Its name is the account meter's, with kind for ':account:'.
 local function meterBeside(account, kind)
   local name = string.gsub(account, ':account:', kind, 1)
   local meter = meters[name] or loadMeter(name, call('GET', name))

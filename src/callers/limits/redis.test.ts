@@ -34,7 +34,7 @@ callersContract("in Redis", "shared", openEmpty);
 givingBackContract("in Redis", openEmpty);
 modelProperty("in Redis", openEmpty, 40);
 
-test("of many simultaneous requests at several nodes, exactly those left pass", async (context) => {
+test("of many simultaneous requests to several nodes, exactly the quota passes", async (context) => {
   await admin.flushall();
   const nodes = await Promise.all([openNode(), openNode(), openNode()]);
   context.after(() => nodes.forEach((node) => void node.close()));
@@ -143,7 +143,7 @@ test("wrong credentials are logged in one line that does not show them", async (
   assert.equal(right.mode(), "shared");
 });
 
-test("a second error of a closing socket to Redis does not end the process, and the first error is the reason", async () => {
+test("a second error of a closing Redis socket does not end the process, and the first error stays the reason", async () => {
   const connector = new RedisConnector({ host: "127.0.0.1", port: "1" });
   const stream = await connector.connect();
   await new Promise((resolve) => stream.once("close", resolve));

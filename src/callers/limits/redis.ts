@@ -47,7 +47,7 @@ type State = {
 };
 
 /**
- * Counts in Redis, together with all nodes that use it: one round trip for each request. While Redis cannot be reached, this
+ * Counts in Redis, together with all nodes that use it. Each request waits for one round trip. While Redis cannot be reached, this
  * node admits its share of the requests that were left (`redis.ledger.ts`), and adds them in Redis later (`redis.join.ts`).
  * Resolves even if Redis is unreachable: see `mode`.
  */
@@ -124,7 +124,7 @@ function sendPending(link: links.Link, ledger: ledgers.Ledger, firstArgs: (strin
  * Asks Redis to decide a request, or decides alone while Redis cannot be reached.
  *
  * @param read makes the result from the script's answer, in which the figures of this request begin at `offset`
- * @param whenFull makes the result if too many requests wait for Redis, from the result that this node's own figures give
+ * @param whenFull makes the result if too many requests wait for Redis; `known` is the result from this node's own figures
  */
 function ask<T>(
   state: State,

@@ -4,7 +4,7 @@ import type { Window, Windows } from "./windows.ts";
 
 /** The most lines of one piece. */
 const pieceLines = 1_000;
-/** The most numbers in a line: the ban and the newest 99,998 strikes of a key. A longer line is damaged. */
+/** The most numbers in a line: the ban and the newest 99,998 strikes of a key. A longer line counts as damaged. */
 const valuesMax = 100_000;
 
 type Groups<V> = Record<string, Entries<number, V> | Entries<string, V>>;

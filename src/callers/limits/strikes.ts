@@ -2,16 +2,16 @@ import { dayMs } from "./windows.ts";
 
 /** The sliding window in which strikes count (ms). */
 export const strikesWindowMs = 60_000;
-/** How long (ms) a key's first ban lasts, and the longest that a later one can last. Specification 4.6 names both to callers. */
+/** How long (ms) a key's first ban lasts, and the longest that a later one can last. Specification 4.6 states both. */
 export const firstBanMs = 5 * 60_000;
 export const longestBanMs = 60 * 60_000;
 /** A ban that follows another within this time (ms) lasts twice as long. */
 export const banMemoryMs = dayMs;
 
-/** Expired strikes are removed in bulk, because each removal copies the rest of the list: at this many, or at half of the list. */
+/** Expired strikes are removed once there are this many, or once they are half of the list: each removal copies the rest. */
 const expiredMax = 1_000;
 
-/** The times of a key's strikes, oldest first and possibly beginning with expired ones, and its last ban (`banMs` 0: none). All in ms. */
+/** The times of a key's strikes, oldest first, some perhaps expired; and its last ban (`banMs` 0: none). All in ms. */
 export type Strikes = { times: number[]; bannedAt: number; banMs: number };
 
 /** How many strikes a key may have within a minute before it is banned: a fifth of its plan's requests per minute, at least 20. */
@@ -19,7 +19,7 @@ export function strikesAllowed(perMinute: number): number {
   return Math.max(20, Math.floor(perMinute / 5));
 }
 
-/** The state of a key without strikes and bans. */
+/** The state of a key without strikes or bans. */
 export function newStrikes(): Strikes {
   return { times: [], bannedAt: 0, banMs: 0 };
 }

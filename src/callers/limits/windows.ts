@@ -55,10 +55,9 @@ export function roll(windows: Windows, now: number): void {
 }
 
 /**
- * Moves to the window with this number, which starts at zero used requests. Two exceptions: if the clock was in that window
- * before, it keeps the requests counted then; if the clock goes back, it starts with at least the requests of the window that
- * the clock leaves. So a clock that jumps back and forth grants no extra requests, and no refusal outlasts the window that the
- * clock shows.
+ * Moves to the window with this number. The window starts at zero used requests, with two exceptions: if the clock was in it just
+ * before, it keeps the requests counted then; if the clock went back, it starts with at least as many as the window just left.
+ * So a clock that jumps back and forth grants no extra requests, and no refusal outlasts the current window.
  */
 function enter(window: Window, number: number): void {
   if (number === window.number) return;
@@ -70,7 +69,7 @@ function enter(window: Window, number: number): void {
   window.used = used;
 }
 
-/** Whether one more request fits into both windows. Call `roll` before this function, `take` and `giveBack`. */
+/** Whether one more request fits into both windows. Call `roll` first, as for `take` and `giveBack`. */
 export function hasRoom(windows: Windows, quota: Quota): boolean {
   return windows.minute.used < quota.perMinute && windows.day.used < quota.perDay;
 }
@@ -81,7 +80,7 @@ export function take(windows: Windows): void {
   windows.day.used += 1;
 }
 
-/** Takes a request that was counted at `at` (ms) off both windows, in place. Skips a window that has ended. */
+/** Subtracts a request that was counted at `at` (ms) from both windows, in place. Skips a window that has ended. */
 export function giveBack(windows: Windows, at: number): void {
   const { minute, day } = windows;
   if (minute.number === Math.floor(at / minuteMs)) minute.used = Math.max(0, minute.used - 1);

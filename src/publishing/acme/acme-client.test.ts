@@ -155,7 +155,7 @@ describe("an ACME client", () => {
       /sent an invalid order/,
     ],
     [
-      "plain http",
+      "an http:// URL",
       { status: 201, ...json({ status: "pending", authorizations: ["http://169.254.169.254/"], finalize: "https://a/b" }) },
       /sent an invalid order/,
     ],
@@ -163,7 +163,7 @@ describe("an ACME client", () => {
     ["a redirect", { status: 302, headers: { location: "https://elsewhere.test/" } }, /302/],
   ];
   for (const [what, answer, message] of nonsense) {
-    it(`reports nonsense when the answer to an order is ${what}`, async () => {
+    it(`reports nonsense when an order is answered with ${what}`, async () => {
       const headers = { location: "https://localhost/order/1", ...answer.headers };
       await answering("/order-plz", { ...answer, headers }, () =>
         assert.rejects(newAcmeOrder(account, "nonsense.test"), { failure: "nonsense", message }),

@@ -24,8 +24,8 @@ export type AcmeAccountOptions = { email?: string | undefined; external?: Extern
 /**
  * Creates the account of this key, or finds it if it exists (RFC 8555 section 7.3). Agrees to the terms of service.
  *
- * @throws AcmeProblem `refused` with type `externalAccountRequired` if the authority requires a binding and `options.external` is missing; also for
- * every other failure
+ * @throws AcmeProblem for every failure; `refused` with type `externalAccountRequired` if the authority requires a binding and `options.external` is
+ * missing
  */
 export async function openAccount(session: AcmeSession, key: KeyObject, options: AcmeAccountOptions = {}): Promise<AcmeAccount> {
   const { newAccount, meta } = session.directory;
@@ -81,7 +81,7 @@ async function postNewOrder(account: AcmeAccount, payload: object): Promise<Acme
 /**
  * Reads an order. After a crash, a lost answer or a wait, its status shows the next step.
  *
- * @throws AcmeProblem `invalid` if the authority no longer has the order; also for every other failure
+ * @throws AcmeProblem for every failure; `invalid` if the authority no longer has the order
  */
 export async function resumeAcmeOrder(account: AcmeAccount, orderUrl: string): Promise<AcmeOrder> {
   try {
@@ -103,7 +103,7 @@ export async function resumeLiveAcmeOrder(account: AcmeAccount, orderUrl: string
   return order?.status === "invalid" ? null : order;
 }
 
-/** A way to prove control of the name. Call `answerChallenge` once every node answers it. */
+/** A way to prove control of the name. Call `answerChallenge` once every node serves it. */
 export type AcmeChallenge = { type: ChallengeType; url: string; token: string; keyAuthorization: string };
 
 export type AcmeAuthorization = {
@@ -142,8 +142,8 @@ export async function answerChallenge(account: AcmeAccount, challenge: AcmeChall
 }
 
 /**
- * Requests the certificate (RFC 8555 section 7.4); `csr` is DER. If the answer is lost or is `orderNotReady`, this or an earlier request may have
- * taken effect, so this reads the order to find out.
+ * Requests the certificate (RFC 8555 section 7.4); `csr` is DER. If the answer is lost or is `orderNotReady`, reads the order, because this or an
+ * earlier request may have taken effect.
  */
 export async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder> {
   try {

@@ -101,8 +101,8 @@ export function describeProblem(problem: Static<typeof Problems>): { type: strin
 }
 
 /**
- * Returns when a Retry-After header allows the next try (seconds, or an HTTP date; RFC 9110 section 10.2.3), in milliseconds since the epoch
- * and at most a week after `now`. Returns null if there is no valid header.
+ * Returns the time (ms since the epoch) at which a Retry-After header allows the next try, at most a week after `now`. Returns null if there is
+ * no valid header. The header has seconds or an HTTP date (RFC 9110 section 10.2.3).
  */
 export function parseRetryAfter(header: string | undefined, now: number): number | null {
   if (header === undefined) return null;

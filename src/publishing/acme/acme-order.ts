@@ -35,7 +35,7 @@ const pollTimeoutMs = 60_000;
  * Completes an order in any state and returns its certificate. After a crash, a lost answer or a failure other than `invalid`, call this again
  * with `resumeAcmeOrder(url)` to continue the same order. Waits at most a minute at each step.
  *
- * @throws AcmeProblem `unavailable` if the authority needs more time, with `retryAt` if it named a time; also for every other failure
+ * @throws AcmeProblem for every failure; `unavailable` if the authority needs more time, with `retryAt` if it named a time
  */
 export async function completeAcmeOrder(account: AcmeAccount, order: AcmeOrder, work: AcmeOrderWork): Promise<IssuedCertificate> {
   let current = order;
@@ -57,7 +57,7 @@ async function prove(account: AcmeAccount, url: string, { prefer, publish }: Acm
   }
   await publish(challenge);
   await answerChallenge(account, challenge).catch(async (error: unknown) => {
-    // The authority refuses this request if it has already checked the challenge, for example because an earlier process sent it before a crash.
+    // The authority refuses this request if it has already checked the challenge, for example at the request of a process that then crashed.
     const refused = error instanceof AcmeProblem && error.failure === "refused";
     if (!refused || (await getAuthorization(account, url)).status !== "valid") throw error;
   });

@@ -19,7 +19,7 @@ export function der(tag: number, ...content: Buffer[]): Buffer {
 
 function derLength(length: number): Buffer {
   if (length < 0x80) return Buffer.from([length]);
-  if (length > 0xffff) throw new RangeError("no DER value here is that long");
+  if (length > 0xffff) throw new RangeError("the DER value is too long");
   return length <= 0xff ? Buffer.from([0x81, length]) : Buffer.from([0x82, length >> 8, length & 0xff]);
 }
 

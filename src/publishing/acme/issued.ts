@@ -3,7 +3,7 @@ import { AcmeProblem } from "./acme-problem.ts";
 
 /** A certificate from the authority. Times in ms since the epoch. */
 export type IssuedCertificate = {
-  /** The certificate, then its issuers up to a root; PEM. */
+  /** The certificate, then its issuers, as sent; PEM. */
   chain: string;
   leaf: X509Certificate;
   notBefore: number;
@@ -12,7 +12,7 @@ export type IssuedCertificate = {
 
 const chainLengthMax = 10;
 
-/** Parses a certificate chain, and checks that it is for this name and key and valid after `now`. @throws AcmeProblem `nonsense` */
+/** Parses a certificate chain, and checks that it is for this name and key and expires after `now`. @throws AcmeProblem `nonsense` */
 export function parseIssued(text: string, wanted: { hostname: string; key: KeyObject }, now: number): IssuedCertificate {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (blocks.length > chainLengthMax) throw nonsense(`${blocks.length} certificates in a chain`);

@@ -45,7 +45,7 @@ describe("signed requests", () => {
     assert.equal(thumbprint(createPrivateKey({ key: jwk, format: "jwk" })), "cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s");
   });
 
-  it("an external binding is the account's public key under the HMAC of the external one", async () => {
+  it("an external binding is the account's public key, signed with the external HMAC key", async () => {
     const key = await newPrivateKey();
     const secret = Buffer.from("a secret of the operator");
     const bound = JSON.parse(

@@ -28,7 +28,7 @@ export type Authority = {
   account(): Promise<AcmeAccount>;
   /** Drops an account that the authority no longer knows. The next call of `account` opens a new one with the same key. */
   forget(account: AcmeAccount): void;
-  /** The authority's names in CAA records. Empty if neither the settings nor its directory, once read, have any. */
+  /** The authority's names in CAA records: from the settings or, after `account`, its directory. May be empty. */
   caaIdentities(): readonly string[];
   /** The URL of the account; null until it was opened. */
   accountUrl(): string | null;

@@ -53,7 +53,7 @@ export type OrderedCertificate = { issued: IssuedCertificate; key: string };
 
 const challengeMs = 86_400_000;
 
-/** Stores the certificate order of a customer's domain. */
+/** The certificate-order store of a customer's domain. */
 export function domainOrderStore(domain: ClaimedDomain): CertificateOrderStore {
   const { accountId, hostname } = domain;
   return {

@@ -2,7 +2,10 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 
-/** A certificate order under way. `key` is the encrypted key of the certificate; `url` is null until the authority has answered. */
+/**
+ * The state of ordering a certificate. `key` is the encrypted key of the certificate; null after a failure that ended the order. `url` is null
+ * until the authority has answered. `failures` counts the failures since the last certificate.
+ */
 export type StoredCertificateOrder = { directoryUrl: string; url: string | null; key: string | null; failures: number };
 
 export function findCertificateOrder(db: Queryable, accountId: number, hostname: string): Promise<StoredCertificateOrder | null> {

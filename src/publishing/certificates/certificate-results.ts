@@ -15,12 +15,11 @@ import { deleteChallenges } from "./challenges.store.ts";
 import { deleteCertificateOrder, findCertificateOrder, saveFailures, saveHold } from "./certificate-orders.store.ts";
 import { holdAfterFailure, renewAt, retryAfterFailure } from "./renewal.ts";
 
-// The work on a name ends in one of these functions. Each saves a result, and when the name is due again; if the worker has lost its lease, it saves
-// nothing.
+// The work on a name ends in one of these functions. Each saves a result and the name's next due time, or nothing if the worker has lost its lease.
 
 type ResultParts = { db: Database; clock: Clock; announcer: Announcer; authority: Pick<Authority, "directoryUrl"> };
 
-/** How long after a certificate is issued the worker first asks the authority when to renew it. */
+/** The worker first asks the authority when to renew a certificate this long after its issue. */
 export const askAfterMs = 3_600_000;
 
 /** Saves that no order is due. Deletes the last order, whose count of failures would delay a later renewal. */
@@ -44,7 +43,7 @@ export async function saveIssued(parts: ResultParts, domain: ClaimedDomain, { is
   const isSaved = await db.write(async (tx) => {
     const done = { status: "issued", issuedAt: now, expiresAt: notAfter, problem: null, retryAt: null, dueAt: now + askAfterMs } as const;
     await lockProjectOf(tx, domain);
-    // Comes before `saveCertificate`, whose row refers to the name's row: that may have been deleted.
+    // Precedes `saveCertificate`, which refers to the name's row: that row may have been deleted.
     if (!(await saveProgress(tx, domain, done))) return false;
     const id = await saveCertificate(tx, accountId, { hostname, chain, key, notBefore, notAfter, renewalId, renewAt: at });
     await deleteCertificateOrder(tx, accountId, hostname);

@@ -19,7 +19,7 @@ import { findHold } from "./certificate-orders.store.ts";
 
 // Only this file updates the columns `certificate_…` of `domains`.
 
-/** How often (ms) the worker checks whether the plan of an account with suspended certificates has custom domains again. */
+/** How often (ms) the worker rechecks whether an account with suspended certificates has a plan with custom domains. */
 export const suspendedMs = 3_600_000;
 
 /** A name that this process works on as long as its lease holds. */
@@ -87,7 +87,7 @@ async function saveUpdate(tx: Transaction, claimed: ClaimedDomain, update: Certi
   return true;
 }
 
-/** Records an event for a new certificate, and for the first failure in a row. `claimed`: the name before the work on it. */
+/** Records an event for a new certificate, and for the first of several failures. `claimed`: the name before the work on it. */
 function recordChange(tx: Transaction, claimed: StoredDomain, before: StoredDomain, after: StoredDomain): void {
   const [was, is] = [before.certificate, after.certificate];
   if (is.id !== was.id) recordCertificate(tx, was.id === null ? "certificate.issued" : "certificate.renewed", after, claimed);

@@ -21,11 +21,11 @@ export type CertificateWorkerParts = CertificateOrderParts & {
   onError: (error: unknown) => void;
 };
 
-/** Longer than an order can take: 6 requests of 15 s and 3 waits of a minute. Frees the names of a node that hangs but still sends heartbeats. */
+/** Longer than an order usually takes: 6 requests of at most 15 s and 3 waits of a minute. Frees the names of a node that hangs. */
 export const leaseMs = 10 * 60_000;
 const pollEveryMs = 1_000;
 const atOnceMax = 16;
-/** How long to wait before asking the authority again when to renew, if the last request failed. */
+/** How long to wait before the next request for renewal information, if the last one failed. */
 const askAgainMs = 6 * 3_600_000;
 
 /**

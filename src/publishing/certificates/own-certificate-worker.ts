@@ -47,7 +47,7 @@ export function openOwnCertificateWorker(parts: OwnCertificateParts): Worker {
         work: (account) => renewOrOrder(parts, work, account),
         onFailure: (error) => saveFailure(parts, work, error),
       }),
-    atOnceMax: 2, // There is only one row. A worker that gets as many rows as it asks for polls again at once, so this one asks for two.
+    atOnceMax: 2, // There is only one row. A worker polls again at once if it gets all the rows it asks for, so this one asks for two.
     everyMs: pollEveryMs,
     onError,
   });

@@ -38,8 +38,8 @@ export async function findOwnCertificate(db: Queryable, hostname: string): Promi
 }
 
 /**
- * Adds a host, due now or at `heldUntil` (ms) if the host has a hold. If the host was added before and has no certificate yet, makes it due then
- * too, unless it is due earlier: the operator may have corrected something before this start.
+ * Adds a host, due now or, if it has a hold, at `heldUntil` (ms). If the host was added before and has no certificate yet, brings a later due
+ * time forward to that moment, because the operator may have corrected something before this start.
  */
 export async function addOwnHost(db: Database, hostname: string, now: number, heldUntil: number | null): Promise<void> {
   const dueAt = heldUntil ?? now;
@@ -60,7 +60,7 @@ export async function claimOwn(tx: Transaction, hostname: string, { lease, now, 
   return rows.map((row) => ({ hostname, certificate: certificateOf(row), failures: row.failures, lease }));
 }
 
-/** Stores the certificate order of a leased host. */
+/** The certificate-order store of a leased host. */
 export function ownOrderStore(work: OwnWork): CertificateOrderStore {
   const { hostname } = work;
   const find = async (db: Queryable, lock = sql``): Promise<StoredCertificateOrder | null> => {
@@ -95,7 +95,7 @@ export function ownOrderStore(work: OwnWork): CertificateOrderStore {
   };
 }
 
-/** Saves a new certificate and when the host is due again, and ends the lease. Returns false, and saves nothing, if the lease was lost. */
+/** Saves a new certificate and the host's next due time, and ends the lease. Returns false, and saves nothing, if the lease was lost. */
 export async function saveOwnCertificate(
   tx: Transaction,
   work: OwnWork,

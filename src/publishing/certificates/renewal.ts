@@ -35,8 +35,8 @@ export function retryAfterFailure(failures: number, now: number, retryAt: number
 const holdMs = 60_000;
 
 /**
- * When the service may ask the authority again for a name that failed at `now`, even if somebody presses Re-verify: after a minute, so that one name
- * cannot use up the limits that all names share, but not before the authority's Retry-After (RFC 8555, section 6.6).
+ * When the service may ask the authority again for a name that failed at `now`: after a minute, or later if Retry-After says so
+ * (RFC 8555, section 6.6). Re-verify has to wait too, so that one name cannot use up the limits that all names share.
  */
 export function holdAfterFailure(now: number, retryAt: number | null): number {
   return Math.max(now + holdMs, retryAt ?? 0);

@@ -57,7 +57,7 @@ export async function placeOrders(tx: Transaction, requests: readonly OrderReque
     const takes = orders.map((order) => ({ units: order.fields.quantity, origin: order.origin }));
     if (await takeUnitsOfAll(tx, accountId, fields.petId!, takes)) for (const order of orders) withUnits.add(order);
   };
-  await Promise.all([...byPet.values()].toSorted(byLockOrder).map(takeAll)); // Sends PostgreSQL these statements without waiting for each.
+  await Promise.all([...byPet.values()].toSorted(byLockOrder).map(takeAll)); // On PostgreSQL, sends each without waiting for the one before.
   const placed = requests.filter((request) => withUnits.has(request)).map((request) => ({ ...request, held: request.fields.quantity }));
   if (placed.length === 0) return requests.map(() => undefined);
   const inserted = await insertOrders(tx, placed);

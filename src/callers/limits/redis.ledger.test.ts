@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LimitRequest } from "./redis.batch.ts";
+import { beginOutage, decideAlone, openLedger, recordReport, takePending } from "./redis.ledger.ts";
+
+const minuteMs = 60_000;
+const noon = Date.UTC(2030, 0, 1, 12);
+const name = "petstore:account:1";
+const request: LimitRequest = { counting: true, allowed: 0, meters: [name], limits: [100, 1_000] };
+
+/** A ledger that has admitted ten requests during an outage. */
+function ledgerAfterOutage() {
+  const ledger = openLedger(
+    () => noon,
+    () => 1,
+  );
+  beginOutage(ledger);
+  for (let i = 0; i < 10; i++) decideAlone(ledger, request, 0);
+  return ledger;
+}
+
+/** The requests that the ledger would add to the meter in Redis, in the minute: the used ones that it knows, and the pending ones. */
+function minuteOf([taken]: ReturnType<typeof takePending>): unknown[] {
+  return taken!.args.slice(2, 4);
+}
+
+test("requests that Redis did not add are added once at the next try", () => {
+  const ledger = ledgerAfterOutage();
+  const first = takePending(ledger, true);
+  assert.deepEqual(minuteOf(first), [0, 10]);
+  first[0]!.putBack();
+  assert.deepEqual(minuteOf(takePending(ledger, true)), [0, 10]);
+  assert.deepEqual(minuteOf(takePending(ledger, true)), [10, 0], "and not again once Redis has them");
+});
+
+test("a number that Redis reports in the meantime stays known", () => {
+  const ledger = ledgerAfterOutage();
+  const [taken] = takePending(ledger, true);
+  const day = Math.floor(noon / 86_400_000);
+  recordReport(ledger, `0 ${Math.floor(noon / minuteMs)} ${day}\n${name} 50 50`);
+  taken!.putBack();
+  assert.deepEqual(minuteOf(takePending(ledger, true)), [50, 10]);
+});
