@@ -75,6 +75,8 @@ export async function startService(
     redis?: ServiceOptions["redis"];
     connections?: ServiceOptions["connections"];
     requests?: ServiceOptions["requests"];
+    /** Default: `leastHashCost`. Null: the service's own, for passwords that a service outside the tests has set. */
+    hashCost?: ServiceOptions["hashCost"] | null;
   } = {},
 ): Promise<TestService> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "petstore-test-")));
@@ -89,7 +91,7 @@ export async function startService(
     redis: options.redis,
     connections: options.connections,
     requests: options.requests,
-    hashCost: leastHashCost,
+    hashCost: options.hashCost === null ? undefined : (options.hashCost ?? leastHashCost),
   });
   await service.ready;
   const newAccount: TestService["newAccount"] = async (plan = "enterprise", figures = plan === "enterprise" ? unlimited : {}) => {
