@@ -64,9 +64,9 @@ function jobsOfRun(): Job[] {
 
 /** Most unit tests take less time than their imports, which each of these processes does once. */
 function unitJobs(): Job[] {
-  const files = filesOf(unitTests);
-  const isOfPlatform = (file: string): boolean => file.startsWith("src/platform/") || file.startsWith("web/");
-  return [files.filter(isOfPlatform), files.filter((file) => !isOfPlatform(file))].map((some) => ({ engine: "sqlite", files: some }));
+  const parts = [/^src\/callers\/limits\/redis/, /^src\/callers\//, /^src\/publishing\//, /^(src\/platform|web)\//];
+  const partOf = (file: string): number => parts.findIndex((part) => part.test(file));
+  return Object.values(Object.groupBy(filesOf(unitTests), partOf)).map((files = []) => ({ engine: "sqlite", files }));
 }
 
 function jobsAlone(files: string[], engine: string): Job[] {
