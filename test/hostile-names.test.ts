@@ -56,7 +56,7 @@ suite("whatever name a request comes with", () => {
     return { status: Number(head.split(" ")[1]), body };
   }
 
-  /** A refusal in the edge's own words: never an internal error, and nobody's page. */
+  /** A refusal in the edge's own words: never an internal error, and never a page of any site. */
   function requireRefusal({ status, body }: { status: number; body: string }, host: string): void {
     assert.ok(refusals.has(status), `${status} for ${JSON.stringify(host.slice(0, 80))}`);
     assert.ok(!body.includes(alpha.page) && !body.includes(beta.page), `a page for ${JSON.stringify(host.slice(0, 80))}`);

@@ -8,7 +8,8 @@ import { join, relative } from "node:path";
 export type Job = {
   engine: string;
   files: string[];
-  /** Whether a failure may be due to timing (decision 0087). */ isRepeatable?: boolean;
+  /** Whether a failure may be due to timing (decision 0087). */
+  isRepeatable?: boolean;
 };
 
 /** How many tests a job ran; `failed` has the paths of the files with a test that failed. */

@@ -34,7 +34,7 @@ test("a filled store moves to PostgreSQL and back: answers, ETags, keys, bans, c
   assert.deepEqual(rowsIn(dataDir), before, "the source is only read");
 
   const settings = { DATABASE_URL: url, SECRETS_KEY: keyIn(dataDir) };
-  const onPostgres = await startService({ dataDir, clock, hashCost: null, env: { ...release.env, ...settings } });
+  const onPostgres = await startService({ dataDir, clock, usesOwnHashCost: true, env: { ...release.env, ...settings } });
   await requireServed(onPostgres, release, 1);
   await onPostgres.close();
 
@@ -48,11 +48,11 @@ test("a filled store moves to PostgreSQL and back: answers, ETags, keys, bans, c
     ["content", "limits.state", "petstore.db", "petstore.holder"],
   );
   const env = { ...release.env, DATABASE_URL: "", SECRETS_KEY: keyIn(dataDir) };
-  const service = await startService({ dataDir: back, clock, hashCost: null, env });
+  const service = await startService({ dataDir: back, clock, usesOwnHashCost: true, env });
   await requireServed(service, release, 2);
   await service.close();
 
-  const old = await startService({ dataDir, clock, hashCost: null, env: { ...release.env, DATABASE_URL: "" } });
+  const old = await startService({ dataDir, clock, usesOwnHashCost: true, env: { ...release.env, DATABASE_URL: "" } });
   assert.equal((await old.ask("GET", "/pets", { key: release.key })).status, 200, "the source can still be served");
   await old.close();
 });

@@ -45,7 +45,7 @@ test("a folder of release 1.0.0 upgrades in place: its data, keys, bans, counter
   const { dataDir, now } = release;
   const before = rowsIn(join(dataDir, "petstore.db"));
   const service = await startService({
-    hashCost: null,
+    usesOwnHashCost: true,
     dataDir,
     clock: () => now + 5_000,
     env: { PLATFORM_DOMAIN: "sites.test", EDGE_PUBLIC_HTTP_PORT: "27642" },

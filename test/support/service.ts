@@ -75,8 +75,8 @@ export async function startService(
     redis?: ServiceOptions["redis"];
     connections?: ServiceOptions["connections"];
     requests?: ServiceOptions["requests"];
-    /** Default: `leastHashCost`. Null: the service's own, for passwords that a service outside the tests has set. */
-    hashCost?: ServiceOptions["hashCost"] | null;
+    /** Hashes passwords at the service's own cost, for those that a service outside the tests has set. */
+    usesOwnHashCost?: boolean;
   } = {},
 ): Promise<TestService> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "petstore-test-")));
@@ -91,7 +91,7 @@ export async function startService(
     redis: options.redis,
     connections: options.connections,
     requests: options.requests,
-    hashCost: options.hashCost === null ? undefined : (options.hashCost ?? leastHashCost),
+    hashCost: options.usesOwnHashCost ? undefined : leastHashCost,
   });
   await service.ready;
   const newAccount: TestService["newAccount"] = async (plan = "enterprise", figures = plan === "enterprise" ? unlimited : {}) => {
