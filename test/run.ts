@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { runJobs, type Job, type JobReport } from "./jobs.ts";
 import { globalSetup, globalTeardown } from "./support/global-setup.ts";
 import { makeRunFolder } from "./support/run-folder.ts";
-import { fileOf, postgresFiles } from "./suite-engines.ts";
+import { browserFiles, fileOf, postgresFiles } from "./suite-engines.ts";
 import { faultSuites, longestFirst, quickSuites, sharingSuites } from "./suites.ts";
 
 /*
@@ -26,9 +26,12 @@ const unitTests = ["src/**/*.test.ts", "web/**/*.test.ts"];
 const jobsAtOnce = 6;
 /** Each opens a service of its own, on PostgreSQL with its connections. */
 const servicesAProcess = 10;
+/** Each takes up to a minute. */
+const browserFilesAProcess = 7;
 /** What `npm run check` runs. */
 const checkFiles = new Set(["layout", "suites", "regexes", "recipes", "spectral"].map(fileOf));
 const sharing = new Set(sharingSuites.map(fileOf));
+const inBrowser = new Set(browserFiles());
 const jobMsMax = (values.faults ? 240 : 20) * 60_000;
 
 /** All jobs of this run, those that take longest first: a long job that starts last leaves a core idle at the end. */
@@ -43,7 +46,7 @@ function jobsOfRun(): Job[] {
   }
   const alone = [
     ...jobsAlone(
-      globSync("test/**/*.test.ts").filter((file) => !checkFiles.has(file) && !sharing.has(file)),
+      globSync("test/**/*.test.ts").filter((file) => !checkFiles.has(file) && !sharing.has(file) && !inBrowser.has(file)),
       "sqlite",
     ),
     ...jobsAlone(
@@ -52,10 +55,12 @@ function jobsOfRun(): Job[] {
     ),
   ];
   return longestFirst([
-    ...sharedJobs([...sharing], "sqlite"),
+    ...sharedJobs([...inBrowser], "sqlite", browserFilesAProcess),
+    ...sharedJobs([...sharing], "sqlite", servicesAProcess),
     ...sharedJobs(
       onPostgres.filter((file) => sharing.has(file)),
       "postgres",
+      servicesAProcess,
     ),
     ...unitJobs(),
     ...alone,
@@ -73,10 +78,10 @@ function jobsAlone(files: string[], engine: string): Job[] {
   return files.map((file) => ({ engine, files: [file], isRepeatable: true }));
 }
 
-function sharedJobs(files: string[], engine: string): Job[] {
-  const groups = Array.from({ length: Math.ceil(files.length / servicesAProcess) }, (_, at) =>
-    files.slice(at * servicesAProcess, (at + 1) * servicesAProcess),
-  );
+/** Deals the files out in turn: those of like names, which stand together, take about as long. */
+function sharedJobs(files: string[], engine: string, filesAProcess: number): Job[] {
+  const count = Math.ceil(files.length / filesAProcess);
+  const groups = Array.from({ length: count }, (_, place) => files.filter((_, at) => at % count === place));
   return groups.map((group) => ({ engine, files: group, isRepeatable: true }));
 }
 

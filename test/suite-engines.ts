@@ -1,5 +1,10 @@
 /** Suites that run on the same engines for the same reason; the names are those of files in test/, without `.test.ts`. */
-type Group = { engines: "both" | "sqlite" | "own"; reason: string; suites: string[] };
+type Group = {
+  engines: "both" | "sqlite" | "own";
+  reason: string;
+  /** Whether the files that one process runs share a browser. */ browser?: true;
+  suites: string[];
+};
 
 /**
  * The engines that each black-box suite runs on: SQLite and PostgreSQL, SQLite, or those that the suite starts itself. What only
@@ -190,6 +195,7 @@ export const groups: Group[] = [
   {
     engines: "sqlite",
     reason: "pages in a browser, which know the API alone",
+    browser: true,
     suites: [
       "dashboard-account",
       "dashboard-accounts",
@@ -241,3 +247,6 @@ export const fileOf = (suite: string): string => `test/${suite}.test.ts`;
 
 /** The files that also run on PostgreSQL. */
 export const postgresFiles = (): string[] => groups.filter(({ engines }) => engines === "both").flatMap(({ suites }) => suites.map(fileOf));
+
+/** The files whose pages share the browser of their process. */
+export const browserFiles = (): string[] => groups.filter(({ browser }) => browser).flatMap(({ suites }) => suites.map(fileOf));

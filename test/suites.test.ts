@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { test } from "node:test";
-import { fileOf, groups } from "./suite-engines.ts";
+import { browserFiles, fileOf, groups } from "./suite-engines.ts";
 import { faultSuites, longestFirst, longSuites, quickSuites } from "./suites.ts";
 
 const root = new URL("../", import.meta.url);
@@ -49,6 +49,13 @@ test("every suite that asks which engine it runs on runs on both", () => {
   assert.ok(asking.length > 0);
   assert.deepEqual(
     asking.filter((path) => !both.has(path)),
+    [],
+  );
+});
+
+test("every suite that shares the browser of its process stages what it looks at", () => {
+  assert.deepEqual(
+    browserFiles().filter((path) => !importsOf(path).has("test/support/browser.ts")),
     [],
   );
 });

@@ -18,12 +18,19 @@ export function startBrowser(args: string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox", ...all] : all, env });
 }
 
-/** A browser and what it looks at, as `open` gives it: for all tests of a file, and closed after the last of them. */
+/** The browser of all files that this process runs. */
+let shared: Promise<Browser> | undefined;
+
+async function sharedBrowser(): Promise<Browser> {
+  const browser = startBrowser();
+  after(async () => (await browser).close());
+  return browser;
+}
+
+/** A browser and what it looks at, as `open` gives it: for all tests of a file, and closed after the last of the process. */
 export async function stage<Seen extends { close(): Promise<void> }>(open: () => Promise<Seen>): Promise<[Browser, Seen]> {
-  const [browser, seen] = await Promise.all([startBrowser(), open()]);
-  after(async () => {
-    await browser.close();
-    await seen.close();
-  });
+  shared ??= sharedBrowser(); // first, so that it closes before what it looks at
+  const [browser, seen] = await Promise.all([shared, open()]);
+  after(() => seen.close());
   return [browser, seen];
 }

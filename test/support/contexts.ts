@@ -1,52 +1,65 @@
-import type { Browser, BrowserContext, BrowserContextOptions, CDPSession } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from "playwright-core";
 
-/** A context for one test, and what gives it back: nothing of the test is left for the next. */
-export type Lent = { context: BrowserContext; giveBack: () => Promise<void> };
+/** A page for one test, and what gives it back: nothing of the test is left for the next. */
+export type Lent = { page: Page; context: BrowserContext; giveBack: () => Promise<void> };
 
-/** A context that one test after another uses, and a page of it that keeps its renderer, and the code in it, warm. */
-type Shared = { context: BrowserContext; devtools: CDPSession; origin: string };
+/** A page that one test after another uses, until one has done with it what nothing takes back. */
+type Shared = { page: Page; context: BrowserContext; devtools: CDPSession; isChanged: () => boolean };
 
-/** The contexts that no test uses at present. */
+/** The pages that no test uses at present. */
 const free = new WeakMap<Browser, Shared[]>();
 
-const usual: BrowserContextOptions = { reducedMotion: "reduce", viewport: { width: 1280, height: 900 }, locale: "en-GB" };
+const viewport = { width: 1280, height: 900 };
+const usual: BrowserContextOptions = { reducedMotion: "reduce", viewport, locale: "en-GB" };
+const usualMedia = { reducedMotion: "reduce", colorScheme: "light", forcedColors: "none", contrast: null, media: null } as const;
 
 /**
- * Lends a context whose pages are of this origin, without animations. Tests that ask for nothing more than a size and cookies use
- * one after another: a new one has a new process, which starts, loads and compiles all scripts again, for a third of the test's CPU time.
+ * Lends a page of this origin, without animations. Tests that ask for nothing more than a size and cookies use one after another: a new
+ * page takes a third more CPU time for each visit, and a new context another third, since its new process starts cold.
  */
-export async function lendContext(browser: Browser, origin: string, options: BrowserContextOptions): Promise<Lent> {
-  const { viewport: _, storageState, ...more } = options;
+export async function lendPage(browser: Browser, origin: string, options: BrowserContextOptions): Promise<Lent> {
+  const { viewport: size, storageState, ...more } = options;
   if (Object.keys(more).length > 0 || typeof storageState === "string") {
     const context = await browser.newContext({ ...usual, ...options });
-    return { context, giveBack: () => context.close() };
+    return { page: await context.newPage(), context, giveBack: () => context.close() };
   }
-  const kept = free.get(browser)?.find((one) => one.origin === origin);
-  const shared = kept ?? (await openShared(browser, origin));
-  free.set(browser, free.get(browser)?.filter((one) => one !== shared) ?? []);
-  await shared.context.addCookies(storageState?.cookies ?? []);
-  return { context: shared.context, giveBack: () => giveBack(browser, shared) };
+  const shared = free.get(browser)?.pop() ?? (await openShared(browser));
+  const { page, context } = shared;
+  await context.addCookies(storageState?.cookies ?? []);
+  if (size) await page.setViewportSize(size);
+  return { page, context, giveBack: () => giveBack(browser, shared, origin) };
 }
 
-async function openShared(browser: Browser, origin: string): Promise<Shared> {
+async function openShared(browser: Browser): Promise<Shared> {
   const context = await browser.newContext(usual);
   const page = await context.newPage();
-  await page.goto(`${origin}/healthz`);
-  return { context, devtools: await context.newCDPSession(page), origin };
+  const devtools = await context.newCDPSession(page);
+  let isChanged = false;
+  const watch = <Name extends string>(target: Record<Name, (...args: never[]) => unknown>, name: Name): void => {
+    const call = target[name];
+    target[name] = (...args) => ((isChanged = true), call.apply(target, args));
+  };
+  watch(page, "addInitScript");
+  watch(page.clock, "install");
+  watch(context, "newCDPSession");
+  return { page, context, devtools, isChanged: () => isChanged };
 }
 
-/** Closes what was opened and forgets what was stored. A context whose clock was replaced stays so, and is closed. */
-async function giveBack(browser: Browser, { context, devtools, origin }: Shared): Promise<void> {
-  const [keeper, ...opened] = context.pages();
-  const hasClock = await Promise.all(opened.map((page) => page.evaluate<boolean>("'__pwClock' in globalThis").catch(() => true)));
-  if (!keeper || opened.length === 0 || hasClock.includes(true)) return context.close();
-  await Promise.all(opened.map((page) => page.close()));
+/** Closes the other pages and forgets what was stored. What a page stores when it is left is stored before that. */
+async function giveBack(browser: Browser, shared: Shared, origin: string): Promise<void> {
+  const { page, context, devtools, isChanged } = shared;
+  for (const event of ["request", "pageerror", "console", "dialog"]) page.removeAllListeners(event);
+  if (isChanged() || page.isClosed()) return context.close();
+  const others = context.pages().filter((one) => one !== page);
+  await Promise.all(others.map((one) => one.close()));
+  await Promise.all([context.clearCookies(), context.clearPermissions(), context.setOffline(false)]);
+  await Promise.all([page.setViewportSize(viewport), page.emulateMedia(usualMedia), page.mouse.move(-1, -1)]);
+  const left = await page.goto(`${origin}/healthz`).catch(() => null);
+  if (left?.status() !== 200) return context.close(); // the service has ended, or is another one
+  await page.evaluate("sessionStorage.clear()");
   await Promise.all([
-    context.clearCookies(),
-    context.clearPermissions(),
-    context.setOffline(false),
     devtools.send("Network.clearBrowserCache"),
     devtools.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" }),
   ]);
-  free.set(browser, [...(free.get(browser) ?? []), { context, devtools, origin }]);
+  free.set(browser, [...(free.get(browser) ?? []), shared]);
 }
