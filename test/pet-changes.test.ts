@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import sql from "sql-template-tag";
 import { newMember, type Browser } from "./support/dashboard.ts";
 import { loggedEvents } from "./support/event-log.ts";
 import type { Pet } from "./support/models.ts";
-import { startService } from "./support/service.ts";
+import { engine, startService } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 const service = await startService();
 after(() => service.close());
@@ -89,6 +91,30 @@ test("each change has its own result: refused ones change nothing, and the other
       [d, "Cat D", "pending"],
       [e, "Dog 4", "available"],
       [f, "Dog 5", "available"],
+    ],
+  );
+});
+
+test("a category that is deleted between its check and its use is refused as unknown, and the other changes go on", async () => {
+  const shop = await openShop(2);
+  const [a, b] = shop.ids as [number, number];
+  const asked = service.db.write(async (tx) => {
+    await tx.query(sql`DELETE FROM categories WHERE id = ${shop.cats}`);
+    const changed = change(shop, [
+      { id: a, categoryId: shop.cats },
+      { id: b, name: "Rex" },
+    ]);
+    // SQLite's only writer is this transaction; on PostgreSQL the change waits for the row of the category
+    const waiting = sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    if (engine === "postgres") await until(async () => (await tx.query(waiting)).length === 1);
+    return { changed };
+  });
+  const results = await (await asked).changed;
+  assert.deepEqual(
+    results.map(({ outcome, code }) => [outcome, code]),
+    [
+      ["refused", "unknown_reference"],
+      ["changed", undefined],
     ],
   );
 });

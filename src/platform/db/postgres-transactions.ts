@@ -75,7 +75,7 @@ export async function transact<T>(
     return { isCommitted: true, value, isBroken: false, accountIds: accountsOf(recorded) };
   } catch (error) {
     isOpen = false;
-    const cause = failure ?? error;
+    const cause = error instanceof StartOver ? error : (failure ?? error);
     const isBroken = breaksConnection(cause) || !(await rollBack(run));
     return { isCommitted: false, error: translate(error), collided: isCollision(cause), isBroken };
   }

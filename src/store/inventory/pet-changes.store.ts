@@ -64,8 +64,10 @@ async function changeOne(tx: Transaction, accountId: number, change: BulkChange,
     return { id, outcome: JSON.stringify(after) === JSON.stringify(before) ? "unchanged" : "changed", before, after };
   } catch (error) {
     // The storage limit is checked after the entry is written, so the whole transaction must be rolled back.
-    if (error instanceof Problem && error.code !== "storage_limit_reached") return { ...refused(id, error), before };
-    throw error;
+    if (!(error instanceof Problem) || error.code === "storage_limit_reached") throw error;
+    // PostgreSQL ends a transaction whose statement failed: the category that was found was deleted meanwhile.
+    if (error.code === "unknown_reference" && locked.categories.has(change.categoryId!)) tx.startOver();
+    return { ...refused(id, error), before };
   }
 }
 
