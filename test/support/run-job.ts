@@ -1,7 +1,8 @@
 import { createWriteStream } from "node:fs";
-import { run } from "node:test";
+import { run, type EventData } from "node:test";
 import { spec } from "node:test/reporters";
-import jobReport from "./job-report.ts";
+
+type Reported = { type: "test:fail"; data: Partial<EventData.TestFail> } | { type: "test:summary"; data: EventData.TestSummary };
 
 /*
  * Runs the files of a job in this process: run-job.ts REPORT FILE…
@@ -15,3 +16,14 @@ events.on("test:summary", ({ success }) => {
 });
 events.compose(spec).pipe(process.stdout);
 events.compose(jobReport).pipe(createWriteStream(report));
+
+/** A reporter for `jobs.ts`: a line with the path of the file of each test that fails, and a last one with the counts as JSON. */
+async function* jobReport(reported: AsyncIterable<Reported>): AsyncGenerator<string> {
+  for await (const { type, data } of reported) {
+    if (type === "test:fail" && data.file !== undefined) yield `${data.file}\n`;
+    if (type === "test:summary" && data.file === undefined) {
+      const { tests, passed, skipped } = data.counts;
+      yield `${JSON.stringify({ tests, passed, skipped })}\n`;
+    }
+  }
+}

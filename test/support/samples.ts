@@ -36,10 +36,11 @@ export function openSampleRunner(folder: string): SampleRunner {
     child.stdin.write(`${JSON.stringify({ source: stripTypeScriptTypes(source), env: variables })}\n`);
     const printed: string[] = [];
     for (;;) {
-      const { value, done } = (await lines.next()) as IteratorResult<[string]>;
-      assert.ok(!done, `the sample ended the process: ${err}`);
-      if (value[0] === "\0") break;
-      printed.push(value[0]);
+      const next = (await lines.next()) as IteratorResult<[string], undefined>;
+      assert.ok(!next.done, `the sample ended the process: ${err}`);
+      const [line] = next.value;
+      if (line === "\0") break;
+      printed.push(line);
     }
     assert.equal(err, "");
     return printed.join("\n");
