@@ -16,7 +16,7 @@ const config: KnipConfig = {
         "bin/*.mjs!",
         "client/{index,generate}.ts!",
         "bench/{bench,api-server,bare-inserts,bare-server,edge/handshakes,open-loop,hostile/probe}.ts",
-        "test/support/{global-setup,job-report,leaks,untracked-promises}.ts",
+        "test/support/{global-setup,run-job,untracked-promises}.ts",
         "{src,test}/**/*.test.ts",
       ],
       project: ["{src,bin,client}/**/*.{ts,tsx,mjs}!", "{bench,test}/**/*.ts", "!**/*.gen.ts"],

@@ -42,10 +42,16 @@ after(() => service.close());
 function withOwnSums({ entries, manifest }: Archive): Archive {
   const sums = sumParts();
   for (const { name, text } of entries) {
-    const rows = name.startsWith("database/") ? text.toString().split("\n").length - 1 : undefined;
+    const rows = name.startsWith("database/") ? linesIn(text) : undefined;
     sums.begin({ name, bytes: text.length, ...(rows !== undefined && { rows }) })(text);
   }
   return { entries, manifest: { ...manifest, parts: sums.end() } };
+}
+
+function linesIn(text: Buffer): number {
+  let lines = 0;
+  for (let at = text.indexOf(10); at >= 0; at = text.indexOf(10, at + 1)) lines += 1;
+  return lines;
 }
 
 /** Writes an archive with a valid seal. */
@@ -121,7 +127,7 @@ test("an archive whose manifest was changed and sealed again is restored whole, 
       const manifest = withChange(whole.manifest, path, action, value);
       await restores(t, { entries: whole.entries, manifest }, JSON.stringify([path, action, value]).slice(0, 200));
     }),
-    { numRuns: runs(few(25), 1_000), endOnFailure: true },
+    { numRuns: runs(few(12), 1_000), endOnFailure: true },
   );
 });
 
@@ -139,7 +145,7 @@ test("an archive whose rows or files were changed and sealed again with right su
       changeEntries(entries, given);
       await restores(t, withOwnSums({ entries, manifest: whole.manifest }), JSON.stringify(given).slice(0, 200));
     }),
-    { numRuns: runs(few(40), 2_000), endOnFailure: true },
+    { numRuns: runs(few(20), 2_000), endOnFailure: true },
   );
 });
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -11,6 +10,7 @@ import { loadSettings } from "../src/app/settings.ts";
 import { bodyChecker, exampleOf, operationsIn, successOf, type Document, type Operation } from "./support/description.ts";
 import type { Failure } from "./support/models.ts";
 import { examplePicture } from "./support/pictures.ts";
+import { openSampleRunner, type SampleRunner } from "./support/samples.ts";
 import { startService, type Asked, type Reply, type TestService } from "./support/service.ts";
 import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
 import { exampleSite, fillWithExamples } from "./support/shop.ts";
@@ -26,6 +26,7 @@ let shop: TestService;
 let filled: { dataDir: string; key: string };
 let dns: DnsServer;
 let site: Uint8Array;
+let samples: SampleRunner;
 const folder = mkdtempSync(join(tmpdir(), "petstore-samples-"));
 before(async () => {
   dns = await startDnsServer();
@@ -84,9 +85,13 @@ function assertIsExample(operation: Operation, status: number, body: unknown): v
 suite("the documentation cannot lie", () => {
   let reading: TestService;
   before(async () => {
+    samples = openSampleRunner(folder);
     reading = await openExampleShop();
   });
-  after(() => reading.close());
+  after(async () => {
+    await samples.close();
+    await reading.close();
+  });
 
   for (const operation of operations) {
     test(`the example of ${operation.operationId} is answered as described: as a request, by its curl and by its TypeScript`, async () => {
@@ -156,13 +161,10 @@ async function inExampleShops<T>(use: (shops: Three) => Promise<T>): Promise<T> 
 /** Runs a code sample as a reader would, and gives what it printed. */
 async function runSample(operation: Operation, lang: "Shell" | "TypeScript", service: TestService): Promise<string> {
   const source = operation["x-codeSamples"].find((sample) => sample.lang === lang)?.source ?? "";
-  const [program, args] =
-    lang === "Shell"
-      ? ["bash", ["--norc", "-c", source]]
-      : // Node strips the types in the same way itself, but loads for each process what it needs for that
-        [process.execPath, ["--input-type=module", "-e", stripTypeScriptTypes(source)]];
-  const env = { PATH: process.env["PATH"], CURL_HOME: folder, BASE_URL: `${service.address}/v1`, API_KEY: service.key };
-  const child = spawn(program, args, { env, cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  const variables = { BASE_URL: `${service.address}/v1`, API_KEY: service.key };
+  if (lang === "TypeScript") return samples.run(source, variables);
+  const env = { PATH: process.env["PATH"], CURL_HOME: folder, ...variables };
+  const child = spawn("bash", ["--norc", "-c", source], { env, cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   assert.equal(err, "");
   return out.trim();

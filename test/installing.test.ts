@@ -82,12 +82,10 @@ test("a changed page is rebuilt after installing the packages of the pages, with
 
   const complete = clone(t, { withPages: true });
   appendFileSync(join(complete.folder, "web", "main.tsx"), "// changed\n");
-  const built = complete.run("build-web.mjs");
+  const built = complete.run("build-web.mjs", "--tidy");
   assert.deepEqual([built.status, built.stdout], [0, ""], built.stderr);
   assert.match(built.stderr, /^Built the web pages \(\d+ ms\)\n$/);
   assert.equal(complete.run("build-web.mjs").stderr, "", "once");
-  appendFileSync(join(complete.folder, "web", "main.tsx"), "// changed again\n");
-  assert.equal(complete.run("build-web.mjs", "--tidy").status, 0);
   assert.ok(existsSync(join(complete.folder, "web/node_modules/vite")), "packages that were there before stay");
 });
 

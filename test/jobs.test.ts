@@ -32,6 +32,15 @@ test("an error that nothing catches fails its file, also where a test that waits
   assert.ok(output.split("nothing catches this").length > files.length);
 });
 
+test("the test runner does not watch promises, which would cost a quarter of the time of a file with many requests", async (t) => {
+  const file = join(temporaryFolder(t), "watched.test.mjs");
+  const body = `await null; if (executionAsyncId() !== 0) throw new Error("a promise has an id");`;
+  const imports = `import { executionAsyncId } from "node:async_hooks";\nimport { test } from "node:test";\n`;
+  writeFileSync(file, `${imports}test("watched", async () => { ${body} });\n`);
+  const { failed, tests } = await runFiles(0, [file]);
+  assert.deepEqual({ failed, tests }, { failed: [], tests: 1 });
+});
+
 test("a file that fails is repeated once if few failed, and the run says so", async (t) => {
   const folder = temporaryFolder(t);
   const failing = (name: string, when: string): string => {

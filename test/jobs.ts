@@ -28,7 +28,7 @@ type Options = {
 
 type Ended = JobReport & { job: Job };
 
-const preloads = ["--import=./test/support/untracked-promises.ts", "--import=./test/support/leaks.ts"];
+const program = ["--import=./test/support/untracked-promises.ts", "./test/support/run-job.ts"];
 
 /**
  * Runs all jobs, in this order, some at once, and writes the output of each when it ends. Then repeats the files that failed, each alone, if
@@ -69,14 +69,10 @@ async function runJob({ engine, files }: Job, { jobMsMax, write }: Options): Pro
   const startedAt = Date.now();
   const folder = mkdtempSync(join(tmpdir(), "job-"));
   const list = join(folder, "report");
-  const reporters = ["spec", "stdout", "./test/support/job-report.ts", list].map(
-    (value, index) => `--test-reporter${index % 2 === 0 ? "" : "-destination"}=${value}`,
-  );
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env; // a run of its own, even where a test starts it
   const env = { ...environment, PETSTORE_TEST_ENGINE: engine };
-  const args = ["--test", "--test-isolation=none", ...reporters, ...preloads, ...files];
   // In a process group of its own, so that whatever a file leaves running ends with the job and holds no pipe open.
-  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const child = spawn(process.execPath, [...program, list, ...files], { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => output.push(chunk));
   const endGroup = (): void => endProcessGroup(child.pid!);

@@ -4,14 +4,14 @@ import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import sql from "sql-template-tag";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { addressOf, keyIn, signInLinkIn, spawnServer, type ServerProcess } from "./support/process.ts";
+import { addressOf, createAccount, keyIn, signInLinkIn, spawnServer, type ServerProcess } from "./support/process.ts";
 import { freePort } from "./support/ports.ts";
 import { openRaw } from "./support/raw.ts";
-import { ask } from "./support/service.ts";
+import { ask, startService } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
 /** Waits for a server that must not start, and gives the one line that it said. */
@@ -68,7 +68,7 @@ suite("a server as a process", { concurrency: 2 }, () => {
     const url = `http://127.0.0.1:${port}`;
     const first = spawnServer(t, dataDir, { PORT: String(port) });
     const isReady = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200;
-    while (!(await isReady())) await setImmediate();
+    while (!(await isReady())) await pause(1);
     first.kill("SIGKILL");
     await first.ended;
     const next = spawnServer(t, dataDir, { PORT: String(port) });
@@ -114,10 +114,7 @@ suite("a server as a process", { concurrency: 2 }, () => {
 
   test("a data folder that a newer version wrote is refused in one clear line", async (t) => {
     const dataDir = temporaryFolder(t);
-    const first = spawnServer(t, dataDir);
-    await addressOf(first);
-    first.kill("SIGTERM");
-    await first.ended;
+    await createAccount(dataDir);
     const db = openSqlite(join(dataDir, "petstore.db"));
     await db.write((tx) => tx.query(sql`INSERT INTO migrations (number, name, applied_at) VALUES (9999, 'tomorrow', 0)`));
     await db.close();
@@ -217,8 +214,9 @@ suite("a server as a process", { concurrency: 2 }, () => {
       await assert.rejects(connection.answer(), /the connection ended/, "and the connection with it");
       assert.equal(await server.ended, 0);
 
-      const next = spawnServer(t, dataDir);
-      const { body: categories } = await ask<{ name: string }[]>(`${await addressOf(next)}/v1/categories`, "GET", { key });
+      const next = await startService({ dataDir });
+      t.after(() => next.close());
+      const { body: categories } = await next.ask<{ name: string }[]>("GET", "/categories", { key });
       assert.deepEqual(
         categories.map(({ name }) => name),
         ["In flight"],

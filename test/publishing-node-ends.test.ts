@@ -142,7 +142,7 @@ for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
       (await rowsIn<Record<string, unknown> & { id: string; lease_life: string | null }>("deployments")).find(
         (row) => Number(row.id) === id,
       )!;
-    const pages = Array.from({ length: 300 }, (_, index) => [`f${index}.html`, `<p>${index}</p>`.repeat(500)] as const);
+    const pages = Array.from({ length: 20 }, (_, index) => [`f${index}.html`, `<p>${index}</p>`.repeat(500)] as const);
     /** Uploads until the mortal node is the one that has the deployment, which stands still where its files are claimed. */
     const holdAtMortal = async () => {
       for (let tries = 0; tries < 20; tries++) {

@@ -19,7 +19,7 @@ import { until } from "./support/until.ts";
 const here = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const clients = 4;
 /** The pause between two requests of a client, which leaves CPU time for the nodes that start. */
-const pauseMs = 40;
+const pauseMs = 100;
 const units = 1_000_000;
 
 const previous = checkOutPrevious();

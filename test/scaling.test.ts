@@ -31,8 +31,9 @@ test("simulated waits agree with queueing theory, and the same seed gives the sa
   const load = { accounts: 10, perSecond: 600, mix: { page: 1 }, skew: 0 };
   const cluster = { nodes: 1, postgres: 1, redis: 1, isRouted: false };
   const outcome = simulate(only, load, cluster, 200_000, 1);
-  assert.deepEqual(simulate(only, load, cluster, 200_000, 1), outcome);
-  assert.notDeepEqual(simulate(only, load, cluster, 200_000, 2), outcome);
+  const short = (seed: number) => simulate(only, load, cluster, 10_000, seed);
+  assert.deepEqual(short(1), short(1));
+  assert.notDeepEqual(short(2), short(1));
   // M/M/1: the time in the system is exponential, with the mean 1 / (served - arriving).
   const meanMs = 1_000 / (1_000 - 600);
   close(outcome.p50Ms, Math.LN2 * meanMs, 0.05);

@@ -118,10 +118,7 @@ suite("a start that fails", { concurrency: 2 }, () => {
 
   test("says why in one line: a database that is damaged within, for the commands too", async (t) => {
     const dataDir = temporaryFolder(t);
-    const first = spawnServer(t, dataDir);
-    await addressOf(first);
-    first.kill("SIGTERM");
-    await first.ended;
+    await createAccount(dataDir);
     const file = join(dataDir, "petstore.db");
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(0xa5, 4096));

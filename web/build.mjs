@@ -13,6 +13,8 @@ import { buildClient } from "./bundles.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const built = join(root, "dist");
 const builtClient = join(root, "client", "dist");
+/** What bin/build-command.mjs has built. It stays: it may be packed at this moment. */
+const command = join(built, "command");
 const stamp = "inputs.sha256";
 /** Builds here and then moves the result to `built`, so that the service never reads half of a build. */
 const fresh = join(root, ".cache", `dist.${process.pid}`);
@@ -46,6 +48,7 @@ function replaceBuilt() {
   try {
     rmSync(builtClient, { recursive: true, force: true });
     renameSync(join(fresh, "client"), builtClient);
+    if (existsSync(command)) renameSync(command, join(fresh, "command"));
     rmSync(built, { recursive: true, force: true });
     renameSync(fresh, built);
   } catch (error) {

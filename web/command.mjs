@@ -1,13 +1,14 @@
 // Bundles the command line without the service into dist/command, a package without dependencies. bin/build-command.mjs runs this.
-import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundles.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const folder = join(root, "dist", "command");
+const built = join(root, "dist", "command");
+/** Builds here and then moves the result to `built`, so that `npm pack` never reads half of a build. */
+const folder = join(root, ".cache", `command.${process.pid}`);
 
-rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 const file = join(folder, "petstore.js");
 await bundle(join(root, "src/commands/remote.ts"), file, { platform: "node" });
@@ -27,3 +28,6 @@ const manifest = {
   engines: { node: ">=20" },
 };
 writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+rmSync(built, { recursive: true, force: true });
+mkdirSync(join(root, "dist"), { recursive: true });
+renameSync(folder, built);

@@ -5,9 +5,10 @@ import type { Pet } from "./pets.ts";
 import { batchesOf, batchKey, hashOf, planLoad, refusedElements } from "./plan.ts";
 import type { Row } from "./source.ts";
 import type { BatchElement, Known } from "./state.ts";
+import { codePoint } from "../../test/support/code-points.ts";
 
 const aPet: fc.Arbitrary<Pet> = fc.record({
-  sourceId: fc.string({ minLength: 1, maxLength: 6, unit: "binary" }),
+  sourceId: fc.string({ minLength: 1, maxLength: 6, unit: codePoint }),
   name: fc.string({ minLength: 1, maxLength: 4 }),
   category: fc.constantFrom("dog", "cat"),
   status: fc.constantFrom("available", "pending", "sold"),
