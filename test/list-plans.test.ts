@@ -257,12 +257,11 @@ function blocksOf(plan: Plan): number {
 }
 
 async function openEmpty(t: TestContext): Promise<Database> {
-  const { url, drop } = await newDatabase();
+  const { url, drop } = await newDatabase(undefined, { migrated: true });
   const db = openPostgres(url, { onError: () => undefined });
   t.after(async () => {
     await db.close();
     await drop();
   });
-  await migrate(db, 0);
   return db;
 }
