@@ -32,7 +32,6 @@ export const groups: Group[] = [
       "events-verified",
       "idempotency",
       "key-changes",
-      "keys-and-scopes",
       "limits",
       "limits-shared",
       "order-history",
@@ -58,7 +57,7 @@ export const groups: Group[] = [
   {
     engines: "both",
     reason: "due checks, orders and renewals are leased from the database, and survive a restart there",
-    suites: ["certificates", "domains", "events-publishing", "own-certificate", "secrets", "webhooks"],
+    suites: ["certificates", "events-publishing", "own-certificate", "secrets", "webhooks"],
   },
   {
     engines: "both",
@@ -129,6 +128,7 @@ export const groups: Group[] = [
       "generated-clients",
       "headers",
       "hostile-texts",
+      "keys-and-scopes",
       "limits-headers",
       "mcp",
       "order-of-refusals",
@@ -160,6 +160,7 @@ export const groups: Group[] = [
       "domain-plans",
       "domain-redirects",
       "domain-reverify",
+      "domains",
       "domains-end-to-end",
       "hostile-names",
       "hosts",
