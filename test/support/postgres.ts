@@ -46,7 +46,7 @@ export async function newDatabase(
   };
 }
 
-/** Creates a database that does not exist yet. The first copy of a run makes what it is copied from. */
+/** Creates a database that does not exist yet, by copying files. The first migrated one of a run makes what it is copied from. */
 async function createDatabase(server: string, database: string, migrated: boolean): Promise<void> {
   try {
     await administer(server, `CREATE DATABASE ${database} TEMPLATE ${migrated ? template : "template1"} STRATEGY file_copy`);
