@@ -147,7 +147,7 @@ async function waitsForNodes(t: TestContext): Promise<void> {
   const run = () => runCommand(["secrets", "rotate"], { ...shop.env, SECRETS_KEY: `${newer},${older}` });
   const node = async (key: string): Promise<() => Promise<void>> => {
     const service = await startService({ dataDir: temporaryFolder(t), env: { DATABASE_URL: shop.env["DATABASE_URL"]!, SECRETS_KEY: key } });
-    return service.close;
+    return () => service.close();
   };
   const stopFirst = await node(older);
   const before = await shop.secrets();
