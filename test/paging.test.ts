@@ -73,11 +73,7 @@ const searches = (some: Pet[]): Filter[] => {
       passes: (pet) => some.includes(pet),
       q: "re",
     },
-    {
-      query: "q=re&status=available&status=sold",
-      passes: ({ status }) => status !== "pending",
-      q: "re",
-    },
+    { query: "q=re&status=available&status=sold", passes: ({ status }) => status !== "pending", q: "re" },
     ...[
       "re",
       "REX",
