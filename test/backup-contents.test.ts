@@ -12,7 +12,7 @@ import { runCommand } from "./support/commands.ts";
 import { runs, someOf } from "./support/fault-runs.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { newDatabase } from "./support/postgres.ts";
-import { engine, startService, type TestService } from "./support/service.ts";
+import { engine, startService, testOnce, type TestService } from "./support/service.ts";
 import { made, newCategory } from "./support/shop.ts";
 
 /** An archive in memory: its entries by name, between the header and the manifest. */
@@ -93,7 +93,7 @@ async function restores(t: TestContext, archive: { entries: Archive["entries"]; 
 const strange: unknown[] = [null, true, -1, 1.5, 9e15, 1e308, "", "x", "../x", "\u0000", "x".repeat(100_000), [], {}, [[]]];
 
 /** A restore into PostgreSQL takes ten times as long, and most refusals come before it. */
-const few = (onSqlite: number): number => (engine === "sqlite" ? onSqlite : 3);
+const few = (onSqlite: number): number => (engine === "sqlite" ? onSqlite : 2);
 
 const odd = fc.constantFrom(...strange);
 const place = fc.nat(100_000);
@@ -202,11 +202,11 @@ test("an archive that is sealed correctly and wrong in its contents is refused w
     ],
     [changed(/^database\/inventory\//, ""), /the database|records|pet 1|order/],
   ];
-  for (const [archive, reason] of someOf(cases, engine === "sqlite" ? 1 : 4))
+  for (const [archive, reason] of someOf(cases, engine === "sqlite" ? 1 : 8))
     assert.match(await restores(t, archive as Archive, String(reason)), reason);
 });
 
-test("data with faults is restored with --with-faults, and verify names them", async (t) => {
+testOnce("data with faults is restored with --with-faults, and verify names them", async (t) => {
   const file = join(temporaryFolder(t), "crafted");
   const entries = whole.entries.filter(({ name }) => !name.startsWith("database/idempotency/") && name !== "limits.state");
   const manifest = { ...whole.manifest, sequences: {} };
@@ -217,7 +217,7 @@ test("data with faults is restored with --with-faults, and verify names them", a
   assert.match((await runCommand(["verify"], env)).out, /account_ids is at 0, and accounts has 1/);
 });
 
-test("a page of millions of rows is read within bounded memory", async (t) => {
+testOnce("a page of millions of rows is read within bounded memory", async (t) => {
   const file = join(temporaryFolder(t), "crafted");
   const name = "database/accounts/000001.jsonl";
   const entries = whole.entries.map((entry) => (entry.name === name ? { name, text: Buffer.alloc(30 << 20, "[]\n") } : entry));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import { newMember } from "./support/dashboard.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
+import { testOnce } from "./support/service.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -56,7 +57,7 @@ suite("a link to the records of a domain", () => {
     assert.ok(right.body.includes("The record is right.") && !right.body.includes("192.0.2.9"));
   });
 
-  test("it shows nothing else of the shop, and is neither indexed, cached, framed nor passed on as a referrer", async () => {
+  testOnce("it shows nothing else of the shop, and is neither indexed, cached, framed nor passed on as a referrer", async () => {
     await platform.addDomain(project, "www.quiet.test");
     const { headers, body } = await open(await make("www.quiet.test"));
     for (const text of ["owner@linked.test", "linked", "My shop", `/projects/`, platform.service.key])
@@ -70,7 +71,7 @@ suite("a link to the records of a domain", () => {
     assert.ok(headers.has("x-ratelimit-limit"));
   });
 
-  test("unknown and hostile tokens get the same 404, without a reason", async () => {
+  testOnce("unknown and hostile tokens get the same 404, without a reason", async () => {
     const ended = (await open(`/dns-records/${"A".repeat(43)}`)).body;
     for (const token of ["x", "%00", "a".repeat(44), `${"A".repeat(42)}%27`, "A".repeat(4_000), "..%2f..", "%F0%9F%98%80".repeat(40)]) {
       const { status, body, headers } = await open(`/dns-records/${token}`);
@@ -92,7 +93,7 @@ suite("a link to the records of a domain", () => {
     assert.ok((await open(path)).body.includes("The record is right."));
   });
 
-  test("only members of a shop can make a link, and only for the shop's own names", async () => {
+  testOnce("only members of a shop can make a link, and only for the shop's own names", async () => {
     await platform.addDomain(project, "www.mine.test");
     const { address } = platform.service;
     assert.equal((await call("POST", "www.mine.test", { cookie: "" })).status, 401);
@@ -131,7 +132,7 @@ suite("a link to the records of a domain", () => {
     assert.equal((await open(last)).status, 404);
   });
 
-  test("opening links counts on the visitor's address, and is refused beyond its window", async () => {
+  testOnce("opening links counts on the visitor's address, and is refused beyond its window", async () => {
     let status = 0;
     for (let visits = 0; visits < 2_000 && status !== 429; visits++) ({ status } = await open(`/dns-records/${"B".repeat(43)}`));
     assert.equal(status, 429);

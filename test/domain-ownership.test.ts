@@ -4,6 +4,7 @@ import { deleteOldLost } from "../src/publishing/domains/lost-domains.store.ts";
 import type { Domain } from "../src/publishing/domains/domains.ts";
 import { codesOf, openCustomer, type Customer } from "./support/customer.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
+import { testOnce } from "./support/service.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -41,15 +42,18 @@ suite("a name belongs to the account that controls its DNS", () => {
     assert.equal((await platform.https(hostname, "/")).body, customer.page);
   }
 
-  test("rule 2: nothing is served on a name before its owner has created the record, and nothing because of another record", async () => {
-    assert.equal((await owner.add("www.nothing.test")).status, 201);
-    await idle();
-    assert.equal((await owner.domain("www.nothing.test")).status, "pending");
-    assert.equal((await platform.http("www.nothing.test", "/")).status, 404);
-    platform.dns.set("www.nothing.test", "CNAME", ["owner.sites.test"]);
-    assert.deepEqual(codesOf((await owner.verify("www.nothing.test")).body), ["wrong_target"]);
-    assert.equal((await platform.http("www.nothing.test", "/")).status, 404);
-  });
+  testOnce(
+    "rule 2: nothing is served on a name before its owner has created the record, and nothing because of another record",
+    async () => {
+      assert.equal((await owner.add("www.nothing.test")).status, 201);
+      await idle();
+      assert.equal((await owner.domain("www.nothing.test")).status, "pending");
+      assert.equal((await platform.http("www.nothing.test", "/")).status, 404);
+      platform.dns.set("www.nothing.test", "CNAME", ["owner.sites.test"]);
+      assert.deepEqual(codesOf((await owner.verify("www.nothing.test")).body), ["wrong_target"]);
+      assert.equal((await platform.http("www.nothing.test", "/")).status, 404);
+    },
+  );
 
   test("a name that another account holds is refused as taken, and the answer does not say who holds it", async () => {
     await owner.attach("www.held.test");
@@ -67,20 +71,23 @@ suite("a name belongs to the account that controls its DNS", () => {
     assert.equal((await platform.https("www.held.test", "/")).body, owner.page);
   });
 
-  test("a TXT proof wins a name that another account has added but not verified, so nobody can keep a name without owning it", async () => {
-    await owner.add("www.squat.test");
-    const refused = await other.add("www.squat.test");
-    assert.equal(refused.status, 409);
-    const [, name = "", value = ""] = /name (\S+) and the value (\w+)/.exec(refused.body.message) ?? [];
-    platform.dns.fail(name, "servfail");
-    assert.match((await other.add("www.squat.test")).body.message, /could not be looked up.*try again/);
-    platform.dns.heal(name);
-    platform.dns.set(name, "TXT", ["another token"]);
-    assert.equal((await other.add("www.squat.test")).status, 409);
-    platform.dns.set(name, "TXT", [value]);
-    assert.equal((await other.add("www.squat.test")).status, 201);
-    assert.deepEqual(codesOf((await owner.get("www.squat.test")).body), ["proved_elsewhere"]);
-  });
+  testOnce(
+    "a TXT proof wins a name that another account has added but not verified, so nobody can keep a name without owning it",
+    async () => {
+      await owner.add("www.squat.test");
+      const refused = await other.add("www.squat.test");
+      assert.equal(refused.status, 409);
+      const [, name = "", value = ""] = /name (\S+) and the value (\w+)/.exec(refused.body.message) ?? [];
+      platform.dns.fail(name, "servfail");
+      assert.match((await other.add("www.squat.test")).body.message, /could not be looked up.*try again/);
+      platform.dns.heal(name);
+      platform.dns.set(name, "TXT", ["another token"]);
+      assert.equal((await other.add("www.squat.test")).status, 409);
+      platform.dns.set(name, "TXT", [value]);
+      assert.equal((await other.add("www.squat.test")).status, 201);
+      assert.deepEqual(codesOf((await owner.get("www.squat.test")).body), ["proved_elsewhere"]);
+    },
+  );
 
   /** Adds the record that a refusal names to those that are in place. */
   async function create(challenge: Domain["challenge"], ...others: Domain["challenge"][]): Promise<void> {
@@ -146,7 +153,7 @@ suite("a name belongs to the account that controls its DNS", () => {
     assert.deepEqual(codesOf((await other.get(name)).body), ["proved_elsewhere"]);
   });
 
-  test("a name that another account asks for is checked at once, but at most once a minute", async () => {
+  testOnce("a name that another account asks for is checked at once, but at most once a minute", async () => {
     const name = "www.contested.test";
     await owner.attach(name);
     platform.dns.set(name, "CNAME", ["elsewhere.test"]);
@@ -164,7 +171,7 @@ suite("a name belongs to the account that controls its DNS", () => {
     assert.equal((await owner.domain(name)).status, "verified");
   });
 
-  test("a deployment's petstore.json takes a name over under the same rules", async () => {
+  testOnce("a deployment's petstore.json takes a name over under the same rules", async () => {
     const name = "www.configured.test";
     await owner.attach(name);
     const petstore = { domains: { primary: name } };
@@ -188,7 +195,7 @@ suite("a name belongs to the account that controls its DNS", () => {
     assert.equal((await owner.get(name)).status, 404);
   });
 
-  test("a name whose DNS has changed goes to the account that proves it, with all of its traffic", async () => {
+  testOnce("a name whose DNS has changed goes to the account that proves it, with all of its traffic", async () => {
     await owner.attach("www.sold.test");
     platform.dns.set("www.sold.test", "CNAME", ["elsewhere.test"]);
     assert.equal((await owner.verify("www.sold.test")).body.status, "failing");
@@ -205,7 +212,7 @@ suite("a name belongs to the account that controls its DNS", () => {
     assert.equal((await platform.https("www.sold.test", "/")).body, other.page);
   });
 
-  test("a dangling record gives nobody a name: another account also needs the TXT proof, for sibling names too", async () => {
+  testOnce("a dangling record gives nobody a name: another account also needs the TXT proof, for sibling names too", async () => {
     await owner.attach("www.left.test");
     await owner.remove("www.left.test");
     for (const hostname of ["www.left.test", "shop.left.test"]) {
@@ -217,31 +224,34 @@ suite("a name belongs to the account that controls its DNS", () => {
     await prove(other, "www.left.test");
   });
 
-  test("the names of a deleted project are protected: another account needs the proof, and the owner needs the record alone", async () => {
-    const hostname = "www.deleted.test";
-    const own = await platform.project("deleted", { "index.html": "deleted" }, { key: owner.key });
-    platform.dns.set(hostname, "CNAME", ["sites.test"]);
-    await platform.addDomain(own, hostname, owner.key);
-    await idle();
-    assert.equal((await platform.https(hostname, "/")).body, "deleted");
-    assert.equal((await platform.service.ask("DELETE", `/projects/${own}`, { key: owner.key })).status, 204);
-    await assert.rejects(platform.https(hostname, "/"));
-    assert.equal((await other.add(hostname)).status, 201);
-    await waitsForProof(other, hostname);
-    platform.time.now += 48 * hourMs;
-    await idle();
-    assert.equal((await owner.attach(hostname)).certificate.status, "issued");
-    assert.equal((await platform.https(hostname, "/")).body, owner.page);
-  });
+  testOnce(
+    "the names of a deleted project are protected: another account needs the proof, and the owner needs the record alone",
+    async () => {
+      const hostname = "www.deleted.test";
+      const own = await platform.project("deleted", { "index.html": "deleted" }, { key: owner.key });
+      platform.dns.set(hostname, "CNAME", ["sites.test"]);
+      await platform.addDomain(own, hostname, owner.key);
+      await idle();
+      assert.equal((await platform.https(hostname, "/")).body, "deleted");
+      assert.equal((await platform.service.ask("DELETE", `/projects/${own}`, { key: owner.key })).status, 204);
+      await assert.rejects(platform.https(hostname, "/"));
+      assert.equal((await other.add(hostname)).status, 201);
+      await waitsForProof(other, hostname);
+      platform.time.now += 48 * hourMs;
+      await idle();
+      assert.equal((await owner.attach(hostname)).certificate.status, "issued");
+      assert.equal((await platform.https(hostname, "/")).body, owner.page);
+    },
+  );
 
-  test("a wildcard record gives no name of its domain to another account", async () => {
+  testOnce("a wildcard record gives no name of its domain to another account", async () => {
     await owner.attach("www.wild.test");
     platform.dns.set("*.wild.test", "CNAME", ["sites.test"]);
     assert.equal((await other.add("login.wild.test")).status, 201);
     await waitsForProof(other, "login.wild.test");
   });
 
-  test("another account finds nothing of a project in any operation", async () => {
+  testOnce("another account finds nothing of a project in any operation", async () => {
     await owner.attach("www.private.test");
     const path = `/projects/${owner.project}`;
     const asked: [method: string, path: string, body?: object][] = [

@@ -4,6 +4,7 @@ import { claimTroubles } from "../src/publishing/domains/troubles.store.ts";
 import { openTroublesWorker } from "../src/publishing/domains/troubles-worker.ts";
 import { openScene } from "./support/certifying.ts";
 import { loggedEvents, requireWhole, type LoggedEvent } from "./support/event-log.ts";
+import { testOnce } from "./support/service.ts";
 import { packSite } from "./support/sites.ts";
 
 const minuteMs = 60_000;
@@ -119,7 +120,7 @@ test("a domain that is added, verified, certified, made primary, renewed, broken
   requireWhole(await loggedEvents(service.db, service.accountId));
 });
 
-test("a certificate that fails again and again is one event, and the names of a deleted project are removed first", async (t) => {
+testOnce("a certificate that fails again and again is one event, and the names of a deleted project are removed first", async (t) => {
   const { platform, project, add, idle, events } = await openShop(t);
   platform.dns.set("shop.test", "CAA", ['0 issue "another.test"']);
   await events();
@@ -138,66 +139,69 @@ test("a certificate that fails again and again is one event, and the names of a 
   );
 });
 
-test("a name that needs its owner is one event for each trouble, however long it lasts, and another one if it comes again", async (t) => {
-  const { platform, service: own, project, add, idle, certificate, events } = await openShop(t);
-  const name = "www.shop.test";
-  const attention = async () => (await events()).filter(({ type }) => type === "domain.attention");
-  const troubles = async () => (await attention()).map(({ data, previous }) => [previous["troubles"], data["troubles"]]);
-  const later = async (ms: number) => {
-    platform.time.now += ms;
+testOnce(
+  "a name that needs its owner is one event for each trouble, however long it lasts, and another one if it comes again",
+  async (t) => {
+    const { platform, service: own, project, add, idle, certificate, events } = await openShop(t);
+    const name = "www.shop.test";
+    const attention = async () => (await events()).filter(({ type }) => type === "domain.attention");
+    const troubles = async () => (await attention()).map(({ data, previous }) => [previous["troubles"], data["troubles"]]);
+    const later = async (ms: number) => {
+      platform.time.now += ms;
+      await idle();
+    };
+    const verify = () => own.ask("POST", `/projects/${project}/domains/${name}/verify`);
+    platform.dns.set("shop.test", "CAA", ['0 issue "another.test"']);
+    await add();
+    await later(29 * minuteMs);
+    assert.deepEqual(await troubles(), []);
+    await later(2 * minuteMs);
+    const [late] = await attention();
+    assert.deepEqual(
+      [shown(late!), late!.data["troubles"], late!.previous],
+      [`domain.attention ${name} by system`, ["certificate_missing"], { troubles: [] }],
+    );
+    for (let i = 0; i < 3; i++) await later(60 * minuteMs);
+    assert.deepEqual(await troubles(), []);
+
+    platform.dns.set("shop.test", "CAA", []);
+    await verify();
     await idle();
-  };
-  const verify = () => own.ask("POST", `/projects/${project}/domains/${name}/verify`);
-  platform.dns.set("shop.test", "CAA", ['0 issue "another.test"']);
-  await add();
-  await later(29 * minuteMs);
-  assert.deepEqual(await troubles(), []);
-  await later(2 * minuteMs);
-  const [late] = await attention();
-  assert.deepEqual(
-    [shown(late!), late!.data["troubles"], late!.previous],
-    [`domain.attention ${name} by system`, ["certificate_missing"], { troubles: [] }],
-  );
-  for (let i = 0; i < 3; i++) await later(60 * minuteMs);
-  assert.deepEqual(await troubles(), []);
+    const { issuedAt, expiresAt } = await certificate();
+    assert.deepEqual(await troubles(), []);
 
-  platform.dns.set("shop.test", "CAA", []);
-  await verify();
-  await idle();
-  const { issuedAt, expiresAt } = await certificate();
-  assert.deepEqual(await troubles(), []);
+    platform.dns.set(name, "CNAME", ["elsewhere.test"]);
+    await verify();
+    await verify();
+    assert.deepEqual(await troubles(), [[[], ["dns_wrong"]]]);
+    platform.dns.set(name, "CNAME", ["sites.test"]);
+    await verify();
+    assert.deepEqual(await troubles(), []);
+    await own.administration["accounts.setPlan"]({ id: own.accountId, plan: "free" });
+    await later(5_000);
+    await own.administration["accounts.setPlan"]({ id: own.accountId, plan: "free" });
+    await later(5_000);
+    assert.deepEqual(await troubles(), [[[], ["plan_required"]]]);
+    await own.administration["accounts.setPlan"]({ id: own.accountId, plan: "business" });
+    await later(5_000);
 
-  platform.dns.set(name, "CNAME", ["elsewhere.test"]);
-  await verify();
-  await verify();
-  assert.deepEqual(await troubles(), [[[], ["dns_wrong"]]]);
-  platform.dns.set(name, "CNAME", ["sites.test"]);
-  await verify();
-  assert.deepEqual(await troubles(), []);
-  await own.administration["accounts.setPlan"]({ id: own.accountId, plan: "free" });
-  await later(5_000);
-  await own.administration["accounts.setPlan"]({ id: own.accountId, plan: "free" });
-  await later(5_000);
-  assert.deepEqual(await troubles(), [[[], ["plan_required"]]]);
-  await own.administration["accounts.setPlan"]({ id: own.accountId, plan: "business" });
-  await later(5_000);
-
-  platform.dns.set("shop.test", "CAA", ['0 issue "another.test"']);
-  const [from, until] = [Date.parse(issuedAt!), Date.parse(expiresAt!)];
-  platform.time.now = until - Math.floor((until - from) / 4);
-  await verify();
-  await later(0);
-  assert.deepEqual(await troubles(), []);
-  platform.time.now = until - Math.floor((until - from) / 7);
-  await later(0);
-  await later(60 * minuteMs);
-  assert.deepEqual(await troubles(), [[[], ["certificate_not_renewed"]]]);
-  platform.time.now = until;
-  await later(0);
-  await later(60 * minuteMs);
-  assert.deepEqual(await troubles(), [[["certificate_not_renewed"], ["certificate_missing"]]]);
-  requireWhole(await loggedEvents(own.db, own.accountId));
-});
+    platform.dns.set("shop.test", "CAA", ['0 issue "another.test"']);
+    const [from, until] = [Date.parse(issuedAt!), Date.parse(expiresAt!)];
+    platform.time.now = until - Math.floor((until - from) / 4);
+    await verify();
+    await later(0);
+    assert.deepEqual(await troubles(), []);
+    platform.time.now = until - Math.floor((until - from) / 7);
+    await later(0);
+    await later(60 * minuteMs);
+    assert.deepEqual(await troubles(), [[[], ["certificate_not_renewed"]]]);
+    platform.time.now = until;
+    await later(0);
+    await later(60 * minuteMs);
+    assert.deepEqual(await troubles(), [[["certificate_not_renewed"], ["certificate_missing"]]]);
+    requireWhole(await loggedEvents(own.db, own.accountId));
+  },
+);
 
 test("nodes that look at the troubles of a name at the same time record one event, also if one of them ended before it had", async (t) => {
   const { platform, service: own, add, idle, events } = await openShop(t);
@@ -220,7 +224,7 @@ test("nodes that look at the troubles of a name at the same time record one even
 
 const service = ({ service: own }: Awaited<ReturnType<typeof openScene>>["platform"]) => own;
 
-test("a name that another account proves to own is removed from the holder's log by the system, not by the other's key", async (t) => {
+testOnce("a name that another account proves to own is removed from the holder's log by the system, not by the other's key", async (t) => {
   const { platform, service: own, project, add, events } = await openShop(t);
   await add();
   await events();

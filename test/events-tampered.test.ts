@@ -4,6 +4,7 @@ import fc from "fast-check";
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { checkFolder, checkPostgres } from "../src/backup/check.ts";
 import { allNumbered } from "./support/event-log.ts";
+import { runs } from "./support/fault-runs.ts";
 import { newDatabase } from "./support/postgres.ts";
 import { engine, startService, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
@@ -11,7 +12,7 @@ import { made, newCategory, newPet } from "./support/shop.ts";
 let shared: Awaited<ReturnType<typeof newDatabase>> | undefined;
 let service: TestService;
 before(async () => {
-  shared = engine === "postgres" ? await newDatabase() : undefined;
+  shared = engine === "postgres" ? await newDatabase(undefined, { migrated: true }) : undefined;
   service = await startService(shared && { env: { DATABASE_URL: shared.url } });
 });
 after(async () => {
@@ -93,7 +94,7 @@ test("verify finds every change, deletion, swap and insertion of a stored event,
       await put(log);
       assert.ok(faults.length > 0, JSON.stringify(what));
     }),
-    { numRuns: 60 },
+    { numRuns: runs(engine === "sqlite" ? 60 : 12, 300) },
   );
   assert.deepEqual(await check(), { faults: [], events: log.length });
 });

@@ -8,7 +8,7 @@ import { engine, startService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
 
 test("the check of the events finds a changed row, a changed, a missing and a removed event, and nothing in data that is whole", async (t) => {
-  const shared = engine === "postgres" ? await newDatabase() : undefined;
+  const shared = engine === "postgres" ? await newDatabase(undefined, { migrated: true }) : undefined;
   t.after(() => shared?.drop());
   const service = await startService(shared && { env: { DATABASE_URL: shared.url } });
   t.after(() => service.close());

@@ -30,7 +30,7 @@ function isFunction(node: ts.Node): boolean {
   return ts.isFunctionLike(node) && "body" in node && node.body !== undefined;
 }
 
-/** Whether a function is a callback of `test`, `describe`, `it` or a hook, which may be as long as its story. */
+/** Whether a function is a callback of `test`, `testOnce`, `describe`, `it` or a hook, which may be as long as its story. */
 function isTestCallback(node: ts.Node): boolean {
   const call = node.parent;
   return (
@@ -38,7 +38,7 @@ function isTestCallback(node: ts.Node): boolean {
     call.expression
       .getText()
       .split(".")
-      .some((word) => /^(test|describe|it|suite|before|after)$/.test(word))
+      .some((word) => /^(test|testOnce|describe|it|suite|before|after)$/.test(word))
   );
 }
 

@@ -8,7 +8,7 @@ import { newMember } from "./support/dashboard.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { picture } from "./support/pictures.ts";
 import { newDatabase } from "./support/postgres.ts";
-import { engine, secretsKey, startService, type TestService } from "./support/service.ts";
+import { startService, testOnce, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
 import { openStorefront, visitSite } from "./support/storefront.ts";
 
@@ -97,7 +97,7 @@ test("after a backup and its restoration every photo and the logo are served wit
   await assertServed(restored);
 });
 
-test("after a move to the other engine, and back, every photo and the logo are served with the same bytes", async (t) => {
+testOnce("after a move to PostgreSQL, and back, every photo and the logo are served with the same bytes", async (t) => {
   const file = join(temporaryFolder(t), "backup");
   await done(await settingsOf(service.dataDir), "backup", file);
   const source = await settingsOf(join(temporaryFolder(t), "data"));
@@ -106,13 +106,10 @@ test("after a move to the other engine, and back, every photo and the logo are s
   const folder = join(temporaryFolder(t), "moved");
   const { url, drop } = await newDatabase();
   t.after(drop);
-  const SECRETS_KEY = engine === "sqlite" ? readFileSync(join(source["DATA_DIR"]!, "secrets.key"), "utf8").trim() : secretsKey;
+  const SECRETS_KEY = readFileSync(join(source["DATA_DIR"]!, "secrets.key"), "utf8").trim();
   const onPostgres = { DATA_DIR: join(temporaryFolder(t), "cache"), DATABASE_URL: url, SECRETS_KEY };
-  const onSqlite = { DATA_DIR: folder, SECRETS_KEY };
-  const toSqlite = `sqlite:${folder}`;
-  const [there, first, second] = engine === "sqlite" ? [url, onPostgres, toSqlite] : [toSqlite, onSqlite, url];
-  await done(source, "move", "--to", there);
-  await assertServed(first);
-  await done(first, "move", "--to", second);
-  await assertServed(engine === "sqlite" ? onSqlite : onPostgres);
+  await done(source, "move", "--to", url);
+  await assertServed(onPostgres);
+  await done(onPostgres, "move", "--to", `sqlite:${folder}`);
+  await assertServed({ DATA_DIR: folder, SECRETS_KEY });
 });

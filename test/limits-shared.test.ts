@@ -9,7 +9,7 @@ import { newDatabase } from "./support/postgres.ts";
 import { startRedis } from "./support/redis-process.ts";
 import { createAccount, startServer, type StartedServer } from "./support/process.ts";
 import { until } from "./support/until.ts";
-import { ask, engine, startService, type TestService } from "./support/service.ts";
+import { ask, engine, startService, testOnce, type TestService } from "./support/service.ts";
 import { askUntil, codeOf, list, noon, openScene, remaining, type Account } from "./support/limited-requests.ts";
 
 const minuteMs = 60_000;
@@ -35,7 +35,7 @@ test("a restart in the middle of a minute grants no second quota, and keeps stri
   assert.equal(codeOf(await list(after, banned.key)), "key_banned");
 });
 
-test("with a shared Redis, of concurrent requests to two nodes exactly as many pass as are left", async (t) => {
+testOnce("with a shared Redis, of concurrent requests to two nodes exactly as many pass as are left", async (t) => {
   const redis = await startRedis();
   t.after(() => redis.remove());
   // Waits for a Redis that other tests slow down: no request here may be decided without it.
@@ -52,7 +52,7 @@ test("with a shared Redis, of concurrent requests to two nodes exactly as many p
   );
 });
 
-test("while Redis is unreachable each node decides alone, and /metrics says so and counts those requests", async (t) => {
+testOnce("while Redis is unreachable each node decides alone, and /metrics says so and counts those requests", async (t) => {
   const redis = await startRedis();
   t.after(() => redis.remove());
   await redis.stop();
@@ -65,10 +65,10 @@ test("while Redis is unreachable each node decides alone, and /metrics says so a
   assert.match(metrics.body, /^petstore_limiter_local_decisions_total 70$/m);
 });
 
-test("three nodes of one database that lose Redis admit a quota once together, and each reports it", async (t) => {
+testOnce("three nodes of one database that lose Redis admit a quota once together, and each reports it", async (t) => {
   const redis = await startRedis();
   t.after(() => redis.remove());
-  const database = await newDatabase();
+  const database = await newDatabase(undefined, { migrated: true });
   t.after(database.drop);
   const env = { DATABASE_URL: database.url, REDIS_URL: redis.url };
   const nodes: TestService[] = [];
@@ -89,7 +89,7 @@ test("three nodes of one database that lose Redis admit a quota once together, a
   for (const node of nodes) assert.equal(await line(node, "petstore_limiter_local_decisions_total"), "40");
 });
 
-test("a kill loses at most the last second of counting", async (t) => {
+testOnce("a kill loses at most the last second of counting", async (t) => {
   const parent = mkdtempSync(join(tmpdir(), "petstore-test-"));
   const dataDir = join(parent, "data");
   const key = await createAccount(dataDir);
@@ -119,7 +119,7 @@ test("a kill loses at most the last second of counting", async (t) => {
 
 test("a limit that is reached is one event for each window and UTC hour, and each ban is one, also after a restart", async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), "petstore-test-"));
-  const shared = engine === "postgres" ? await newDatabase() : undefined;
+  const shared = engine === "postgres" ? await newDatabase(undefined, { migrated: true }) : undefined;
   const time = { now: noon };
   const start = () => startService({ clock: () => time.now, dataDir, ...(shared && { env: { DATABASE_URL: shared.url } }) });
   let service = await start();

@@ -17,7 +17,7 @@ const lockedMs = 4_000;
 
 /** A node of its own process on PostgreSQL, and two accounts of it, each with an animal in stock; the second has a published site. */
 async function openScene(t: TestContext) {
-  const { url, drop } = await newDatabase();
+  const { url, drop } = await newDatabase(undefined, { migrated: true });
   const blocker = new pg.Client(url);
   t.after(async () => {
     await blocker.end();

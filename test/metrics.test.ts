@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import sql from "sql-template-tag";
 import { readWebhookQueues } from "../src/events/webhooks/queue.store.ts";
-import { ask, engine, startService } from "./support/service.ts";
+import { ask, engine, startService, testOnce } from "./support/service.ts";
 import { until } from "./support/until.ts";
 import { startReceiver } from "./support/webhooks.ts";
 
@@ -22,7 +22,7 @@ async function openScene(t: TestContext, env: Record<string, string> = {}) {
   return { service, scrape, figure };
 }
 
-test("metrics are in the text format of Prometheus, each with its help and its type", async (t) => {
+testOnce("metrics are in the text format of Prometheus, each with its help and its type", async (t) => {
   const { scrape } = await openScene(t);
   const { status, headers, body } = await scrape();
   assert.equal(status, 200);
@@ -35,7 +35,7 @@ test("metrics are in the text format of Prometheus, each with its help and its t
   assert.deepEqual(names, [...new Set(names)]);
 });
 
-test("requests count by class of status, and each falls into the histogram once", async (t) => {
+testOnce("requests count by class of status, and each falls into the histogram once", async (t) => {
   const { service, figure } = await openScene(t);
   await service.ask("GET", "/pets");
   await service.ask("GET", "/pets", { key: "" });
@@ -44,7 +44,7 @@ test("requests count by class of status, and each falls into the histogram once"
   assert.equal(await figure('petstore_http_request_duration_seconds_bucket{le="+Inf"}'), answered);
 });
 
-test("the metrics show refusals by bounds, the bounded resources and the delay of the event loop", async (t) => {
+testOnce("the metrics show refusals by bounds, the bounded resources and the delay of the event loop", async (t) => {
   const { figure } = await openScene(t);
   const kinds = ["connections", "connections_per_address", "connections_idle", "pipelined_requests", "requests_in_flight", "body_bytes"];
   for (const reason of [...kinds, "uploads"]) assert.equal(await figure(`petstore_bound_refusals_total{reason="${reason}"}`), 0);
@@ -72,7 +72,7 @@ async function openBusy(t: TestContext) {
 
 const namesIn = (text: string): Set<string> => new Set([...text.matchAll(/^([a-z_]+)[{ ]/gm)].map(([, name = ""]) => name));
 
-test("promtool finds nothing wrong with the metrics of a busy service", async (t) => {
+testOnce("promtool finds nothing wrong with the metrics of a busy service", async (t) => {
   const { text } = await openBusy(t);
   assert.match(text, /^petstore_backup_last_success_timestamp_seconds 1700000000$/m);
   const { stdout, stderr, status, error } = spawnSync("promtool", ["check", "metrics"], { input: text, encoding: "utf8" });
@@ -80,7 +80,7 @@ test("promtool finds nothing wrong with the metrics of a busy service", async (t
   assert.deepEqual([status, stdout, stderr], [0, "", ""]);
 });
 
-test("requests count by operation and status: one series for each operation, whatever the paths", async (t) => {
+testOnce("requests count by operation and status: one series for each operation, whatever the paths", async (t) => {
   const { service, scrape } = await openScene(t);
   for (let id = 1; id <= 3; id++) await service.ask("GET", `/pets?id=${id}`);
   await service.ask("GET", "/pets", { key: "" });
@@ -186,7 +186,7 @@ test("the metrics show the messages that wait for webhook endpoints, for how lon
   assert.equal(await figure('petstore_webhook_disabled_endpoints{because="request"}'), 1);
 });
 
-test("refusals count by code", async (t) => {
+testOnce("refusals count by code", async (t) => {
   const { service, figure } = await openScene(t);
   const { key } = await service.newAccount("enterprise", { perMinute: 1, perDay: 1 });
   for (let i = 0; i < 24; i++) await service.ask("GET", "/pets", { key });
@@ -194,7 +194,7 @@ test("refusals count by code", async (t) => {
   assert.equal(await figure('petstore_limit_refusals_total{code="key_banned"}'), 3);
 });
 
-test("metrics name no account, key or address", async (t) => {
+testOnce("metrics name no account, key or address", async (t) => {
   const { service, scrape } = await openScene(t);
   await service.ask("GET", "/pets");
   const { body } = await scrape();
@@ -202,7 +202,7 @@ test("metrics name no account, key or address", async (t) => {
   assert.doesNotMatch(body, /127\.0\.0\.1|account|key=|Test shop/);
 });
 
-test("a client that METRICS does not name gets a 404, and so does one behind an untrusted proxy", async (t) => {
+testOnce("a client that METRICS does not name gets a 404, and so does one behind an untrusted proxy", async (t) => {
   const { scrape } = await openScene(t);
   assert.equal((await scrape({ "x-forwarded-for": "127.0.0.1" })).status, 404);
   const off = await openScene(t, { METRICS: "off" });

@@ -4,7 +4,6 @@ import { test, type TestContext } from "node:test";
 import sql from "sql-template-tag";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { openPostgresHeartbeat, type Heartbeat } from "../src/platform/db/postgres-heartbeat.ts";
-import { migrate } from "../src/platform/db/migrate.ts";
 import { openAnnouncer, openNode, type Change, type Node } from "../src/platform/nodes/nodes.ts";
 import { openRowLeases } from "../src/platform/nodes/row-leases.ts";
 import { newSecretsKey } from "../src/platform/secrets.ts";
@@ -19,12 +18,11 @@ const quiet = { info: () => undefined, warn: () => undefined };
 
 /** Nodes on one PostgreSQL. Tests move their clock with `time.now`; each function in `pauses` runs in one pause while a change waits. */
 async function openScene(t: TestContext) {
-  const database = await newDatabase();
+  const database = await newDatabase(undefined, { migrated: true });
   const time = { now: start };
   const now = () => sql`CAST(${time.now} AS BIGINT)`;
   const pauses: (() => Promise<void> | void)[] = [];
   const db = openPostgres(database.url, { onError: () => undefined });
-  await migrate(db, start);
   const open = new Set<Heartbeat>([db]);
   t.after(async () => {
     await Promise.all([...open].map((one) => one.close()));
@@ -245,7 +243,7 @@ test("no change waits for a node that has left", async (t) => {
 });
 
 test("on three nodes of one PostgreSQL a revoked key works on no node and a new plan holds on every node once the command has returned", async (t) => {
-  const database = await newDatabase();
+  const database = await newDatabase(undefined, { migrated: true });
   const services: TestService[] = [];
   for (let i = 0; i < 3; i++) services.push(await startService({ clock: () => start, env: { DATABASE_URL: database.url } }));
   t.after(async () => {

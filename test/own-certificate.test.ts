@@ -11,6 +11,7 @@ import { startPebble } from "./support/pebble.ts";
 import { freePort, freePorts } from "./support/ports.ts";
 import type { Platform } from "./support/platform.ts";
 import { addressOf, keyIn, signInLinkIn, spawnServer } from "./support/process.ts";
+import { testOnce } from "./support/service.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -23,90 +24,93 @@ const onItsOwn = {
   EDGE_PUBLIC_HTTPS_PORT: "443",
 };
 
-test("one machine with one address needs no proxy: the service orders a certificate for its own host, and serves the API and the dashboard over TLS", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const [httpPort = 0, httpsPort = 0, nobody = 0] = await freePorts(3);
-  const dns = await startDnsServer();
-  t.after(() => dns.close());
-  const pebble = await startPebble({ dns: dns.address, httpPort: nobody, tlsPort: httpsPort }); // so validation is over TLS
-  t.after(() => pebble.stop());
-  const env = {
-    ...onItsOwn,
-    PLATFORM_DOMAIN: "sites.test",
-    EDGE_HTTP_PORT: String(httpPort),
-    EDGE_HTTPS_PORT: String(httpsPort),
-    DNS_SERVERS: dns.address,
-    ACME_DIRECTORY_URL: pebble.directoryUrl,
-    ACME_CA_FILE: pebble.caFile,
-    ACME_CAA_IDENTITIES: "ca.test",
-  };
-  const root = await pebble.root();
-  const visitor = visitorOf({ httpPort, httpsPort, root });
+testOnce(
+  "one machine with one address needs no proxy: the service orders a certificate for its own host, and serves the API and the dashboard over TLS",
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    const [httpPort = 0, httpsPort = 0, nobody = 0] = await freePorts(3);
+    const dns = await startDnsServer();
+    t.after(() => dns.close());
+    const pebble = await startPebble({ dns: dns.address, httpPort: nobody, tlsPort: httpsPort }); // so validation is over TLS
+    t.after(() => pebble.stop());
+    const env = {
+      ...onItsOwn,
+      PLATFORM_DOMAIN: "sites.test",
+      EDGE_HTTP_PORT: String(httpPort),
+      EDGE_HTTPS_PORT: String(httpsPort),
+      DNS_SERVERS: dns.address,
+      ACME_DIRECTORY_URL: pebble.directoryUrl,
+      ACME_CA_FILE: pebble.caFile,
+      ACME_CAA_IDENTITIES: "ca.test",
+    };
+    const root = await pebble.root();
+    const visitor = visitorOf({ httpPort, httpsPort, root });
 
-  const first = spawnServer(t, dataDir, env);
-  const problem = await first.logged(({ msg }) => msg?.startsWith("PUBLIC_URL has no new certificate") === true);
-  assert.match(problem.msg!, /pets\.test has no address in DNS\. Create an A or AAAA record that leads to this machine\./);
-  const address = await addressOf(first);
-  assert.equal((await fetch(`${address}/readyz`)).status, 200, "it takes requests");
-  const waiting = await visitor.http(host, "/dashboard");
-  assert.deepEqual([waiting.status, waiting.headers["retry-after"]], [503, "60"]);
-  await assert.rejects(visitor.https(host, "/healthz"));
-  const key = keyIn(first.out());
-  const link = signInLinkIn(first.out());
-  assert.match(link, /^https:\/\/pets\.test\//);
-  first.kill("SIGTERM");
-  await first.ended;
+    const first = spawnServer(t, dataDir, env);
+    const problem = await first.logged(({ msg }) => msg?.startsWith("PUBLIC_URL has no new certificate") === true);
+    assert.match(problem.msg!, /pets\.test has no address in DNS\. Create an A or AAAA record that leads to this machine\./);
+    const address = await addressOf(first);
+    assert.equal((await fetch(`${address}/readyz`)).status, 200, "it takes requests");
+    const waiting = await visitor.http(host, "/dashboard");
+    assert.deepEqual([waiting.status, waiting.headers["retry-after"]], [503, "60"]);
+    await assert.rejects(visitor.https(host, "/healthz"));
+    const key = keyIn(first.out());
+    const link = signInLinkIn(first.out());
+    assert.match(link, /^https:\/\/pets\.test\//);
+    first.kill("SIGTERM");
+    await first.ended;
 
-  dns.set(host, "A", ["127.0.0.1"]);
-  dns.set(host, "CAA", [{ flags: 0, tag: "issue", value: "ca.test" }]);
-  const second = spawnServer(t, dataDir, env);
-  await second.logged(({ msg }) => msg === "the certificate of PUBLIC_URL was issued");
-  const redirect = await visitor.http(host, "/dashboard?x=1");
-  assert.deepEqual([redirect.status, redirect.headers.location], [308, "https://pets.test/dashboard?x=1"]);
-  assert.equal((await visitor.http(host, "/.well-known/acme-challenge/unknown")).status, 404);
-  const call = (path: string, method = "GET", headers = {}, body = ""): Promise<Site> => {
-    const sent = request({ host: "127.0.0.1", port: httpsPort, path, method, servername: host, ca: root, headers: { host, ...headers } });
-    sent.write(body);
-    return read(sent);
-  };
-  const account = await call("/v1/account", "GET", { authorization: `Bearer ${key}` });
-  assert.equal(account.status, 200);
-  assert.equal(account.headers["strict-transport-security"], "max-age=86400", "a day in the first week");
-  assert.ok(account.headers["x-request-id"]);
-  const metrics = await call("/metrics");
-  assert.match(metrics.body, /^petstore_certificate_expiry_timestamp_seconds\{kind="public_url"\} \d{10}(\.\d+)?$/m);
-  const page = await call("/dashboard", "GET", { accept: "text/html" });
-  assert.match(String(page.headers["content-type"]), /text\/html/);
-  const token = new URLSearchParams(new URL(link).hash.slice(1)).get("token");
-  const signedIn = await call(
-    "/dashboard/v1/sign-in/link",
-    "POST",
-    { "content-type": "application/json", origin: `https://${host}`, "sec-fetch-site": "same-origin" },
-    JSON.stringify({ token }),
-  );
-  const [cookie] = signedIn.headers["set-cookie"] ?? [];
-  assert.equal(signedIn.status, 200, signedIn.body);
-  assert.match(cookie ?? "", /^__Host-[^;]+;.*; Secure/);
-  const made = await call(
-    "/v1/pets",
-    "POST",
-    { authorization: `Bearer ${key}`, expect: "100-continue", "content-type": "application/json" },
-    "{}",
-  );
-  assert.deepEqual([made.status, made.headers["strict-transport-security"]], [400, "max-age=86400"]);
-  const otherHost = await read(
-    request({ host: "127.0.0.1", port: httpsPort, path: "/dashboard", servername: host, ca: root, headers: { host: "evil.test" } }),
-  );
-  assert.equal(otherHost.status, 400, "the pages answer at their own host only");
-  await assert.rejects(visitor.https("other.test", "/"), "no certificate for any other name");
+    dns.set(host, "A", ["127.0.0.1"]);
+    dns.set(host, "CAA", [{ flags: 0, tag: "issue", value: "ca.test" }]);
+    const second = spawnServer(t, dataDir, env);
+    await second.logged(({ msg }) => msg === "the certificate of PUBLIC_URL was issued");
+    const redirect = await visitor.http(host, "/dashboard?x=1");
+    assert.deepEqual([redirect.status, redirect.headers.location], [308, "https://pets.test/dashboard?x=1"]);
+    assert.equal((await visitor.http(host, "/.well-known/acme-challenge/unknown")).status, 404);
+    const call = (path: string, method = "GET", headers = {}, body = ""): Promise<Site> => {
+      const sent = request({ host: "127.0.0.1", port: httpsPort, path, method, servername: host, ca: root, headers: { host, ...headers } });
+      sent.write(body);
+      return read(sent);
+    };
+    const account = await call("/v1/account", "GET", { authorization: `Bearer ${key}` });
+    assert.equal(account.status, 200);
+    assert.equal(account.headers["strict-transport-security"], "max-age=86400", "a day in the first week");
+    assert.ok(account.headers["x-request-id"]);
+    const metrics = await call("/metrics");
+    assert.match(metrics.body, /^petstore_certificate_expiry_timestamp_seconds\{kind="public_url"\} \d{10}(\.\d+)?$/m);
+    const page = await call("/dashboard", "GET", { accept: "text/html" });
+    assert.match(String(page.headers["content-type"]), /text\/html/);
+    const token = new URLSearchParams(new URL(link).hash.slice(1)).get("token");
+    const signedIn = await call(
+      "/dashboard/v1/sign-in/link",
+      "POST",
+      { "content-type": "application/json", origin: `https://${host}`, "sec-fetch-site": "same-origin" },
+      JSON.stringify({ token }),
+    );
+    const [cookie] = signedIn.headers["set-cookie"] ?? [];
+    assert.equal(signedIn.status, 200, signedIn.body);
+    assert.match(cookie ?? "", /^__Host-[^;]+;.*; Secure/);
+    const made = await call(
+      "/v1/pets",
+      "POST",
+      { authorization: `Bearer ${key}`, expect: "100-continue", "content-type": "application/json" },
+      "{}",
+    );
+    assert.deepEqual([made.status, made.headers["strict-transport-security"]], [400, "max-age=86400"]);
+    const otherHost = await read(
+      request({ host: "127.0.0.1", port: httpsPort, path: "/dashboard", servername: host, ca: root, headers: { host: "evil.test" } }),
+    );
+    assert.equal(otherHost.status, 400, "the pages answer at their own host only");
+    await assert.rejects(visitor.https("other.test", "/"), "no certificate for any other name");
 
-  second.kill("SIGTERM");
-  await second.ended;
-  const third = spawnServer(t, dataDir, env);
-  await addressOf(third);
-  assert.equal((await call("/healthz")).status, 200, "a restart keeps the certificate");
-  assert.ok(!third.out().includes("was issued"));
-});
+    second.kill("SIGTERM");
+    await second.ended;
+    const third = spawnServer(t, dataDir, env);
+    await addressOf(third);
+    assert.equal((await call("/healthz")).status, 200, "a restart keeps the certificate");
+    assert.ok(!third.out().includes("was issued"));
+  },
+);
 
 test("the certificate of PUBLIC_URL is renewed in time; after a failure the log says what to do and the worker pauses; sites are served all the while", async (t) => {
   const nobody = await freePort();
@@ -145,7 +149,7 @@ test("the certificate of PUBLIC_URL is renewed in time; after a failure the log 
   assert.notEqual(await serialOf(platform), serial);
 });
 
-test("PUBLIC_URL_CERTIFICATE needs an https PUBLIC_URL with a public name, at the edge's port, and an authority", async () => {
+testOnce("PUBLIC_URL_CERTIFICATE needs an https PUBLIC_URL with a public name, at the edge's port, and an authority", async () => {
   const authority = { ACME_DIRECTORY_URL: "https://ca.test/dir" };
   const on = { PUBLIC_URL_CERTIFICATE: "on", EDGE_HTTPS_PORT: "443", ...authority };
   const name =

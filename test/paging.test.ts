@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import type { Category, Failure, InventoryItem, Order, Pet } from "./support/models.ts";
-import { ask, startService, type Reply, type TestService } from "./support/service.ts";
+import { ask, engine, startService, testOnce, type Reply, type TestService } from "./support/service.ts";
 import { made, newCategory } from "./support/shop.ts";
 import { names } from "./support/pet-names.ts";
+import { someOf } from "./support/fault-runs.ts";
 
 let shop: TestService;
 let pets: Pet[];
@@ -72,11 +73,7 @@ const searches = (some: Pet[]): Filter[] => {
       passes: (pet) => some.includes(pet),
       q: "re",
     },
-    {
-      query: "q=re&status=available&status=sold",
-      passes: ({ status }) => status !== "pending",
-      q: "re",
-    },
+    { query: "q=re&status=available&status=sold", passes: ({ status }) => status !== "pending", q: "re" },
     ...[
       "re",
       "REX",
@@ -141,11 +138,15 @@ const filters = (): Filter[] => {
   ];
 };
 
+/** On PostgreSQL a run tries each filter with each sort at one of these lengths of a page, which follow one another in `someOf`. */
+const limits = [1, 4, 7, 20];
+
 suite("every filter with every sort returns each matching pet exactly once, in order, ties by id", () => {
   for (const sort of Object.keys(orders) as Sort[]) {
-    for (const limit of [1, 4, 7, 20]) {
+    for (const limit of limits) {
       test(`sort=${sort}, ${limit} a page`, async () => {
-        for (const { query, passes, q } of filters().filter((filter) => filter.q === undefined || sort.endsWith("name"))) {
+        const sortable = filters().filter((filter) => filter.q === undefined || sort.endsWith("name"));
+        for (const { query, passes, q } of someOf(sortable, engine === "sqlite" ? 1 : limits.length)) {
           const passing = pets.filter(passes);
           const expected = q === undefined ? passing.toSorted(orders[sort]) : found(q, passing, sort);
           const pages = await walk<Pet>(`/pets?${query}&sort=${sort}&limit=${limit}`.replace("?&", "?"));
@@ -195,7 +196,7 @@ test("a cursor of the default order also works if the request names that order",
   }
 });
 
-test("a cursor that the service did not make returns 400, never 500", async () => {
+testOnce("a cursor that the service did not make returns 400, never 500", async () => {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const { headers } = await shop.ask("GET", "/pets?limit=2");
   const ours = JSON.parse(Buffer.from(/cursor=([^&>]+)/.exec(headers.get("link") ?? "")?.[1] ?? "", "base64url").toString()) as unknown[];

@@ -46,9 +46,9 @@ function atEnd(t: TestContext, work: () => unknown): void {
   list.push(work);
 }
 
-/** The URL of a new database on the server that the run shares. */
-async function databaseFor(t: TestContext, options?: { mayDeadlock: boolean }): Promise<string> {
-  const { url, drop } = await newDatabase(undefined, options);
+/** The URL of a new database on the server that the run shares, which has the tables. */
+async function databaseFor(t: TestContext, options?: { mayDeadlock?: boolean; migrated?: boolean }): Promise<string> {
+  const { url, drop } = await newDatabase(undefined, { migrated: true, ...options });
   atEnd(t, drop);
   return url;
 }
@@ -159,7 +159,7 @@ test("a server that waits for its database stops when it is asked to", async (t)
 });
 
 test("many nodes that start at once on an empty database migrate it once", async (t) => {
-  const url = await databaseFor(t);
+  const url = await databaseFor(t, { migrated: false });
   const nodes = Array.from({ length: 5 }, () => openPostgres(url, { onError: () => undefined }));
   const applied = await Promise.all(nodes.map((db) => migrate(db, 1)));
   await Promise.all(nodes.map((db) => db.close()));

@@ -5,7 +5,7 @@ import type { Project } from "../src/publishing/projects/projects.ts";
 import type { Failure } from "./support/models.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 import { openRaw } from "./support/raw.ts";
-import { statusesOf } from "./support/service.ts";
+import { statusesOf, testOnce } from "./support/service.ts";
 
 type Answer = Project & Partial<Pick<Failure, "code" | "message">>;
 
@@ -83,7 +83,7 @@ suite("projects", () => {
     assert.deepEqual(statusesOf(replies), [201, 409, 409, 409, 409, 409, 409, 409]);
   });
 
-  test("nothing is served before the first deployment, nor after one that failed", async () => {
+  testOnce("nothing is served before the first deployment, nor after one that failed", async () => {
     const { body } = await create("early");
     assert.equal((await platform.http("early.sites.test", "/")).status, 404);
     await platform.deploy(body.id, { "index.html": "x" }, { petstore: { nonsense: 1 } });
@@ -112,7 +112,7 @@ suite("projects", () => {
     assert.equal(await page("after"), "moving");
   });
 
-  test("a change or a deletion with an outdated ETag is a 412", async () => {
+  testOnce("a change or a deletion with an outdated ETag is a 412", async () => {
     const id = await platform.project("seen", { "index.html": "seen" });
     const { headers } = await platform.service.ask("GET", `/projects/${id}`);
     const seen = { "if-match": headers.get("etag")! };

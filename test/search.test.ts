@@ -17,7 +17,7 @@ import { nameKeyOf } from "../src/store/pets/pets.ts";
 import type { Pet } from "./support/models.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { newDatabase } from "./support/postgres.ts";
-import { startService } from "./support/service.ts";
+import { startService, testOnce } from "./support/service.ts";
 import { made, newCategory } from "./support/shop.ts";
 
 const names = [
@@ -58,7 +58,7 @@ test("a search follows a pet that is renamed, moved, sold and deleted", async (t
 });
 
 for (const engine of ["sqlite", "postgres"] as const) {
-  test(`on ${engine}, names from before are searched as new ones are, and verify finds words that are missing or wrong`, async (t) => {
+  testOnce(`on ${engine}, names from before are searched as new ones are, and verify finds words that are missing or wrong`, async (t) => {
     const { db, checked } = await openEmpty(t, engine);
     const generated = fc.sample(generatedName, { numRuns: 200, seed: 1 });
     for (const [account, before] of [
@@ -97,7 +97,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
   });
 }
 
-test("other work gets turns while a transaction inserts names of many words", async (t) => {
+testOnce("other work gets turns while a transaction inserts names of many words", async (t) => {
   const { db } = await openEmpty(t, "sqlite");
   await migrate(db, 0, migrationsFor("sqlite"));
   await fill(db, 1, []);
@@ -120,7 +120,7 @@ test("other work gets turns while a transaction inserts names of many words", as
   assert.ok(turns > 3, `${turns} turns`);
 });
 
-test("a copy on the same or the other engine builds the same words again", async (t) => {
+testOnce("a copy on the same or the other engine builds the same words again", async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, "from.db");
   const db = openSqlite(file);

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join as joinPath } from "node:path";
 import { createInterface } from "node:readline";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import sql, { raw } from "sql-template-tag";
+import sql, { join, raw } from "sql-template-tag";
 import type { Database } from "../src/platform/db/database.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
@@ -16,10 +16,10 @@ import { random, runs } from "./support/fault-runs.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { newDatabase } from "./support/postgres.ts";
 import { addressOf, inherited, spawnServer } from "./support/process.ts";
-import { engine } from "./support/service.ts";
+import { engine, startService } from "./support/service.ts";
 
-/** How many names there are: each has a certificate, an order and a challenge. */
-const names = 600;
+/** How many names there are where a rotation is killed, in the middle of so many: each has a certificate, an order and a challenge. */
+const namesOfKills = 600;
 const [older, newer, other] = [newSecretsKey(), newSecretsKey(), newSecretsKey()];
 const idOf = (key: string): string => parseSecretsKeys(key).current.id;
 
@@ -41,14 +41,14 @@ test("secrets rotate, killed at any moment and repeated, encrypts every secret w
   await refused(`${newer},${other}`, new RegExp(`encrypted with key ${idOf(older)}, which SECRETS_KEY does not hold: add it`));
   await shop.refusesToStartWith(newer);
 
-  for (let kill = 0; kill < runs(2, 50); kill++) {
+  for (let kill = 0; kill < runs(engine === "sqlite" ? 2 : 1, 50); kill++) {
     const keys = kill % 2 === 0 ? [newer, older] : [older, newer];
     await killAfter(random(1, 4), shop.env, keys.join());
     await shop.check(parseSecretsKeys(keys.join()));
   }
   await shop.resealSome(parseSecretsKeys(older));
   await shop.refusesToStartWith(newer);
-  const copy = join(shop.env["DATA_DIR"], "before-upgrade-0024-to-0026-20261122T141726Z.db");
+  const copy = joinPath(shop.env["DATA_DIR"], "before-upgrade-0024-to-0026-20261122T141726Z.db");
   if (engine === "sqlite") await copyDatabase(shop.env["DATA_DIR"], copy);
   const done = await run(`${newer},${older}`);
   assert.equal(done.code, 0, done.error);
@@ -78,7 +78,7 @@ else
 
 async function replacesKeyFile(t: TestContext): Promise<void> {
   const shop = await openShop(t, undefined);
-  const path = join(shop.env["DATA_DIR"], "secrets.key");
+  const path = joinPath(shop.env["DATA_DIR"], "secrets.key");
   const inFile = (): SecretsKeys => parseSecretsKeys(readFileSync(path, "utf8").trim());
   const first = inFile().current.id;
 
@@ -108,9 +108,9 @@ async function replacesKeyFile(t: TestContext): Promise<void> {
 /** A copy from before an upgrade, and a backup without its key, can be used as long as the key file keeps the earlier key. */
 async function keepsKeyForCopies(dataDir: string, inFile: () => SecretsKeys): Promise<void> {
   const env = { DATA_DIR: dataDir };
-  const copy = join(dataDir, "before-upgrade-0024-to-0026-20261122T141726Z.db");
+  const copy = joinPath(dataDir, "before-upgrade-0024-to-0026-20261122T141726Z.db");
   await copyDatabase(dataDir, copy);
-  const bare = join(dataDir, "..", `bare-${process.pid}`);
+  const bare = joinPath(dataDir, "..", `bare-${process.pid}`);
   assert.equal((await runCommand(["backup", bare, "--without-secrets"], env)).code, 0);
   const before = inFile().current.id;
 
@@ -119,12 +119,12 @@ async function keepsKeyForCopies(dataDir: string, inFile: () => SecretsKeys): Pr
   assert.match(again.out, new RegExp(`secrets\\.key keeps the earlier key ${before}.*--drop-earlier`));
   assert.match(again.out, new RegExp(`${copy} needs key ${before}: keep it as long as that copy`));
   assert.match(again.out, new RegExp(`Backups and copies .* need key ${before}`));
-  const kept = readFileSync(join(dataDir, "secrets.key"), "utf8").trim();
+  const kept = readFileSync(joinPath(dataDir, "secrets.key"), "utf8").trim();
   const refusal = await runCommand(["secrets", "rotate", "--drop-earlier"], env);
   assert.deepEqual([refusal.code, refusal.out], [2, ""]);
   assert.match(refusal.error, new RegExp(`${copy} needs key ${before}: nothing was changed\\. Delete that copy first`));
-  assert.equal(readFileSync(join(dataDir, "secrets.key"), "utf8").trim(), kept);
-  const elsewhere = join(dataDir, "..", `restored-${process.pid}`);
+  assert.equal(readFileSync(joinPath(dataDir, "secrets.key"), "utf8").trim(), kept);
+  const elsewhere = joinPath(dataDir, "..", `restored-${process.pid}`);
   const restored = await runCommand(["restore", bare, "--with-faults"], { DATA_DIR: elsewhere, SECRETS_KEY: kept });
   assert.equal(restored.code, 0, restored.error);
   rmSync(elsewhere, { recursive: true });
@@ -137,18 +137,17 @@ async function keepsKeyForCopies(dataDir: string, inFile: () => SecretsKeys): Pr
 
 async function copyDatabase(dataDir: string, copy: string): Promise<void> {
   const { DatabaseSync } = await import("node:sqlite");
-  const db = new DatabaseSync(join(dataDir, "petstore.db"), { readOnly: true });
+  const db = new DatabaseSync(joinPath(dataDir, "petstore.db"), { readOnly: true });
   db.prepare("VACUUM INTO ?").run(copy);
   db.close();
 }
 
 async function waitsForNodes(t: TestContext): Promise<void> {
-  const shop = await openShop(t, older);
+  const shop = await openShop(t, older, 10);
   const run = () => runCommand(["secrets", "rotate"], { ...shop.env, SECRETS_KEY: `${newer},${older}` });
   const node = async (key: string): Promise<() => Promise<void>> => {
-    const server = spawnServer(t, temporaryFolder(t), { DATABASE_URL: shop.env["DATABASE_URL"]!, SECRETS_KEY: key });
-    await addressOf(server);
-    return async () => (server.kill("SIGTERM"), void (await server.ended));
+    const service = await startService({ dataDir: temporaryFolder(t), env: { DATABASE_URL: shop.env["DATABASE_URL"]!, SECRETS_KEY: key } });
+    return () => service.close();
   };
   const stopFirst = await node(older);
   const before = await shop.secrets();
@@ -163,8 +162,9 @@ async function waitsForNodes(t: TestContext): Promise<void> {
   assert.equal(behind.code, 1);
   assert.match(behind.out, /Keep the earlier key: 1 node still encrypts with it\. Restart with the new key first/);
   await stopSecond();
-  await node(`${newer},${older}`);
+  const stopThird = await node(`${newer},${older}`);
   assert.match((await run()).out, /can be removed/);
+  await stopThird();
 }
 
 /** Runs the command as a process, and kills it when it has written `lines` lines of progress. */
@@ -183,25 +183,23 @@ async function killAfter(lines: number, env: Record<string, string>, key: string
 }
 
 /** A data folder from a first start, whose database also holds certificates, orders and challenges. */
-async function openShop(t: TestContext, key: string | undefined) {
+async function openShop(t: TestContext, key: string | undefined, names = namesOfKills) {
   const dataDir = temporaryFolder(t);
-  const database = engine === "postgres" ? await newDatabase(dataDir) : undefined;
+  const database = engine === "postgres" ? await newDatabase(dataDir, { migrated: true }) : undefined;
   if (database) t.after(() => database.drop());
   const env = { DATA_DIR: dataDir, ...(database && { DATABASE_URL: database.url }) };
-  const server = spawnServer(t, dataDir, { ...env, ...(key !== undefined && { SECRETS_KEY: key }) });
-  await addressOf(server);
-  server.kill("SIGTERM");
-  await server.ended;
-  const keys = parseSecretsKeys(key ?? readFileSync(join(dataDir, "secrets.key"), "utf8").trim());
+  const first = await startService({ dataDir, ...(key !== undefined && { env: { SECRETS_KEY: key } }) });
+  await first.close();
+  const keys = parseSecretsKeys(key ?? readFileSync(joinPath(dataDir, "secrets.key"), "utf8").trim());
   const withDb = async <R>(work: (db: Database) => Promise<R>): Promise<R> => {
-    const db = database ? openPostgres(database.url, { onError: () => undefined }) : openSqlite(join(dataDir, "petstore.db"));
+    const db = database ? openPostgres(database.url, { onError: () => undefined }) : openSqlite(joinPath(dataDir, "petstore.db"));
     try {
       return await work(db);
     } finally {
       await db.close();
     }
   };
-  await withDb((db) => fill(db, keys));
+  await withDb((db) => fill(db, keys, names));
   const secrets = () => withDb(envelopesIn);
   return {
     env,
@@ -223,10 +221,10 @@ async function openShop(t: TestContext, key: string | undefined) {
         }),
       ),
     refusesToStartWith: async (only: string): Promise<void> => {
-      const refusing = spawnServer(t, dataDir, { ...env, SECRETS_KEY: only });
-      assert.equal(await refusing.ended, 1);
-      const lines = refusing.err().trim().split("\n");
-      assert.equal(lines.length, 1, refusing.err());
+      const { code, error } = await runCommand(["serve"], { ...env, SECRETS_KEY: only, PORT: "0" });
+      assert.equal(code, 1);
+      const lines = error.trim().split("\n");
+      assert.equal(lines.length, 1, error);
       assert.match(lines[0]!, /secrets are encrypted with key \w{8}, which SECRETS_KEY does not hold: .*`petstore secrets rotate`/);
     },
   };
@@ -234,7 +232,7 @@ async function openShop(t: TestContext, key: string | undefined) {
 
 const nameOf = (n: number): string => `www.shop${n}.test`;
 
-async function fill(db: Database, keys: SecretsKeys): Promise<void> {
+async function fill(db: Database, keys: SecretsKeys, names: number): Promise<void> {
   await db.write(async (tx) => {
     const [account] = await tx.query<{ id: number }>(sql`SELECT id FROM accounts`);
     const id = account!.id;
@@ -268,6 +266,9 @@ async function ownedSecrets(db: Database): Promise<{ owner: string; envelope: st
     UNION ALL SELECT hostname, certificate_key FROM challenges WHERE certificate_key IS NOT NULL`);
 }
 
+/** The most parts of one statement, in SQLite. */
+const selectsMax = 100;
+
 /** Every text in the database that looks like an encrypted secret, in any column. */
 async function envelopesIn(db: Database): Promise<string[]> {
   const columns = await db.query<{ table: string; column: string }>(
@@ -275,12 +276,14 @@ async function envelopesIn(db: Database): Promise<string[]> {
       ? sql`SELECT m.name AS "table", c.name AS "column" FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table'`
       : sql`SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns WHERE table_schema = 'public'`,
   );
-  const found = [];
-  for (const { table, column } of columns) {
+  const selects = columns.map(({ table, column }) => {
     const text = sql`CAST(${raw(`"${column}"`)} AS TEXT)`;
-    found.push(
-      ...(await db.query<{ text: string }>(sql`SELECT ${text} AS text FROM ${raw(`"${table}"`)} WHERE ${text} LIKE 'v1.________.%'`)),
-    );
+    return sql`SELECT ${text} AS text FROM ${raw(`"${table}"`)} WHERE ${text} LIKE 'v1.________.%'`;
+  });
+  const found: string[] = [];
+  for (let at = 0; at < selects.length; at += selectsMax) {
+    const rows = await db.query<{ text: string }>(join(selects.slice(at, at + selectsMax), " UNION ALL "));
+    found.push(...rows.map(({ text }) => text));
   }
-  return found.map(({ text }) => text).toSorted();
+  return found.toSorted();
 }

@@ -4,7 +4,6 @@ import { Readable } from "node:stream";
 import { after, before, test } from "node:test";
 import sql from "sql-template-tag";
 import type { Database } from "../src/platform/db/database.ts";
-import { migrate } from "../src/platform/db/migrate.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { openBlobs, type Blobs } from "../src/publishing/projects/shared-bytes.ts";
 import { newDatabase } from "./support/postgres.ts";
@@ -16,10 +15,9 @@ let blobs: Blobs;
 let drop: () => Promise<void>;
 
 before(async () => {
-  const database = await newDatabase();
+  const database = await newDatabase(undefined, { migrated: true });
   drop = database.drop;
   db = openPostgres(database.url, { onError: () => undefined });
-  await migrate(db, time.now);
   blobs = openBlobs(db, () => time.now);
 });
 after(async () => {

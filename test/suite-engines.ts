@@ -37,7 +37,6 @@ export const groups: Group[] = [
       "events-verified",
       "idempotency",
       "key-changes",
-      "keys-and-scopes",
       "limits",
       "limits-shared",
       "order-history",
@@ -63,7 +62,7 @@ export const groups: Group[] = [
   {
     engines: "both",
     reason: "due checks, orders and renewals are leased from the database, and survive a restart there",
-    suites: ["certificates", "domains", "events-publishing", "own-certificate", "secrets", "webhooks"],
+    suites: ["certificates", "events-publishing", "own-certificate", "secrets", "webhooks"],
   },
   {
     engines: "both",
@@ -134,6 +133,7 @@ export const groups: Group[] = [
       "generated-clients",
       "headers",
       "hostile-texts",
+      "keys-and-scopes",
       "limits-headers",
       "mcp",
       "order-of-refusals",
@@ -165,6 +165,7 @@ export const groups: Group[] = [
       "domain-plans",
       "domain-redirects",
       "domain-reverify",
+      "domains",
       "domains-end-to-end",
       "hostile-names",
       "hosts",

@@ -12,6 +12,7 @@ import { temporaryFolder } from "./support/folder.ts";
 import type { Failure } from "./support/models.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 import { openRaw } from "./support/raw.ts";
+import { testOnce } from "./support/service.ts";
 import { keptUploads } from "./support/sites.ts";
 
 suite("an upload", () => {
@@ -57,7 +58,7 @@ suite("an upload", () => {
   const head = (more: string) =>
     `POST /v1/projects/${project}/deployments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${platform.service.key}\r\nContent-Type: application/gzip\r\n${more}\r\n\r\n`;
 
-  test("of 50 MiB and a byte returns 413 at once if it has a Content-Length", async () => {
+  testOnce("of 50 MiB and a byte returns 413 at once if it has a Content-Length", async () => {
     const connection = await openRaw(platform.service.address);
     await connection.write(head(`Content-Length: ${50 * oneMiB + 1}`));
     await connection.write(Buffer.alloc(100_000));
@@ -66,7 +67,7 @@ suite("an upload", () => {
     assert.deepEqual([status, (JSON.parse(body) as { code: string }).code], [413, "payload_too_large"]);
   });
 
-  test("of 50 MiB and a byte without a Content-Length returns 413 while the client still sends", async () => {
+  testOnce("of 50 MiB and a byte without a Content-Length returns 413 while the client still sends", async () => {
     const connection = await openRaw(platform.service.address);
     await connection.write(head("Transfer-Encoding: chunked"));
     const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(oneMiB), Buffer.from("\r\n")]);
@@ -111,7 +112,7 @@ suite("an upload", () => {
     await platform.service.publishing.idle();
   });
 
-  test("may use GNU tar's format for long names", async (t) => {
+  testOnce("may use GNU tar's format for long names", async (t) => {
     const folder = temporaryFolder(t);
     const long = `${"deep/".repeat(25)}${"x".repeat(120)}.html`;
     await mkdir(join(folder, dirname(long)), { recursive: true });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { startService, type TestService } from "./support/service.ts";
+import { startService, testOnce, type TestService } from "./support/service.ts";
 
 const noon = Date.UTC(2026, 5, 15, 12);
 const minuteMs = 60_000;
@@ -89,7 +89,7 @@ test("keys and operations are listed separately, those with most requests first"
   );
 });
 
-test("refusals are counted separately, and a request without a valid key counts for no account", async (t) => {
+testOnce("refusals are counted separately, and a request without a valid key counts for no account", async (t) => {
   const { service } = await openScene(t);
   const { id, key } = await service.newAccount("enterprise", { perMinute: 2, perDay: 1_000 });
   for (let i = 0; i < 25; i++) await service.ask("GET", "/pets", { key });
@@ -112,7 +112,7 @@ test("usage survives a restart, and another account's is not shown", async (t) =
   assert.equal((await usageOf(service)).points[0]?.requests, 1);
 });
 
-test("an interval or a grouping that does not exist is a 400", async (t) => {
+testOnce("an interval or a grouping that does not exist is a 400", async (t) => {
   const { service } = await openScene(t);
   for (const query of ["?interval=week", "?groupBy=account", "?interval=hour&interval=day"]) {
     assert.equal((await service.ask("GET", `/usage${query}`)).status, 400, query);

@@ -14,7 +14,7 @@ const nodesMax = 3;
 const eachMax = 30;
 
 test("three nodes deliver every event at least once, and to an ordered endpoint in order, though they are killed one after the other", async (t) => {
-  const database = await newDatabase();
+  const database = await newDatabase(undefined, { migrated: true });
   const folder = temporaryFolder(t);
   t.after(() => database.drop()); // runs after the nodes have ended
   const shared = { DATABASE_URL: database.url, SECRETS_KEY: newSecretsKey(), WEBHOOK_PRIVATE_ADDRESSES: "on", DNS_SERVERS: "127.0.0.1:9" };

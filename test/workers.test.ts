@@ -15,7 +15,7 @@ type WorkerLine = { msg?: string; pid?: number; worker?: number };
 
 /** Two workers on a PostgreSQL and a Redis of their own. */
 async function startWorkers(t: TestContext, env: Record<string, string> = {}) {
-  const database = await newDatabase();
+  const database = await newDatabase(undefined, { migrated: true });
   const redis = await startRedis();
   const dataDir = join(temporaryFolder(t), "data");
   const shared = { DATABASE_URL: database.url, REDIS_URL: redis.url, SECRETS_KEY: secretsKey, DATA_DIR: dataDir };

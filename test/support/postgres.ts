@@ -46,10 +46,10 @@ export async function newDatabase(
   };
 }
 
-/** Creates a database that does not exist yet. The first copy of a run makes what it is copied from. */
+/** Creates a database that does not exist yet, by copying files. The first migrated one of a run makes what it is copied from. */
 async function createDatabase(server: string, database: string, migrated: boolean): Promise<void> {
   try {
-    await administer(server, `CREATE DATABASE ${database}${migrated ? ` TEMPLATE ${template}` : ""}`);
+    await administer(server, `CREATE DATABASE ${database} TEMPLATE ${migrated ? template : "template1"} STRATEGY file_copy`);
   } catch (error) {
     const { code } = error as pg.DatabaseError;
     if (code === duplicateDatabase) return;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { pino } from "pino";
 import { systemClock, type Clock } from "../../src/platform/clock.ts";
 import { openService, type Service, type ServiceOptions } from "../../src/app/service.ts";
@@ -45,7 +45,7 @@ const leastHashCost = { memoryKiB: 8, passes: 1 };
 export const engine = process.env["PETSTORE_TEST_ENGINE"] ?? "sqlite";
 
 /** Declares a test that does not depend on the engine, in a suite that runs on both: it runs on SQLite. */
-export function testOnce(name: string, body: () => Promise<void>): void {
+export function testOnce(name: string, body: (t: TestContext) => Promise<void>): void {
   if (engine === "sqlite") void test(name, body);
 }
 
