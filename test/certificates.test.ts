@@ -15,7 +15,7 @@ const dayMs = 24 * 60 * minuteMs;
 
 const ask = "GET / HTTP/1.1\r\nHost: www.shop.test\r\n\r\n";
 
-suite("certificates", { concurrency: 2 }, () => {
+suite("certificates", () => {
   test("rule 11: removal stops serving at once, also on an open keep-alive connection and to a client that tries to resume its TLS session", async (t) => {
     const { platform, project, add } = await openScene(t);
     await add();
@@ -193,7 +193,7 @@ const steps: [name: string, matches: (request: ProxiedRequest) => boolean][] = [
   ["the certificate was fetched", ({ path }) => path.startsWith("/certZ/")],
 ];
 
-suite("a process that is killed in the middle of an order", { concurrency: 2 }, () => {
+suite("a process that is killed in the middle of an order", () => {
   for (const [name, matches] of steps) {
     test(`continues after its restart, without a second order, once ${name}`, async (t) => {
       const dataDir = await mkdtemp(join(tmpdir(), "petstore-order-"));
