@@ -36,7 +36,7 @@ const nonsense: [what: string, answer: Partial<ProxiedAnswer>, problem: RegExp][
 /** The requests of an order in which an authority can go wrong. */
 const steps = ["/order-plz", "/authZ/", "/chalZ/", "/finalize-order/", "/my-order/", "/certZ/"];
 
-suite("an authority that sends invalid answers", { concurrency: 2 }, () => {
+suite("an authority that sends invalid answers", () => {
   for (const step of steps) {
     const answers = someOf(nonsense, 2);
     test(`at ${step} leaves a readable problem on the domain, is asked again after a minute, and issues one certificate in the end`, async (t) => {
@@ -83,7 +83,7 @@ suite("an authority that sends invalid answers", { concurrency: 2 }, () => {
   });
 });
 
-suite("an authority that keeps failing", { concurrency: 2 }, () => {
+suite("an authority that keeps failing", () => {
   const faults: [what: string, intercept: Interception][] = [
     ["is down", { before: () => "hang up" }],
     ["answers 503", { before: () => ({ status: 503, headers: html, body: Buffer.from("busy") }) }],

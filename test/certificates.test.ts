@@ -16,7 +16,7 @@ const dayMs = 24 * 60 * minuteMs;
 
 const ask = "GET / HTTP/1.1\r\nHost: www.shop.test\r\n\r\n";
 
-suite("certificates", { concurrency: 2 }, () => {
+suite("certificates", () => {
   testOnce(
     "rule 11: removal stops serving at once, also on an open keep-alive connection and to a client that tries to resume its TLS session",
     async (t) => {

@@ -28,7 +28,7 @@ type Seen = { challenges?: { type: string; url: string }[] };
 
 /** Closed ports, which look to the authority like a firewall. */
 
-suite("the challenges of the authority", { concurrency: 2 }, () => {
+suite("the challenges of the authority", () => {
   test("if port 80 is closed, TLS-ALPN-01 succeeds through the same edge a minute later, and renews while the certificate is served", async (t) => {
     const { platform, proxy, add, certificate, idle } = await openScene(t, { pebble: { httpPort: await freePort() } });
     const asked = noteChallenges(proxy);

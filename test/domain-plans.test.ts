@@ -16,7 +16,7 @@ async function openShop(t: TestContext) {
   return { platform, shop, setPlan };
 }
 
-suite("a plan below Pro", { concurrency: 2 }, () => {
+suite("a plan below Pro", () => {
   test("makes each domain show `plan_required` and serve nothing until the plan is Pro again", async (t) => {
     const { platform, shop, setPlan } = await openShop(t);
     await shop.change("old.shop.test", { redirect: { to: "www.shop.test" } });

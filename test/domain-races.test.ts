@@ -8,7 +8,7 @@ import { engine, statusesOf, testOnce } from "./support/service.ts";
 const name = "www.shop.test";
 const steps = ["/order-plz", "/authZ/", "/chalZ/", "/finalize-order/", "/certZ/"];
 
-suite("at the same time", { concurrency: 2 }, () => {
+suite("at the same time", () => {
   test("several accounts add one name: one gets it, the others learn that it is taken, and one certificate is ordered", async (t) => {
     const { platform, idle, orders } = await openScene(t);
     const shops = await Promise.all(["a", "b", "c", "d"].map((slug) => openCustomer(platform, slug)));

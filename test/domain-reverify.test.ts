@@ -18,7 +18,7 @@ const at = (path: string, answer: Partial<ProxiedAnswer> | "hang up"): Intercept
   before: (request: ProxiedRequest) => (request.path.startsWith(path) ? answer : undefined),
 });
 
-suite("Re-verify", { concurrency: 2 }, () => {
+suite("Re-verify", () => {
   const faults: [what: string, intercept: Interception][] = [
     ["cannot be reached", at("/", "hang up")],
     ["is out of order", at("/order-plz", refusal(500, "serverInternal", "sorry"))],
@@ -74,7 +74,7 @@ suite("Re-verify", { concurrency: 2 }, () => {
   });
 });
 
-suite("a certificate that failed", { concurrency: 2 }, () => {
+suite("a certificate that failed", () => {
   const issuing = { status: "issuing", issuedAt: null, expiresAt: null, problem: null, retryAt: null };
 
   test("is `issuing` in the answer of a Re-verify that finds no problem, without the error of the last try", async (t) => {
@@ -110,7 +110,7 @@ suite("a certificate that failed", { concurrency: 2 }, () => {
   });
 });
 
-suite("CAA", { concurrency: 2 }, () => {
+suite("CAA", () => {
   const publish = (caaIdentities: string[]): Interception => ({
     after: ({ path }, answer) => {
       if (path !== "/dir") return answer;

@@ -88,12 +88,13 @@ test("while the first request runs, a second one with its key returns 409 idempo
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   t.after(() => release());
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-  const blocker = shop.db.write(async () => {
+  const blocker = shop.db.write(async (tx) => {
+    await tx.query(sql`SELECT 1 FROM categories WHERE id = ${categoryId}${tx.forUpdate}`);
     begin();
-    await held; // keeps the writer busy, so that the first request waits for it
+    await held; // keeps SQLite's writer busy, or the pets' category locked
   });
   await begun;
-  // both arrive while the writer is busy: the first waits for it, and the second is refused before it needs it
+  // the first waits for that, and the second is refused before it needs it
   const both = ["Held", "Held"].map((name) => post("/pets", { name, categoryId }, key));
   const refused = await Promise.race(both);
   assert.deepEqual([refused.status, refused.body.code], [409, "idempotency_key_in_use"]);

@@ -40,7 +40,7 @@ const replacing = ({ requests }: AcmeProxy) =>
   );
 type Replacing = { replaces?: string };
 
-suite("renewal", { concurrency: 2 }, () => {
+suite("renewal", () => {
   test("comes in the authority's window, for example when it revokes certificates, and names the certificate that is replaced", async (t) => {
     let window: () => Partial<ProxiedAnswer>;
     const { platform, proxy, add, idle, orders } = await openScene(t, { intercept: { before: () => "hang up" } });
@@ -144,7 +144,7 @@ suite("renewal", { concurrency: 2 }, () => {
   });
 });
 
-suite("an authority with special requirements", { concurrency: 2 }, () => {
+suite("an authority with special requirements", () => {
   const hmac = Buffer.alloc(32, 7).toString("base64url");
 
   test("an external account binding opens the account; without one the domain says which settings are missing", async (t) => {

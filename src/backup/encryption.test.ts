@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { before, test } from "node:test";
 import { decrypted, encrypted } from "./encryption.ts";
 
 const passphrase = "correct horse";
@@ -12,16 +12,17 @@ async function* only(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
+const plain = Buffer.from("a backup".repeat(20_000));
+let file: Buffer;
+before(async () => void (file = await bytesOf(encrypted(only(plain), passphrase))));
+
 test("an encrypted file can be decrypted with its passphrase only", async () => {
-  const plain = Buffer.from("a backup".repeat(20_000));
-  const file = await bytesOf(encrypted(only(plain), passphrase));
   assert.deepEqual(await bytesOf(decrypted(only(file), passphrase)), plain);
   await assert.rejects(bytesOf(decrypted(only(file), "wrong")), /the passphrase is wrong/);
   await assert.rejects(bytesOf(decrypted(only(file), undefined)), /--passphrase-file/);
 });
 
 test("a file that asks for more than 256 MiB for its passphrase is refused before anything is computed", async () => {
-  const file = await bytesOf(encrypted(only(Buffer.from("a backup")), passphrase));
   for (const factor of ["19", "30", "63", "99"]) {
     const costly = Buffer.from(file.toString("latin1").replace(/(-> scrypt \S+) \d+/, `$1 ${factor}`), "latin1");
     await assert.rejects(bytesOf(decrypted(only(costly), passphrase)), /not encrypted with a passphrase as this program or age does/);

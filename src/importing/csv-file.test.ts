@@ -7,7 +7,7 @@ import { stringify } from "csv-stringify/sync";
 import fc from "fast-check";
 import { csvRows } from "./csv.ts";
 import { readCsv } from "./csv-file.ts";
-import { codePoint } from "../../test/support/code-points.ts";
+import { anyText } from "../../test/support/any-text.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "petstore-csv-"));
 after(() => rm(folder, { recursive: true }));
@@ -49,7 +49,7 @@ test("rows with too few or too many cells are returned as they are", async () =>
 });
 
 test("any table that is written as CSV is read back unchanged", async () => {
-  const cell = fc.string({ unit: codePoint, maxLength: 20 }).map((text) => text.replaceAll(/[\0\r\uFEFF]/g, ""));
+  const cell = anyText({ maxLength: 20 }).map((text) => text.replaceAll(/[\0\r\uFEFF]/g, ""));
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 8 }), async (table) => {
       const rows = await rowsOf(stringify(table, { quoted: true, quoted_empty: true }));

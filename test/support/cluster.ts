@@ -7,9 +7,8 @@ import { connect, type TLSSocket } from "node:tls";
 import type { Deployment } from "../../src/publishing/projects/deployments.ts";
 import type { Project } from "../../src/publishing/projects/projects.ts";
 import { startAcmeProxy, type AcmeProxy } from "./acme-proxy.ts";
-import { startDnsServer, type DnsServer } from "./dns-server.ts";
-import { startPebble } from "./pebble.ts";
-import { freePorts } from "./ports.ts";
+import { openAuthority } from "./authorities.ts";
+import type { DnsServer } from "./dns-server.ts";
 import { read, type Site } from "./edge.ts";
 import { newDatabase } from "./postgres.ts";
 import { startRedis } from "./redis-process.ts";
@@ -53,15 +52,12 @@ export async function openCluster(count: number, now = Date.now()): Promise<Clus
   opened.defer(database.drop);
   const redis = await startRedis();
   opened.defer(() => redis.remove());
-  const dns = await startDnsServer();
-  opened.defer(() => dns.close());
+  const authority = await openAuthority();
+  opened.defer(() => authority.close());
+  const { dns, pebble, root, httpPort, httpsPort } = authority;
   dns.set("sites.test", "A", ["127.0.0.1"]);
-  const [httpPort = 0, tlsPort = 0] = await freePorts(2);
-  const pebble = await startPebble({ dns: dns.address, httpPort, tlsPort });
-  opened.defer(() => pebble.stop());
   const proxy = await startAcmeProxy(pebble);
   opened.defer(() => proxy.close());
-  const root = await pebble.root();
   const time = { now };
   const env = {
     DATABASE_URL: database.url,
@@ -75,7 +71,7 @@ export async function openCluster(count: number, now = Date.now()): Promise<Clus
   const nodes: ClusterNode[] = [];
   const ends = opened.use(new AsyncDisposableStack());
   const join: Cluster["join"] = async (more = {}) => {
-    const own: Record<string, string> = nodes.length === 0 ? { EDGE_HTTP_PORT: String(httpPort), EDGE_HTTPS_PORT: String(tlsPort) } : {};
+    const own: Record<string, string> = nodes.length === 0 ? { EDGE_HTTP_PORT: String(httpPort), EDGE_HTTPS_PORT: String(httpsPort) } : {};
     const service = await startService({ clock: () => time.now, env: { ...env, ...own, ...more } });
     ends.defer(() => service.close());
     // The nodes share the database, so an account of the first one works on all.

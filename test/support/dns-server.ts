@@ -26,6 +26,10 @@ export type DnsServer = {
   heal(name: string): void;
   /** The last 10,000 questions, oldest first. */
   asked: { name: string; type: string; transport: "udp" | "tcp" }[];
+  /** Forgets all records, faults and questions. */
+  clear(): void;
+  /** Lets the process end while the server listens. */
+  unref(): void;
   close(): Promise<void>;
 };
 
@@ -78,6 +82,15 @@ export async function startDnsServer(): Promise<DnsServer> {
     },
     fail: (name, fault, types) => void faults.set(key(name), { fault, types: types ?? null }),
     heal: (name) => void faults.delete(key(name)),
+    clear() {
+      zone.clear();
+      faults.clear();
+      asked.length = 0;
+    },
+    unref() {
+      udp.unref();
+      tcp.unref();
+    },
     async close() {
       for (const socket of sockets) socket.destroy();
       await Promise.all([new Promise<void>((done) => udp.close(done)), new Promise((done) => tcp.close(done))]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Operation } from "./description.ts";
 import * as hostile from "./hostile-values.ts";
-import { codePoint } from "./code-points.ts";
+import { anyText } from "./any-text.ts";
 
 /** Any request: the path after `/v1`, header lines, and bytes. */
 export type HostileRequest = { target: string; headers: [name: string, value: string][]; body: Buffer | undefined; chunked: boolean };
@@ -33,7 +33,7 @@ function pathOf({ path }: Operation, known: Known): fc.Arbitrary<string> {
   const ids = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => {
     assert.ok(known.values[name]?.length, `no value of ${name} is known`);
     const own = constants(known.values[name].map(String));
-    return fc.oneof({ weight: 12, arbitrary: own }, { weight: 4, arbitrary: constants(hostile.pathIds) }, fc.string({ unit: codePoint }));
+    return fc.oneof({ weight: 12, arbitrary: own }, { weight: 4, arbitrary: constants(hostile.pathIds) }, anyText());
   });
   return fc.tuple(...ids).map((texts) => texts.reduce((whole, text) => whole.replace(/\{\w+\}/, () => text), path));
 }
@@ -43,7 +43,7 @@ function queryOf({ parameters }: Operation): fc.Arbitrary<string> {
   const name = fc.oneof({ weight: 5, arbitrary: constants([...known, "limit"]) }, { weight: 1, arbitrary: constants(hostile.queryNames) });
   const value = fc.oneof(
     { weight: 5, arbitrary: constants(hostile.queryValues) },
-    fc.string({ unit: codePoint }).map((text) => encodeURIComponent(text.toWellFormed())),
+    anyText().map((text) => encodeURIComponent(text.toWellFormed())),
   );
   const pair = fc.tuple(name, value).map((both) => both.join("="));
   const some = fc.array(pair, { minLength: 1, maxLength: 4 }).map((pairs) => `?${pairs.join("&")}`);
@@ -112,7 +112,7 @@ function bodyOf(operation: Operation, known: Known): fc.Arbitrary<Buffer> {
   const json = fc.oneof(
     { weight: 6, arbitrary: constants(hostile.jsonValues) },
     fc.json(),
-    fc.string({ unit: codePoint }).map((text) => JSON.stringify(text)),
+    anyText().map((text) => JSON.stringify(text)),
   );
   const member = fc.tuple(fc.oneof({ weight: 6, arbitrary: constants(right.map(([name]) => name)) }, constants(hostile.memberNames)), json);
   const members = fc.tuple(fc.subarray(right, { minLength: 1 }), fc.oneof(fc.constant([]), fc.array(member, { maxLength: 2 })));
@@ -155,14 +155,7 @@ export function hostileCursor(real: string): fc.Arbitrary<string> {
   const changed = fc
     .tuple(fc.nat(real.length), fc.string({ maxLength: 2 }), fc.nat(3))
     .map(([at, text, cut]) => real.slice(0, at) + text + real.slice(at + cut));
-  return fc.oneof(
-    { weight: 5, arbitrary: moved },
-    changed,
-    fc.base64String(),
-    fc.json().map(encoded),
-    fc.constant(real),
-    fc.string({ unit: codePoint }),
-  );
+  return fc.oneof({ weight: 5, arbitrary: moved }, changed, fc.base64String(), fc.json().map(encoded), fc.constant(real), anyText());
 }
 
 /** Leaves out characters that would end the line and so begin another header or request: wire.test.ts tests those. */

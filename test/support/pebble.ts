@@ -1,7 +1,8 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { rmSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { get } from "node:https";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -31,12 +32,17 @@ export type Pebble = {
   /** The root of the certificates that Pebble issues; a new one at each start. */
   root(): Promise<string>;
   stop(): Promise<void>;
+  /** Lets this process end while Pebble runs, which ends with it. */
+  unref(): void;
 };
 
 /** Starts the Pebble test authority on free loopback ports. `stop` discards its state. */
 export async function startPebble(settings: PebbleSettings): Promise<Pebble> {
   const folder = await mkdtemp(join(tmpdir(), "pebble-"));
-  const tls = await makeCertificates(folder);
+  certificates ??= makeCertificates();
+  const tls = await certificates;
+  const files = { "ca.pem": tls.ca, "leaf.pem": tls.cert, "leaf.key": tls.key };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const [port, managementPort] = await freePorts(2);
   await writeFile(join(folder, "config.json"), JSON.stringify(configuration(folder, settings, port!, managementPort!)));
   const pebble = spawn("pebble", ["-config", join(folder, "config.json"), "-dnsserver", settings.dns, "-strict"], {
@@ -56,6 +62,14 @@ export async function startPebble(settings: PebbleSettings): Promise<Pebble> {
     caFile: join(folder, "ca.pem"),
     tls,
     root: () => read(`https://localhost:${managementPort}/roots/0`, tls.ca),
+    unref() {
+      pebble.unref();
+      for (const pipe of [pebble.stdout, pebble.stderr]) (pipe as Socket).unref();
+      process.once("exit", () => {
+        pebble.kill("SIGKILL");
+        rmSync(folder, { recursive: true, force: true });
+      });
+    },
     async stop() {
       const ended = new Promise((done) => pebble.once("exit", done));
       if (pebble.exitCode === null && pebble.kill("SIGKILL")) await ended;
@@ -81,8 +95,11 @@ function configuration(folder: string, settings: PebbleSettings, port: number, m
   };
 }
 
+let certificates: Promise<Pebble["tls"] & { ca: string }> | undefined;
+
 /** Makes certificates with openssl, so that tests do not depend on the product's own code for certificates. */
-async function makeCertificates(folder: string): Promise<{ ca: string; cert: string; key: string }> {
+async function makeCertificates(): Promise<Pebble["tls"] & { ca: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "pebble-certificates-"));
   const openssl = (...words: string[]) => promisify(execFile)("openssl", words, { cwd: folder });
   const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"];
   await openssl("req", "-x509", ...newKey, "-subj", "/CN=Test CA", "-keyout", "ca.key", "-out", "ca.pem");
@@ -104,6 +121,7 @@ async function makeCertificates(folder: string): Promise<{ ca: string; cert: str
     "leaf.pem",
   );
   const [ca, cert, key] = await Promise.all(["ca.pem", "leaf.pem", "leaf.key"].map((name) => readFile(join(folder, name), "utf8")));
+  await rm(folder, { recursive: true });
   return { ca: ca!, cert: cert!, key: key! };
 }
 

@@ -3,10 +3,10 @@ import type { Clock } from "../../src/platform/clock.ts";
 import type { Domain } from "../../src/publishing/domains/domains.ts";
 import type { Deployment } from "../../src/publishing/projects/deployments.ts";
 import type { Project } from "../../src/publishing/projects/projects.ts";
-import { startDnsServer, type DnsServer } from "./dns-server.ts";
+import { openAuthority } from "./authorities.ts";
+import type { DnsServer } from "./dns-server.ts";
 import { visitorOf, type Visitor } from "./edge.ts";
-import { startPebble, type Pebble, type PebbleSettings } from "./pebble.ts";
-import { freePorts } from "./ports.ts";
+import type { Pebble, PebbleSettings } from "./pebble.ts";
 import { startService, type Reply, type TestService } from "./service.ts";
 import { made } from "./shop.ts";
 import { packSite } from "./sites.ts";
@@ -15,7 +15,6 @@ import { packSite } from "./sites.ts";
 export type Platform = Visitor & {
   service: TestService;
   dns: DnsServer;
-  pebble: Pebble;
   root: string;
   time: { now: number };
   /** A project with a ready deployment of these files, by its id. */
@@ -42,12 +41,10 @@ type PlatformOptions = {
 /** Starts a platform at `sites.test`, whose addresses are 127.0.0.1. */
 export async function openPlatform(options: PlatformOptions = {}): Promise<Platform> {
   await using opened = new AsyncDisposableStack();
-  const dns = await startDnsServer();
-  opened.defer(() => dns.close());
+  const authority = await openAuthority(options.pebble);
+  opened.defer(() => authority.close());
+  const { dns, pebble, root, httpPort, httpsPort } = authority;
   dns.set("sites.test", "A", ["127.0.0.1"]);
-  const [httpPort, httpsPort] = await freePorts(2);
-  const pebble = await startPebble({ dns: dns.address, httpPort: httpPort!, tlsPort: httpsPort!, ...options.pebble });
-  opened.defer(() => pebble.stop());
   const time = { now: Date.now() };
   const directoryUrl = (await options.directoryUrl?.(pebble)) ?? pebble.directoryUrl;
   const env = { EDGE_HTTP_PORT: String(httpPort), EDGE_HTTPS_PORT: String(httpsPort), ...envOf(dns, pebble, directoryUrl), ...options.env };
@@ -56,7 +53,6 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   let service = await startService(start);
   opened.defer(() => service.close());
   const { key: ownKey, accountId } = service;
-  const root = await pebble.root();
 
   const deploy: Platform["deploy"] = async (projectId, files, { key = ownKey, petstore = {} } = {}) =>
     upload(projectId, await packSite({ ...files, "petstore.json": JSON.stringify(petstore) }), key);
@@ -79,7 +75,6 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
       service = await startService(start);
     },
     dns,
-    pebble,
     root,
     time,
     deploy,
@@ -94,7 +89,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
       service.ask<Domain>("POST", `/projects/${projectId}/domains`, { key, body: { hostname } }),
     domain: (projectId, hostname, key = ownKey) =>
       made<Domain>({ ...service, key: ownKey }, "GET", `/projects/${projectId}/domains/${hostname}`, undefined, key),
-    ...visitorOf({ httpPort: httpPort!, httpsPort: httpsPort!, root }),
+    ...visitorOf({ httpPort, httpsPort, root }),
     close: () => all.disposeAsync(),
   };
 }

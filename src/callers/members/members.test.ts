@@ -10,7 +10,7 @@ import { newSecretsKey, parseSecretsKeys } from "../../platform/secrets.ts";
 import { insertAccount } from "../accounts/accounts.store.ts";
 import { comesFromDashboard } from "./origins.ts";
 import { isCommonPassword } from "./common-passwords.ts";
-import { newSalt, openPasswordHasher } from "./passwords.ts";
+import { newSalt, openPasswordHasher, type HashCost } from "./passwords.ts";
 import { emailOf } from "./members.ts";
 import { findPassword, invite, replacePassword } from "./members.store.ts";
 import { sessionCookie, sessionsMax } from "./sessions.ts";
@@ -21,7 +21,11 @@ import { bySubject, openSignInThrottle, waitMs, withAttempt, type Subject } from
 const now = Date.UTC(2030, 0, 1);
 const visitor = { address: "192.0.2.1", userAgent: "Test" };
 
-async function openScene(t: TestContext) {
+/** The least that Argon2 allows. */
+const leastCost = { memoryKiB: 8, passes: 1 };
+
+/** @param cost of the passwords' hashes. Default: the service's own */
+async function openScene(t: TestContext, cost?: HashCost) {
   const folder = mkdtempSync(join(tmpdir(), "petstore-"));
   const db = openSqlite(join(folder, "test.db"));
   await migrate(db, now);
@@ -29,7 +33,7 @@ async function openScene(t: TestContext) {
     await db.close();
     rmSync(folder, { recursive: true });
   });
-  const real = openPasswordHasher();
+  const real = openPasswordHasher(cost);
   const computed: string[] = [];
   const hasher = { hash: (password: string, salt: string) => (computed.push(salt), real.hash(password, salt)) };
   /** Adds a member with this password (null: none) to a new account. */
@@ -50,7 +54,7 @@ async function openScene(t: TestContext) {
 }
 
 test("a sign-in takes as many computations for an unknown email as for one with members in two accounts", async (t) => {
-  const { add, computed, parts } = await openScene(t);
+  const { add, computed, parts } = await openScene(t, leastCost);
   await add("invited@a.example", null);
   await add("once@a.example", "the password 1");
   for (let i = 0; i < 2; i++) await add("twice@a.example", `the password ${i}`);
@@ -64,7 +68,7 @@ test("a sign-in takes as many computations for an unknown email as for one with 
 });
 
 test("an email with members in many accounts costs ten computations, and later members displace no earlier ones", async (t) => {
-  const { add, computed, parts } = await openScene(t);
+  const { add, computed, parts } = await openScene(t, leastCost);
   const first = await add("often@a.example", "the first password");
   for (let i = 0; i < 11; i++) await add("often@a.example", "another password");
   const last = await add("often@a.example", "the last password");
@@ -99,7 +103,7 @@ test("a common password is recognized in upper or lower case and with a number a
 });
 
 test("computations are bounded: one that finds the queue full is refused, and all others complete", async () => {
-  const hasher = openPasswordHasher();
+  const hasher = openPasswordHasher(leastCost);
   const salt = Buffer.alloc(16).toString("base64url");
   const outcomes = await Promise.allSettled(Array.from({ length: 103 }, () => hasher.hash("password", salt)));
   const refused = outcomes.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];

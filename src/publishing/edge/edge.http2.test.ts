@@ -67,9 +67,9 @@ for (const [window, path, bytesOfStream] of [
   [0, "/middle.bin", pieceBytes.min],
   [20_000, "/large.bin", pieceBytes.max],
 ] as const) {
-  test(`200 sessions of one address with a window of ${window} hold few streams and few bytes of ${path}`, () =>
+  test(`140 sessions of one address with a window of ${window} hold few streams and few bytes of ${path}`, () =>
     withEdge({}, async (edge, refused) => {
-      const sessions = await openSessions(edge, 200, window);
+      const sessions = await openSessions(edge, 140, window);
       for (const session of sessions) session.open(path, streamsMax.session);
       await Promise.all(sessions.map((session) => session.settled(streamsMax.session)));
       const load = edge.http2Load();
@@ -90,7 +90,7 @@ for (const [window, path, bytesOfStream] of [
 
 test("sessions have a total bound too, which also applies to addresses without a bound", () => {
   return withEdge({ trustedProxies: addressList("127.0.0.1")! }, async (edge) => {
-    const sessions = await openSessions(edge, 60);
+    const sessions = await openSessions(edge, 30);
     for (const session of sessions) session.open("/large.bin", streamsMax.session);
     await Promise.all(sessions.map((session) => session.settled(streamsMax.session)));
     const load = edge.http2Load();
@@ -103,7 +103,7 @@ test("the connection of a client that reads nothing is closed, and its unsent by
   withEdge({ limits: { timeoutCheckMs: 5 } }, async (edge) => {
     await edge.publish("huge", { "huge.bin": Buffer.alloc(20_000_000) });
     edge.sites.set(host, edge.sites.get("huge")!);
-    const sessions = await openSessions(edge, 20, 2 ** 31 - 1);
+    const sessions = await openSessions(edge, 12, 2 ** 31 - 1);
     for (const session of sessions) {
       session.socket.pause();
       session.widen(0, 2 ** 31 - 1 - 65_535);
@@ -116,7 +116,7 @@ test("the connection of a client that reads nothing is closed, and its unsent by
       await setTimeout(5);
     }
     assert.ok(most > unsentBytesMax.session, `${most} bytes`);
-    assert.ok(most <= unsentBytesMax.address + 400 * pieceBytes.min, `${most} bytes`);
+    assert.ok(most <= unsentBytesMax.address + 240 * pieceBytes.min, `${most} bytes`);
   }));
 
 test("a stream whose client reads nothing is reset, even if PING frames arrive", () =>

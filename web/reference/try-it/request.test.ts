@@ -4,6 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Operation } from "../description.ts";
 import { curlOf, draftOf, missingIn, requestOf } from "./request.ts";
+import { anyText } from "../../../test/support/any-text.ts";
 
 const operation: Operation = {
   id: "updatePet",
@@ -72,7 +73,7 @@ test("the curl command never contains the key, only the variable that holds it",
 });
 
 test("a shell passes every value of a request to curl unchanged", () => {
-  const text = fc.string({ unit: "binary", maxLength: 40 }).filter((value) => !/[\0\uD800-\uDFFF]/.test(value));
+  const text = anyText({ maxLength: 40 }).filter((value) => !/[\0\uD800-\uDFFF]/.test(value));
   fc.assert(
     fc.property(text, text, (value, body) => {
       const command = curlOf({ method: "POST", url: `${baseUrl}/pets`, headers: [["X-Note", value]], body });
