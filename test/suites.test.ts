@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { test } from "node:test";
 import { fileOf, groups } from "./suite-engines.ts";
-import { faultSuites, longestFirst, longSuites, quickSuites } from "./suites.ts";
+import { faultSuites, longestFirst, longSuites, quickSuites, sharingSuites } from "./suites.ts";
 
 const root = new URL("../", import.meta.url);
 const files = globSync("test/**/*.test.ts", { cwd: root }).map((path) => path.replaceAll("\\", "/"));
@@ -23,6 +23,13 @@ test("every suite that starts a service says in test/suite-engines.ts, once, whi
   const starting = files.filter((path) => importsOf(path).has("test/support/service.ts"));
   const listed = groups.flatMap(({ suites }) => suites.map(fileOf));
   assert.deepEqual(listed.toSorted(), starting.toSorted());
+});
+
+test("suites that share a process exist, take no long time, start no service outside it and change no environment", () => {
+  for (const suite of sharingSuites) {
+    assert.ok(files.includes(fileOf(suite)) && !longSuites.includes(suite), suite);
+    assert.doesNotMatch(contentOf(fileOf(suite)), /\bspawnServer\b|\bprocess\.(?:chdir\(|env\S* = )/, suite);
+  }
 });
 
 test("the quick and the long suites exist, and the suites that search for faults are those that say how often", () => {
