@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import fc from "fast-check";
 import { formatState, parseState, readState, writeState } from "./state-file.ts";
 import { checkBelongs, type State } from "./state.ts";
-import { anyText } from "../../test/support/any-text.ts";
+import { anyPath, anyText } from "../../test/support/any-text.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "petstore-state-"));
 after(() => rm(folder, { recursive: true }));
@@ -25,7 +25,7 @@ const element = fc.record(
 );
 const aState: fc.Arbitrary<State> = fc.record(
   {
-    server: fc.webUrl(),
+    server: fc.tuple(fc.domain(), anyPath).map(([host, path]) => `https://${host}${path}`),
     account: fc.option(fc.integer({ min: 1 })),
     batch: fc.option(
       fc.record({ sentAt: fc.nat(), elements: fc.array(element, { minLength: 1, maxLength: 3 }) }, { noNullPrototype: true }),
