@@ -11,7 +11,7 @@ import { ReloadIfChanged } from "../parts/reload-if-changed.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./pet-form.module.css";
 import { cachePet, cacheNewPet } from "./cache.ts";
-import { createPet, replacePet, type PetValues, type Pet } from "./queries.ts";
+import { createPet, newStatus, replacePet, type PetValues, type Pet } from "./queries.ts";
 import { petStatuses, type PetStatus } from "./search.ts";
 
 const words = texts.store.animals;
@@ -22,7 +22,7 @@ export function NewPetForm({ categoryId, onClose }: { categoryId: number | undef
   const client = useQueryClient();
   const { data: categories } = useQuery(allCategoriesQuery);
   const form = useCallForm<PetValues, Pet>({
-    initial: { name: "", categoryId: categoryId === undefined ? null : String(categoryId), status: "available" },
+    initial: { name: "", categoryId: categoryId === undefined ? null : String(categoryId), status: null },
     send: createPet,
     onDone: ({ name }) => {
       notify(words.created(name));
@@ -40,39 +40,38 @@ export function NewPetForm({ categoryId, onClose }: { categoryId: number | undef
           </Link>
         </p>
       )}
-      <Fields form={form} />
+      <Fields form={form} status={newStatus} isTracked={false} />
     </CallForm>
   );
 }
 
-type EditProps = { pet: Tagged<Pet>; isTracked: boolean; onReload: () => void };
+type EditProps = { pet: Tagged<Pet>; isTracked: boolean; onSaved: () => void; onReload: () => void };
 
 /** Edits a pet. The service refuses to save if somebody else has changed the pet since it was read. */
-export function EditPetForm({ pet, isTracked, onReload }: EditProps): ReactNode {
+export function EditPetForm({ pet, isTracked, onSaved, onReload }: EditProps): ReactNode {
   const client = useQueryClient();
   const { name, categoryId, status } = pet.value;
   const form = useCallForm<PetValues, Pet>({
-    initial: { name, categoryId: String(categoryId), status },
-    // the form keeps typed text while the stock changes the status of a tracked pet
-    send: (values) => replacePet(pet, isTracked ? { ...values, status } : values),
+    initial: { name, categoryId: String(categoryId), status: null },
+    send: (values) => replacePet(pet, isTracked ? { ...values, status: null } : values),
     onDone: (saved) => {
       notify(words.saved(saved.name));
       cachePet(client, saved);
     },
+    afterwards: onSaved,
   });
   return (
     <CallForm form={form} submit={words.save}>
       <ReloadIfChanged error={form.error} onReload={onReload} />
-      <Fields form={form} {...(isTracked && { trackedStatus: status })} />
+      <Fields form={form} status={status} isTracked={isTracked} />
     </CallForm>
   );
 }
 
-type FieldsProps = { form: FormState<PetValues>; trackedStatus?: PetStatus };
+type FieldsProps = { form: FormState<PetValues>; status: PetStatus; isTracked: boolean };
 
-/** The status of a tracked pet follows its stock, so it is read-only. */
-function Fields({ form, trackedStatus }: FieldsProps): ReactNode {
-  const isTracked = trackedStatus !== undefined;
+/** The status is the pet's own until another is chosen. That of a tracked pet follows its stock, so it is read-only. */
+function Fields({ form, status, isTracked }: FieldsProps): ReactNode {
   const { value, onChange, error } = form.choice("status");
   return (
     <div className={styles.fields}>
@@ -82,8 +81,8 @@ function Fields({ form, trackedStatus }: FieldsProps): ReactNode {
         <legend className={styles.legend}>{words.status}</legend>
         <SegmentedControl
           data={statusChoices}
-          value={trackedStatus ?? value}
-          onChange={(status) => onChange(status)}
+          value={isTracked ? status : (value ?? status)}
+          onChange={(chosen) => onChange(chosen)}
           disabled={isTracked}
           fullWidth
         />

@@ -27,9 +27,10 @@ export function PetPanel({ petId, onDelete, onClose }: Props): ReactNode {
   const [reloads, setReloads] = useState(0);
   const isTracked = stock !== null && stock !== undefined;
 
+  const startAgain = (): void => setReloads((before) => before + 1);
   async function reload(): Promise<void> {
     const { isSuccess } = await refetch();
-    if (isSuccess) setReloads((before) => before + 1);
+    if (isSuccess) startAgain();
   }
   const { close, guard } = useGuard(onClose);
   return guard(
@@ -62,9 +63,10 @@ export function PetPanel({ petId, onDelete, onClose }: Props): ReactNode {
           </Group>
           <Part title={words.details}>
             <EditPetForm
-              key={`${reloads} ${editedOf(data.value, isTracked)}`}
+              key={`${reloads} ${editedOf(data.value)}`}
               pet={data}
               isTracked={isTracked}
+              onSaved={startAgain}
               onReload={() => void reload()}
             />
           </Part>
@@ -85,9 +87,9 @@ function canBeOrdered({ status }: Pet, stock: InventoryItem | null | undefined):
   return stock ? stock.quantity > 0 : status !== "sold";
 }
 
-/** The form's key: the values that it edits, so that typed text stays when other parts of the pet change. */
-function editedOf({ name, categoryId, status }: Pet, isTracked: boolean): string {
-  return JSON.stringify([name, categoryId, !isTracked && status]);
+/** The form's key: the values that it edits as text, so that typed text stays when the status, the stock or tracking changes. */
+function editedOf({ name, categoryId }: Pet): string {
+  return JSON.stringify([name, categoryId]);
 }
 
 function Part({ title, children }: { title: string; children: ReactNode }): ReactNode {

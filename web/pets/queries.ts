@@ -8,7 +8,9 @@ import type { PetStatus } from "./search.ts";
 export type Pet = Schemas["Pet"];
 
 /** The fields of the pet form; `categoryId` is a string of digits. */
-export type PetValues = { name: string; categoryId: string | null; status: PetStatus };
+/** `status` is null until one is chosen. */
+export type PetValues = { name: string; categoryId: string | null; status: PetStatus | null };
+export const newStatus: PetStatus = "available";
 
 /** A pet with its version, for editing; null if it does not exist. */
 export function petQuery(petId: number) {
@@ -61,12 +63,12 @@ export function usePetName(petId: number): string {
 }
 
 export function createPet(values: PetValues): Promise<Pet> {
-  return answerOf<Pet>(store.POST("/pets", { body: bodyOf(values) }));
+  return answerOf<Pet>(store.POST("/pets", { body: bodyOf(values, newStatus) }));
 }
 
 export function replacePet(pet: Tagged<Pet>, values: PetValues): Promise<Pet> {
   const params = { path: { petId: pet.value.id }, header: ifUnchanged(pet) };
-  return answerOf<Pet>(store.PUT("/pets/{petId}", { params, body: bodyOf(values) }));
+  return answerOf<Pet>(store.PUT("/pets/{petId}", { params, body: bodyOf(values, pet.value.status) }));
 }
 
 export function deletePet(petId: number): Promise<unknown> {
@@ -74,6 +76,6 @@ export function deletePet(petId: number): Promise<unknown> {
 }
 
 /** Without a category the body omits it, and the service reports that at the field. */
-function bodyOf({ name, categoryId, status }: PetValues): Schemas["NewPet"] {
-  return { name, status, ...(categoryId !== null && { categoryId: Number(categoryId) }) } as Schemas["NewPet"];
+function bodyOf({ name, categoryId, status }: PetValues, own: PetStatus): Schemas["NewPet"] {
+  return { name, status: status ?? own, ...(categoryId !== null && { categoryId: Number(categoryId) }) } as Schemas["NewPet"];
 }
