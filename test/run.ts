@@ -81,7 +81,7 @@ function jobsAlone(files: string[], engine: string): Job[] {
 /** Deals the files out in turn: those of like names, which stand together, take about as long. */
 function sharedJobs(files: string[], engine: string, filesAProcess: number): Job[] {
   const count = Math.ceil(files.length / filesAProcess);
-  const groups = Array.from({ length: count }, (_, place) => files.filter((_, at) => at % count === place));
+  const groups = Array.from({ length: count }, (_, place) => files.filter((_file, at) => at % count === place));
   return groups.map((group) => ({ engine, files: group, isRepeatable: true }));
 }
 

@@ -28,10 +28,7 @@ export function PetPanel({ petId, onDelete, onClose }: Props): ReactNode {
   const isTracked = stock !== null && stock !== undefined;
 
   const startAgain = (): void => setReloads((before) => before + 1);
-  async function reload(): Promise<void> {
-    const { isSuccess } = await refetch();
-    if (isSuccess) startAgain();
-  }
+  const reload = (): void => void refetch().then(({ isSuccess }) => isSuccess && startAgain());
   const { close, guard } = useGuard(onClose);
   return guard(
     <Drawer
@@ -67,7 +64,7 @@ export function PetPanel({ petId, onDelete, onClose }: Props): ReactNode {
               pet={data}
               isTracked={isTracked}
               onSaved={startAgain}
-              onReload={() => void reload()}
+              onReload={reload}
             />
           </Part>
           <Part title={profileTexts.title}>
