@@ -112,37 +112,6 @@ test("unsaved text of an animal stays, and can be saved, while an order changes 
   assert.partialDeepStrictEqual((await shop.ask<Pet[]>("GET", "/pets")).body, [{ name: "Rexona", status: "available" }]);
 });
 
-test("text that is typed before the stock has loaded stays when it has, and when counting starts", async (t) => {
-  const shop = await openDashboardShop(t, browser, service);
-  const petId = await shop.pet("Rex", await shop.category("Dogs"));
-  const page = await shop.open("/animals");
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  t.after(() => release());
-  await page.route(/store\/inventory\?.*petId/, async (route) => {
-    await released;
-    await route.continue();
-  });
-  await page.getByRole("link", { name: "Rex" }).click();
-  const panel = page.getByRole("dialog", { name: "Rex" });
-  const name = panel.getByRole("textbox", { name: "Name" });
-  await name.fill("Rexona");
-  await panel.getByText("Pending", { exact: true }).click();
-  release();
-  await panel.getByRole("textbox", { name: "Free units" }).fill("2");
-  assert.equal(await name.inputValue(), "Rexona");
-  await panel.getByRole("button", { name: "Start counting" }).click();
-  await panel.getByText("Its stock is counted").waitFor();
-  assert.equal(await name.inputValue(), "Rexona");
-  await panel.getByRole("button", { name: "Save changes" }).click();
-  await page.getByText("“Rexona” is saved.").waitFor();
-  assert.partialDeepStrictEqual((await shop.ask<Pet[]>("GET", "/pets")).body, [{ name: "Rexona", status: "available" }]);
-  await panel.getByRole("button", { name: "Stop counting" }).click();
-  await page.getByRole("dialog", { name: "Stop counting “Rexona”?" }).getByRole("button", { name: "Stop counting" }).click();
-  await panel.getByText("Pending", { exact: true }).click();
-  await panel.getByRole("button", { name: "Save changes" }).click();
-  await until(async () => (await shop.ask<Pet>("GET", `/pets/${petId}`)).body.status === "pending");
-});
-
 test("tracking of an animal starts, its stock is adjusted and set in place, and tracking stops", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const petId = await shop.pet("Rex", await shop.category("Dogs"));

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop, pick } from "./support/dashboard-shop.ts";
-import type { InventoryItem } from "./support/models.ts";
+import type { InventoryItem, Pet } from "./support/models.ts";
 import { assertAccessible, assertAccessibleOnPhone } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 const [browser, service] = await stage(startService);
 
@@ -91,4 +92,35 @@ test("the home page leads to all low stock and nothing else, where counts change
   await page.goBack();
   await link("Ben").waitFor({ state: "detached" });
   await assertAccessibleOnPhone(page);
+});
+
+test("text that is typed before the stock has loaded stays when it has, and when counting starts", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const petId = await shop.pet("Rex", await shop.category("Dogs"));
+  const page = await shop.open("/animals");
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  t.after(() => release());
+  await page.route(/store\/inventory\?.*petId/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.getByRole("link", { name: "Rex" }).click();
+  const panel = page.getByRole("dialog", { name: "Rex" });
+  const name = panel.getByRole("textbox", { name: "Name" });
+  await name.fill("Rexona");
+  await panel.getByText("Pending", { exact: true }).click();
+  release();
+  await panel.getByRole("textbox", { name: "Free units" }).fill("2");
+  assert.equal(await name.inputValue(), "Rexona");
+  await panel.getByRole("button", { name: "Start counting" }).click();
+  await panel.getByText("Its stock is counted").waitFor();
+  assert.equal(await name.inputValue(), "Rexona");
+  await panel.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("“Rexona” is saved.").waitFor();
+  assert.partialDeepStrictEqual((await shop.ask<Pet[]>("GET", "/pets")).body, [{ name: "Rexona", status: "available" }]);
+  await panel.getByRole("button", { name: "Stop counting" }).click();
+  await page.getByRole("dialog", { name: "Stop counting “Rexona”?" }).getByRole("button", { name: "Stop counting" }).click();
+  await panel.getByText("Pending", { exact: true }).click();
+  await panel.getByRole("button", { name: "Save changes" }).click();
+  await until(async () => (await shop.ask<Pet>("GET", `/pets/${petId}`)).body.status === "pending");
 });
