@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Domain } from "../src/publishing/domains/domains.ts";
+import { settingsFor } from "./support/authorities.ts";
 import { startAcmeProxy, type AcmeProxy, type Interception, type ProxiedRequest } from "./support/acme-proxy.ts";
 import { ordersAt } from "./support/certifying.ts";
 import { startDnsServer } from "./support/dns-server.ts";
@@ -83,10 +84,7 @@ async function openScene(t: TestContext) {
     PLATFORM_DOMAIN: "sites.test",
     EDGE_HTTP_PORT: String(httpPort),
     EDGE_HTTPS_PORT: String(httpsPort),
-    DNS_SERVERS: dns.address,
-    ACME_DIRECTORY_URL: proxy.directoryUrl,
-    ACME_CA_FILE: pebble.caFile,
-    ACME_CAA_IDENTITIES: "ca.test",
+    ...settingsFor({ dns, pebble }, proxy.directoryUrl),
   };
   let server: ServerProcess;
   let address = "";

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { request } from "node:https";
 import { test } from "node:test";
 import sql from "sql-template-tag";
+import { settingsFor } from "./support/authorities.ts";
 import { openScene, openTls } from "./support/certifying.ts";
 import { runCommand } from "./support/commands.ts";
 import { startDnsServer } from "./support/dns-server.ts";
@@ -38,10 +39,7 @@ testOnce(
       PLATFORM_DOMAIN: "sites.test",
       EDGE_HTTP_PORT: String(httpPort),
       EDGE_HTTPS_PORT: String(httpsPort),
-      DNS_SERVERS: dns.address,
-      ACME_DIRECTORY_URL: pebble.directoryUrl,
-      ACME_CA_FILE: pebble.caFile,
-      ACME_CAA_IDENTITIES: "ca.test",
+      ...settingsFor({ dns, pebble }),
     };
     const root = await pebble.root();
     const visitor = visitorOf({ httpPort, httpsPort, root });

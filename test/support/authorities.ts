@@ -5,6 +5,19 @@ import { freePorts } from "./ports.ts";
 /** The Pebble authority, the DNS server that it asks, and the ports on which it expects answers to its challenges. */
 export type Authority = { pebble: Pebble; root: string; dns: DnsServer; httpPort: number; httpsPort: number; close(): Promise<void> };
 
+/** The settings of a service that uses this authority and its DNS server. */
+export function settingsFor(
+  { dns, pebble }: Pick<Authority, "dns" | "pebble">,
+  directoryUrl: string = pebble.directoryUrl,
+): Record<string, string> {
+  return {
+    DNS_SERVERS: dns.address,
+    ACME_DIRECTORY_URL: directoryUrl,
+    ACME_CA_FILE: pebble.caFile,
+    ACME_CAA_IDENTITIES: "ca.test",
+  };
+}
+
 const unused: Authority[] = [];
 
 /**

@@ -7,7 +7,7 @@ import { connect, type TLSSocket } from "node:tls";
 import type { Deployment } from "../../src/publishing/projects/deployments.ts";
 import type { Project } from "../../src/publishing/projects/projects.ts";
 import { startAcmeProxy, type AcmeProxy } from "./acme-proxy.ts";
-import { openAuthority } from "./authorities.ts";
+import { openAuthority, settingsFor } from "./authorities.ts";
 import type { DnsServer } from "./dns-server.ts";
 import { read, type Site } from "./edge.ts";
 import { newDatabase } from "./postgres.ts";
@@ -63,10 +63,7 @@ export async function openCluster(count: number, now = Date.now()): Promise<Clus
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
     PLATFORM_DOMAIN: "sites.test",
-    DNS_SERVERS: dns.address,
-    ACME_DIRECTORY_URL: proxy.directoryUrl,
-    ACME_CA_FILE: pebble.caFile,
-    ACME_CAA_IDENTITIES: "ca.test",
+    ...settingsFor(authority, proxy.directoryUrl),
   };
   const nodes: ClusterNode[] = [];
   const ends = opened.use(new AsyncDisposableStack());

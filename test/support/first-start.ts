@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { settingsFor } from "./authorities.ts";
 import { petstore, type Ended } from "./commands.ts";
 import { startDnsServer, type DnsServer } from "./dns-server.ts";
 import { visitorOf, type Visitor } from "./edge.ts";
@@ -36,10 +37,7 @@ export async function startFirst(t: Ending): Promise<FirstStart> {
     PORT: String(port),
     EDGE_HTTP_PORT: String(httpPort),
     EDGE_HTTPS_PORT: String(httpsPort),
-    DNS_SERVERS: dns.address,
-    ACME_DIRECTORY_URL: pebble.directoryUrl,
-    ACME_CA_FILE: pebble.caFile,
-    ACME_CAA_IDENTITIES: "ca.test",
+    ...settingsFor({ dns, pebble }),
   });
   await addressOf(server);
   const address = `http://localhost:${port}`;

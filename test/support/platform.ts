@@ -3,7 +3,7 @@ import type { Clock } from "../../src/platform/clock.ts";
 import type { Domain } from "../../src/publishing/domains/domains.ts";
 import type { Deployment } from "../../src/publishing/projects/deployments.ts";
 import type { Project } from "../../src/publishing/projects/projects.ts";
-import { openAuthority } from "./authorities.ts";
+import { openAuthority, settingsFor } from "./authorities.ts";
 import type { DnsServer } from "./dns-server.ts";
 import { visitorOf, type Visitor } from "./edge.ts";
 import type { Pebble, PebbleSettings } from "./pebble.ts";
@@ -47,7 +47,13 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   dns.set("sites.test", "A", ["127.0.0.1"]);
   const time = { now: Date.now() };
   const directoryUrl = (await options.directoryUrl?.(pebble)) ?? pebble.directoryUrl;
-  const env = { EDGE_HTTP_PORT: String(httpPort), EDGE_HTTPS_PORT: String(httpsPort), ...envOf(dns, pebble, directoryUrl), ...options.env };
+  const env = {
+    PLATFORM_DOMAIN: "sites.test",
+    EDGE_HTTP_PORT: String(httpPort),
+    EDGE_HTTPS_PORT: String(httpsPort),
+    ...settingsFor(authority, directoryUrl),
+    ...options.env,
+  };
   const { clock = () => time.now, dataDir } = options;
   const start = { clock, env, ...(dataDir !== undefined && { dataDir }) };
   let service = await startService(start);
@@ -91,15 +97,5 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
       made<Domain>({ ...service, key: ownKey }, "GET", `/projects/${projectId}/domains/${hostname}`, undefined, key),
     ...visitorOf({ httpPort, httpsPort, root }),
     close: () => all.disposeAsync(),
-  };
-}
-
-function envOf(dns: DnsServer, pebble: Pebble, directoryUrl: string): Record<string, string> {
-  return {
-    PLATFORM_DOMAIN: "sites.test",
-    DNS_SERVERS: dns.address,
-    ACME_DIRECTORY_URL: directoryUrl,
-    ACME_CA_FILE: pebble.caFile,
-    ACME_CAA_IDENTITIES: "ca.test",
   };
 }

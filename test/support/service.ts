@@ -10,6 +10,7 @@ import { openService, type Service, type ServiceOptions } from "../../src/app/se
 import { loadSettings } from "../../src/app/settings.ts";
 import { newSecretsKey } from "../../src/platform/secrets.ts";
 import { requireDescribed } from "./described-answers.ts";
+import { leastHashCost } from "./hash-cost.ts";
 import { newDatabase } from "./postgres.ts";
 import { copyMigratedFile } from "./sqlite-template.ts";
 
@@ -37,9 +38,6 @@ export type TestService = Service & {
 
 /** Limits that no test reaches. */
 export const unlimited = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
-
-/** The least that Argon2 allows. The service's own takes 32 ms of a processor for each password that a test sets or gives. */
-const leastHashCost = { memoryKiB: 8, passes: 1 };
 
 /** The engine that the black-box suites run on. */
 export const engine = process.env["PETSTORE_TEST_ENGINE"] ?? "sqlite";

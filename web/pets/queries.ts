@@ -7,9 +7,9 @@ import type { PetStatus } from "./search.ts";
 
 export type Pet = Schemas["Pet"];
 
-/** The fields of the pet form; `categoryId` is a string of digits. */
-/** `status` is null until one is chosen. */
+/** The fields of the pet form; `categoryId` is a string of digits, and `status` is null until one is chosen. */
 export type PetValues = { name: string; categoryId: string | null; status: PetStatus | null };
+/** The status of a new pet until another is chosen. */
 export const newStatus: PetStatus = "available";
 
 /** A pet with its version, for editing; null if it does not exist. */

@@ -7,6 +7,7 @@ import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
 import type { Problem } from "../../platform/problem.ts";
 import { newSecretsKey, parseSecretsKeys } from "../../platform/secrets.ts";
+import { leastHashCost } from "../../../test/support/hash-cost.ts";
 import { insertAccount } from "../accounts/accounts.store.ts";
 import { comesFromDashboard } from "./origins.ts";
 import { isCommonPassword } from "./common-passwords.ts";
@@ -20,9 +21,6 @@ import { bySubject, openSignInThrottle, waitMs, withAttempt, type Subject } from
 
 const now = Date.UTC(2030, 0, 1);
 const visitor = { address: "192.0.2.1", userAgent: "Test" };
-
-/** The least that Argon2 allows. */
-const leastCost = { memoryKiB: 8, passes: 1 };
 
 /** @param cost of the passwords' hashes. Default: the service's own */
 async function openScene(t: TestContext, cost?: HashCost) {
@@ -54,7 +52,7 @@ async function openScene(t: TestContext, cost?: HashCost) {
 }
 
 test("a sign-in takes as many computations for an unknown email as for one with members in two accounts", async (t) => {
-  const { add, computed, parts } = await openScene(t, leastCost);
+  const { add, computed, parts } = await openScene(t, leastHashCost);
   await add("invited@a.example", null);
   await add("once@a.example", "the password 1");
   for (let i = 0; i < 2; i++) await add("twice@a.example", `the password ${i}`);
@@ -68,7 +66,7 @@ test("a sign-in takes as many computations for an unknown email as for one with 
 });
 
 test("an email with members in many accounts costs ten computations, and later members displace no earlier ones", async (t) => {
-  const { add, computed, parts } = await openScene(t, leastCost);
+  const { add, computed, parts } = await openScene(t, leastHashCost);
   const first = await add("often@a.example", "the first password");
   for (let i = 0; i < 11; i++) await add("often@a.example", "another password");
   const last = await add("often@a.example", "the last password");
@@ -103,7 +101,7 @@ test("a common password is recognized in upper or lower case and with a number a
 });
 
 test("computations are bounded: one that finds the queue full is refused, and all others complete", async () => {
-  const hasher = openPasswordHasher(leastCost);
+  const hasher = openPasswordHasher(leastHashCost);
   const salt = Buffer.alloc(16).toString("base64url");
   const outcomes = await Promise.allSettled(Array.from({ length: 103 }, () => hasher.hash("password", salt)));
   const refused = outcomes.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
