@@ -29,7 +29,7 @@ for (const part of ofDashboard) {
   const path = `/dashboard/${part.replace("ID", String(project))}`;
 
   test(`/${part} has little JavaScript, asks for all of it and for its data at once, and nothing moves`, async (t) => {
-    const visited = await visitSignedIn(t, browser, service, path);
+    const visited = await visitSignedIn(t, browser, service, path, { isFirstVisit: true });
     await assertLight(t, visited);
     await assertAskedAtOnce(visited, "/dashboard/v1/", later[part]);
     await assertStill(visited);
@@ -51,7 +51,7 @@ test("who is not signed in gets no title of a page that only members see", async
 
 for (const part of ["", "/createPet", "/listPets", "/all", "/guides/errors"]) {
   test(`the reference${part} has little JavaScript, asks for all of it at once, and nothing moves`, async (t) => {
-    const visited = await visit(t, browser, `${service.address}/reference${part}`);
+    const visited = await visit(t, browser, `${service.address}/reference${part}`, { isFirstVisit: true });
     if (part !== "/all") await assertLight(t, visited);
     await assertAskedAtOnce(visited, "/openapi.json");
     await assertStill(visited);

@@ -198,6 +198,7 @@ export const groups: Group[] = [
     reason: "pages in a browser, which know the API alone",
     browser: true,
     suites: [
+      "browser-pages",
       "dashboard-account",
       "dashboard-accounts",
       "dashboard-addresses",

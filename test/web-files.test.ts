@@ -108,5 +108,5 @@ test("nothing outside the built files is served", async () => {
 });
 
 test("the first load of / has little JavaScript", async (t) => {
-  await assertLight(t, await visit(t, browser, `${service.address}/`));
+  await assertLight(t, await visit(t, browser, `${service.address}/`, { isFirstVisit: true }));
 });

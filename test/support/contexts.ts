@@ -1,6 +1,8 @@
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from "playwright-core";
 
-/** A page for one test, and what gives it back: nothing of the test is left for the next. */
+export type PageOptions = BrowserContextOptions & { /** The browser has no file of the service yet. */ isFirstVisit?: boolean };
+
+/** A page for one test, and what gives it back: nothing of the test is left for the next but files in the browser's cache. */
 export type Lent = { page: Page; context: BrowserContext; giveBack: () => Promise<void> };
 
 /** A page that one test after another uses, until one has done with it what nothing takes back. */
@@ -14,18 +16,22 @@ const usual: BrowserContextOptions = { reducedMotion: "reduce", viewport, locale
 const usualMedia = { reducedMotion: "reduce", colorScheme: "light", forcedColors: "none", contrast: null, media: null } as const;
 
 /**
- * Lends a page of this origin, without animations. Tests that ask for nothing more than a size and cookies use one after another: a new
- * page takes a third more CPU time for each visit, and a new context another third, since its new process starts cold.
+ * Lends a page of this origin, without animations. Tests that ask for nothing that a page cannot take back use one after another: a new page
+ * takes a third more CPU time for each visit, and a new context another third, since its new process starts cold.
  */
-export async function lendPage(browser: Browser, origin: string, options: BrowserContextOptions): Promise<Lent> {
-  const { viewport: size, storageState, ...more } = options;
+export async function lendPage(browser: Browser, origin: string, { isFirstVisit, ...options }: PageOptions): Promise<Lent> {
+  const { viewport: size, storageState, timezoneId, permissions, colorScheme, ...more } = options;
   if (Object.keys(more).length > 0 || typeof storageState === "string") {
     const context = await browser.newContext({ ...usual, ...options });
     return { page: await context.newPage(), context, giveBack: () => context.close() };
   }
   const shared = free.get(browser)?.pop() ?? (await openShared(browser));
-  const { page, context } = shared;
+  const { page, context, devtools } = shared;
+  if (isFirstVisit) await devtools.send("Network.clearBrowserCache");
   await context.addCookies(storageState?.cookies ?? []);
+  if (permissions) await context.grantPermissions(permissions, { origin });
+  if (timezoneId) await devtools.send("Emulation.setTimezoneOverride", { timezoneId });
+  if (colorScheme) await page.emulateMedia({ colorScheme });
   if (size) await page.setViewportSize(size);
   return { page, context, giveBack: () => giveBack(browser, shared, origin) };
 }
@@ -45,21 +51,19 @@ async function openShared(browser: Browser): Promise<Shared> {
   return { page, context, devtools, isChanged: () => isChanged };
 }
 
-/** Closes the other pages and forgets what was stored. What a page stores when it is left is stored before that. */
+/** Closes the other pages, and forgets what was stored but for the cache: to load and compile all scripts again takes a quarter of a visit. */
 async function giveBack(browser: Browser, shared: Shared, origin: string): Promise<void> {
   const { page, context, devtools, isChanged } = shared;
   for (const event of ["request", "pageerror", "console", "dialog"]) page.removeAllListeners(event);
-  if (isChanged() || page.isClosed()) return context.close();
+  if (isChanged() || page.isClosed() || new URL(page.url()).origin !== origin) return context.close();
   const others = context.pages().filter((one) => one !== page);
   await Promise.all(others.map((one) => one.close()));
+  // what a page stores when it is left is stored before that
+  await page.evaluate("addEventListener('pagehide', () => sessionStorage.clear())");
+  await page.goto("about:blank");
   await Promise.all([context.clearCookies(), context.clearPermissions(), context.setOffline(false)]);
   await Promise.all([page.setViewportSize(viewport), page.emulateMedia(usualMedia), page.mouse.move(-1, -1)]);
-  const left = await page.goto(`${origin}/healthz`).catch(() => null);
-  if (left?.status() !== 200) return context.close(); // the service has ended, or is another one
-  await page.evaluate("sessionStorage.clear()");
-  await Promise.all([
-    devtools.send("Network.clearBrowserCache"),
-    devtools.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" }),
-  ]);
+  await devtools.send("Emulation.setTimezoneOverride", { timezoneId: "" });
+  await devtools.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
   free.set(browser, [...(free.get(browser) ?? []), shared]);
 }

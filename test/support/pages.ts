@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import axe, { type AxeResults } from "axe-core";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { lendPage } from "./contexts.ts";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { lendPage, type PageOptions } from "./contexts.ts";
 
 export type Visit = { page: Page; context: BrowserContext; /** Every request that the page has made. */ requests: string[] };
 
@@ -19,7 +19,7 @@ export async function visit(
   t: TestContext,
   browser: Browser,
   url: string,
-  options: BrowserContextOptions = {},
+  options: PageOptions = {},
   hosts: string[] = [],
 ): Promise<Visit> {
   const { page, context, giveBack } = await lendPage(browser, new URL(url).origin, options);

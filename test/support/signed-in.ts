@@ -1,5 +1,6 @@
 import type { TestContext } from "node:test";
-import type { Browser as Chromium, BrowserContextOptions } from "playwright-core";
+import type { Browser as Chromium } from "playwright-core";
+import type { PageOptions } from "./contexts.ts";
 import { newMember } from "./dashboard.ts";
 import { visit, type Visit } from "./pages.ts";
 import type { TestService } from "./service.ts";
@@ -15,7 +16,7 @@ export async function visitSignedIn(
   browser: Chromium,
   service: TestService,
   path: string,
-  { account = service.accountId, role = "owner", email, hosts, ...options }: Person & BrowserContextOptions = {},
+  { account = service.accountId, role = "owner", email, hosts, ...options }: Person & PageOptions = {},
 ): Promise<Visit & { email: string }> {
   people += 1;
   const address = email ?? `person${people}@shop.example`;
