@@ -62,8 +62,8 @@ async function openLong(page: Page, count: number, pageSize: number): Promise<vo
 test("a list of a million animals scrolls to its last row and back", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/animals");
-  await openLong(page, 1_000_000, 100_000);
-  await toTheEnd(page, 1_000_000, 100_000);
+  await openLong(page, 1_000_000, 250_000);
+  await toTheEnd(page, 1_000_000, 250_000);
   assert.equal(await animals(page).getAttribute("aria-rowcount"), "1000001");
   assert.equal(await rowOf(page, dog(999_999)).getAttribute("aria-rowindex"), "1000001");
 
@@ -74,11 +74,11 @@ test("a list of a million animals scrolls to its last row and back", async (t) =
   await page.mouse.move(640, 450);
   const rowPx = await page.evaluate<number>("document.querySelector('tr[data-index]').offsetHeight");
   const along = ({ index, top }: typeof middle) => (index - middle.index) * rowPx - (top - middle.top);
-  for (let turn = 1; turn <= 20; turn++) {
+  for (let turn = 1; turn <= 10; turn++) {
     await page.mouse.wheel(0, 530);
     await until(async () => along(await edgeOf(page)) >= turn * 530 - 1);
   }
-  assert.ok(Math.abs(along(await edgeOf(page)) - 20 * 530) < 20, "the wheel goes along the rows, none is left out");
+  assert.ok(Math.abs(along(await edgeOf(page)) - 10 * 530) < 20, "the wheel goes along the rows, none is left out");
   assert.ok((await page.locator("tbody tr").count()) < 60);
 
   await drag(page, 0);

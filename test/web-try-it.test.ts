@@ -163,14 +163,21 @@ test("an operation with x-hideTryItPanel shows no panel and loads none of its co
 });
 
 test("every other operation has its panel", async (t) => {
-  const { page, panel } = await open(t, "listPets");
-  const navigation = page.getByRole("navigation", { name: "API reference" });
+  const { page } = await open(t, "listPets");
   const operations = operationsIn(JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document);
-  const others = operations.map(({ operationId }) => operationId).filter((id) => id !== "listOrders");
-  for (const id of others) {
-    const address = `/reference/${id}`;
-    await navigation.locator(`a[href="${address}"]`).click();
-    await page.waitForURL(`**${address}`);
-    await panel.getByRole("button", { name: "Send" }).waitFor();
-  }
+  const others = operations.map(({ operationId }) => operationId).filter((id) => id !== "listOrders" && id !== "listPets");
+  const hasPanel = (id: string) =>
+    page.evaluate<boolean>(`new Promise((resolve) => {
+      const before = document.querySelector("#try-it");
+      const look = () => {
+        const panel = document.querySelector("#try-it");
+        if (location.pathname !== "/reference/${id}" || panel === before || !panel?.querySelector("[type=submit]")) return;
+        observer.disconnect();
+        resolve(true);
+      };
+      const observer = new MutationObserver(look);
+      observer.observe(document, { childList: true, subtree: true });
+      document.querySelector("nav a[href='/reference/${id}']").click();
+    })`);
+  for (const id of others) assert.equal(await hasPanel(id), true, id);
 });

@@ -8,6 +8,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider, type AnyRouter } from "@tanstack/react-router";
 import { startTransition, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { IdleWatch } from "./idle-watch.tsx";
 import { theme, variables } from "./theme.ts";
 
 /** Creates the query cache of the pages. `isRetryable` decides whether a failed read is retried once. */
@@ -32,6 +33,7 @@ export async function mount(router: AnyRouter, queryClient: QueryClient, readyTo
       <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
         <QueryClientProvider client={queryClient}>
           <RouterProvider router={router} />
+          <IdleWatch router={router} />
         </QueryClientProvider>
       </MantineProvider>
     </StrictMode>

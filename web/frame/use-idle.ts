@@ -1,11 +1,26 @@
-import { useIsFetching } from "@tanstack/react-query";
-import { useRouterState } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useSyncExternalStore } from "react";
 
-/** Shared by all pages, so that code for a later page loads at once. */
-let wasIdle = false;
-/** Longer than the pauses between the reads of a page that is loading. */
-const quietMs = 300;
+let isIdle = false;
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Returns whether the page has finished loading, so that other code can load without delaying it. Once true, stays true, on later pages too. */
+export function useIdle(): boolean {
+  return useSyncExternalStore(subscribe, () => isIdle);
+}
+
+/** Marks the page as idle, for all that wait for it. */
+export function markIdle(): void {
+  if (isIdle) return;
+  performance.mark("idle");
+  void loadTypeface();
+  isIdle = true;
+  for (const listener of listeners) listener();
+}
 
 /** Loads the typeface for later pages, which then use it from their first paint (`web/public/before-paint.js`). */
 async function loadTypeface(): Promise<void> {
@@ -15,24 +30,4 @@ async function loadTypeface(): Promise<void> {
   } catch {
     // the system's typeface stays
   }
-}
-
-/** Returns whether the page has finished loading, so that other code can load without delaying it. Once true, stays true. */
-export function useIdle(): boolean {
-  const [isIdle, setIdle] = useState(wasIdle);
-  const isLoading = useRouterState({ select: ({ status }) => status === "pending" });
-  const isReading = useIsFetching() > 0;
-  useEffect(() => {
-    if (isIdle || isLoading || isReading) return;
-    const timer = setTimeout(() => {
-      if (!wasIdle) {
-        performance.mark("idle");
-        void loadTypeface();
-      }
-      wasIdle = true;
-      setIdle(true);
-    }, quietMs);
-    return () => clearTimeout(timer);
-  }, [isIdle, isLoading, isReading]);
-  return isIdle;
 }
