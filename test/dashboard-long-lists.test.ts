@@ -89,18 +89,18 @@ test("a list of a million animals scrolls to its last row and back", async (t) =
 test("pages far from the window are dropped, and loaded again when they come back into view", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const categoryId = await shop.category("Dogs");
-  const names = Array.from({ length: 1_000 }, (_, index) => ({ name: dog(index), categoryId }));
+  const names = Array.from({ length: 700 }, (_, index) => ({ name: dog(index), categoryId }));
   await shop.ask("POST", "/pets/batch", names);
   const page = await shop.open("/animals?sort=name");
   await rowOf(page, dog(0)).waitFor();
-  await toTheEnd(page, 1_000, 100);
+  await toTheEnd(page, 700, 100);
   const [first] = (await shop.ask<Pet[]>("GET", "/pets?sort=name&limit=1")).body;
   await shop.ask("PATCH", `/pets/${first?.id}`, { name: "Ann" });
   await drag(page, 0);
   await rowOf(page, "Ann").waitFor();
-  assert.equal(await animals(page).getAttribute("aria-rowcount"), "1001");
+  assert.equal(await animals(page).getAttribute("aria-rowcount"), "701");
   await drag(page, 1);
-  await rowOf(page, dog(999)).waitFor();
+  await rowOf(page, dog(699)).waitFor();
 });
 
 test("a deleted row leaves the others in place, and scrolling still reaches the end", async (t) => {

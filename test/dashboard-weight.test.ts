@@ -28,15 +28,13 @@ const later: Record<string, string[]> = {
 for (const part of ofDashboard) {
   const path = `/dashboard/${part.replace("ID", String(project))}`;
 
-  test(`/${part} has little JavaScript, asks for all of it and for its data at once, and nothing moves`, async (t) => {
+  test(`/${part} has little JavaScript, its title from the service, asks for all of it and for its data at once, and nothing moves`, async (t) => {
     const visited = await visitSignedIn(t, browser, service, path, { isFirstVisit: true });
+    const { page, context } = visited;
     await assertLight(t, visited);
     await assertAskedAtOnce(visited, "/dashboard/v1/", later[part]);
     await assertStill(visited);
-  });
 
-  test(`/${part} has its title and lead from the service, before its scripts`, async (t) => {
-    const { page, context } = await visitSignedIn(t, browser, service, path);
     const answer = await context.request.get(service.address + path);
     const [, title = "", lead = ""] = /<h1>(.*?)<\/h1><p>(.*?)<\/p>/.exec(await answer.text()) ?? [];
     const heading = await page.getByRole("heading", { level: 1 }).innerText();
