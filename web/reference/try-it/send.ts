@@ -46,7 +46,7 @@ async function read(response: Response): Promise<{ text: string; bytes: number; 
     if (done || !value) return { text: text + decoder.decode(), bytes, isCut: false };
     text += decoder.decode(value.subarray(0, bytesMax - bytes), { stream: true });
     bytes += value.length;
-    if (bytes < bytesMax) continue;
+    if (bytes <= bytesMax) continue;
     await reader?.cancel();
     return { text, bytes: bytesMax, isCut: true };
   }
