@@ -19,8 +19,8 @@ async function choose(page: Page, email: string, action: string): Promise<void> 
 }
 
 /** Opens the account's page as a new owner of this account, or of a new one. */
-async function openAccount(t: TestContext, { account }: { account?: number } = {}) {
-  account ??= (await service.newAccount()).id;
+async function openAccount(t: TestContext, options: { account?: number } = {}) {
+  const account = options.account ?? (await service.newAccount()).id;
   const visited = await visitSignedIn(t, browser, service, "/dashboard/account", { account });
   await region(visited.page, "Members").getByRole("table").waitFor();
   return { ...visited, account };

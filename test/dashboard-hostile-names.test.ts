@@ -56,9 +56,9 @@ const scenes: Scene[] = [
 test("a name that looks like HTML is shown as text", async (t) => {
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/usage", { account: account.id });
   for (const { name, path, shows = hostile, open } of scenes)
-    await t.test(name, async (t) => {
+    await t.test(name, async (inner) => {
       await goWithin(page, `/dashboard${path}`);
-      await open?.(page, t);
+      await open?.(page, inner);
       await page.getByRole("main").or(page.getByRole("dialog")).getByText(shows).first().waitFor({ state: "attached" });
       await page.getByRole("navigation", { name: "Dashboard" }).getByText(hostile).waitFor({ state: "attached" });
       assert.equal(await page.locator("img").count(), 0);
