@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
 import sql from "sql-template-tag";
 import { stage } from "./support/browser.ts";
@@ -18,10 +18,10 @@ async function choose(page: Page, email: string, action: string): Promise<void> 
   await page.getByRole("menuitem", { name: action }).click();
 }
 
-/** Opens the account's page as an owner of a new account. */
-async function openAccount(t: Parameters<typeof visitSignedIn>[0], options = {}) {
-  const { id: account } = await service.newAccount();
-  const visited = await visitSignedIn(t, browser, service, "/dashboard/account", { account, ...options });
+/** Opens the account's page as a new owner of this account, or of a new one. */
+async function openAccount(t: TestContext, options: { account?: number } = {}) {
+  const account = options.account ?? (await service.newAccount()).id;
+  const visited = await visitSignedIn(t, browser, service, "/dashboard/account", { account });
   await region(visited.page, "Members").getByRole("table").waitFor();
   return { ...visited, account };
 }
@@ -46,19 +46,7 @@ test("an owner renames the shop, which every page then shows, and a member canno
   assert.equal(accounts[0]?.name, "Bella’s Pets");
 });
 
-test("the page shows a plan that an operator changed, without a reload", async (t) => {
-  const { id: account } = await service.newAccount("pro");
-  const { page } = await visitSignedIn(t, browser, service, "/dashboard/categories", { account });
-  await page.clock.install();
-  await page.reload();
-  const plan = (name: string) => page.getByRole("navigation", { name: "Dashboard" }).getByText(name, { exact: true }).waitFor();
-  await plan("Pro");
-  await service.administration["accounts.setPlan"]({ id: account, plan: "business" });
-  await page.clock.fastForward(60_000);
-  await plan("Business");
-});
-
-test("the page shows the plan and its limits", async (t) => {
+test("the page shows the plan and its limits, and a plan that an operator changed, without a reload", async (t) => {
   const { id: account } = await service.newAccount("pro");
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/account", { account });
   const plan = region(page, "Plan");
@@ -67,6 +55,14 @@ test("the page shows the plan and its limits", async (t) => {
   await plan.getByText("10,000", { exact: true }).waitFor();
   await plan.getByText("250,000", { exact: true }).waitFor();
   await plan.getByText("5 GiB", { exact: true }).waitFor();
+
+  await page.clock.install();
+  await page.goto(`${service.address}/dashboard/categories`);
+  const current = (name: string) => page.getByRole("navigation", { name: "Dashboard" }).getByText(name, { exact: true }).waitFor();
+  await current("Pro");
+  await service.administration["accounts.setPlan"]({ id: account, plan: "business" });
+  await page.clock.fastForward(60_000);
+  await current("Business");
 });
 
 test("an owner invites a member with a link that is shown once and works once", async (t) => {
@@ -103,10 +99,10 @@ test("an owner who gives up their own role confirms it first", async (t) => {
   await page.getByRole("button", { name: "Invite somebody" }).waitFor({ state: "detached" });
 });
 
-test("an owner changes roles, and resets and removes members, whose sessions end at once", async (t) => {
-  const { page, account } = await openAccount(t);
+test("an owner changes roles, and resets and removes members, whose sessions end at once, and the table shows who reset a member", async (t) => {
+  const { id: account } = await service.newAccount();
   const bea = await newMember(service, { account, email: "bea@family.example", role: "member", password });
-  await page.reload();
+  const { page, email } = await openAccount(t, { account });
   await choose(page, "bea@family.example", "Make an owner");
   await rowOf(page, "bea@family.example").getByText("Owner", { exact: true }).waitFor();
   assert.equal((await bea.ask("POST", "/keys", {})).status, 201);
@@ -116,6 +112,7 @@ test("an owner changes roles, and resets and removes members, whose sessions end
   const link = await page.getByRole("dialog").getByRole("textbox", { name: "Sign-in link" }).inputValue();
   assert.equal((await bea.ask("GET", "/session")).status, 401);
   await page.keyboard.press("Escape");
+  await rowOf(page, "bea@family.example").getByText(`Reset by ${email}`).waitFor();
   assert.equal((await bea.ask("POST", "/sign-in/link", { token: tokenIn(link) })).status, 200);
 
   await choose(page, "bea@family.example", "Remove …");
@@ -158,29 +155,6 @@ test("a change of access asks for the password again after 10 minutes, and then 
   await rowOf(page, "later@shop.example").waitFor();
 });
 
-test("the members' table shows who reset a member", async (t) => {
-  const { page, account, email } = await openAccount(t);
-  await newMember(service, { account, email: "lost@family.example", role: "member", password });
-  await page.reload();
-  await choose(page, "lost@family.example", "New sign-in link …");
-  await page.getByRole("dialog").getByRole("button", { name: "End them and make the link" }).click();
-  await page.getByRole("dialog").getByRole("textbox", { name: "Sign-in link" }).waitFor();
-  await page.keyboard.press("Escape");
-  await rowOf(page, "lost@family.example").getByText(`Reset by ${email}`).waitFor();
-});
-
-test("the last owner cannot be removed, and the dialog says why", async (t) => {
-  const { page, email } = await openAccount(t);
-  await choose(page, email, "Remove …");
-  await page.getByRole("dialog").getByText("This is you").waitFor();
-  await page.getByRole("dialog").getByRole("button", { name: "Remove the member" }).click();
-  await page
-    .getByRole("dialog")
-    .getByRole("alert")
-    .getByText(/needs an owner/)
-    .waitFor();
-});
-
 test("a member sees who has access but cannot change it", async (t) => {
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/account?invite=true", { role: "member" });
   const members = region(page, "Members");
@@ -191,34 +165,16 @@ test("a member sees who has access but cannot change it", async (t) => {
 
 test("an email with markup is shown as text", async (t) => {
   const hostile = `<img/src=x/onerror=alert(1)>"'&amp;@evil.example`;
-  const { page, account } = await openAccount(t);
+  const { id: account } = await service.newAccount();
   await newMember(service, { account, email: hostile, role: "member" });
-  await page.reload();
+  const { page } = await openAccount(t, { account });
   await rowOf(page, hostile).waitFor();
   assert.equal(await page.locator("main img").count(), 0);
   await choose(page, hostile, "Remove …");
   await page.getByRole("dialog", { name: `Remove ${hostile}?` }).waitFor();
 });
 
-test("the password changes with the current one, and all other sessions end", async (t) => {
-  const { page, email } = await openAccount(t);
-  const other = openBrowser(service);
-  await other.ask("POST", "/sign-in", { email, password });
-  await page.getByRole("textbox", { name: "Current password" }).fill("not the password");
-  await page.getByRole("textbox", { name: "New password" }).fill("another good password");
-  await page.getByRole("button", { name: "Change the password" }).click();
-  await page.locator("input[name=currentPassword][aria-invalid=true]").waitFor();
-  assert.equal((await other.ask("GET", "/session")).status, 200);
-
-  await page.getByRole("textbox", { name: "Current password" }).fill(password);
-  await page.getByRole("button", { name: "Change the password" }).click();
-  await region(page, "Notices").getByText("The password is changed").waitFor();
-  assert.equal(await page.getByRole("textbox", { name: "New password" }).inputValue(), "");
-  assert.equal((await other.ask("GET", "/session")).status, 401);
-  assert.equal((await other.ask("POST", "/sign-in", { email, password: "another good password" })).status, 200);
-});
-
-test("the list marks this session; others can be ended one by one or all together", async (t) => {
+test("the list marks this session; others can be ended one by one or all together; a new password takes the current one and ends all others", async (t) => {
   const { page, email } = await openAccount(t);
   const others = [openBrowser(service), openBrowser(service), openBrowser(service)] as const;
   for (const [place, other] of others.entries()) {
@@ -241,9 +197,24 @@ test("the list marks this session; others can be ended one by one or all togethe
   assert.equal((await living()).length, 0);
   await sessions.getByText("Firefox on Linux").first().waitFor({ state: "detached" });
   await sessions.getByText("This one").waitFor();
+
+  const other = openBrowser(service);
+  await other.ask("POST", "/sign-in", { email, password });
+  await page.getByRole("textbox", { name: "Current password" }).fill("not the password");
+  await page.getByRole("textbox", { name: "New password" }).fill("another good password");
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.locator("input[name=currentPassword][aria-invalid=true]").waitFor();
+  assert.equal((await other.ask("GET", "/session")).status, 200);
+
+  await page.getByRole("textbox", { name: "Current password" }).fill(password);
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await region(page, "Notices").getByText("The password is changed").waitFor();
+  assert.equal(await page.getByRole("textbox", { name: "New password" }).inputValue(), "");
+  assert.equal((await other.ask("GET", "/session")).status, 401);
+  assert.equal((await other.ask("POST", "/sign-in", { email, password: "another good password" })).status, 200);
 });
 
-test("the account: axe finds nothing, and it fits a phone", async (t) => {
+test("the account: axe finds nothing, and it fits a phone; the last owner cannot be removed, and the dialog says why", async (t) => {
   const { page, email } = await openAccount(t);
   await assertAccessibleOnPhone(page);
   await page.getByRole("button", { name: "Menu" }).click();
@@ -251,8 +222,14 @@ test("the account: axe finds nothing, and it fits a phone", async (t) => {
   await assertAccessible(page);
   await page.keyboard.press("Escape");
   await choose(page, email, "Remove …");
-  await page.getByRole("dialog").getByRole("button", { name: "Remove the member" }).waitFor();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("This is you").waitFor();
   await assertAccessible(page);
+  await dialog.getByRole("button", { name: "Remove the member" }).click();
+  await dialog
+    .getByRole("alert")
+    .getByText(/needs an owner/)
+    .waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Invite somebody" }).click();
   await page.getByRole("dialog").getByLabel("Email").waitFor();

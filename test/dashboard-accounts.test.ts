@@ -5,7 +5,7 @@ import { stage } from "./support/browser.ts";
 import { newMember, openBrowser, type Browser } from "./support/dashboard.ts";
 import { assertAccessible, assertAccessibleOnPhone, visit } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
-import { password } from "./support/signed-in.ts";
+import { cookieOf, password } from "./support/signed-in.ts";
 
 const [browser, service] = await stage(startService);
 let shops = 0;
@@ -27,10 +27,7 @@ async function newOwner(): Promise<Owner> {
 async function open(t: TestContext, path: string, ...owners: Owner[]) {
   const jar = openBrowser(service);
   for (const { email } of owners) assert.equal((await jar.ask("POST", "/sign-in", { email, password })).status, 200);
-  const [name = "", value = ""] = jar.cookie.split("=", 2);
-  const { hostname } = new URL(service.address);
-  const cookie = { name, value, domain: hostname, path: "/", expires: -1, httpOnly: true, secure: false, sameSite: "Lax" as const };
-  return visit(t, browser, service.address + path, { storageState: { cookies: [cookie], origins: [] } });
+  return visit(t, browser, service.address + path, { storageState: { cookies: [cookieOf(service.address, jar.cookie)], origins: [] } });
 }
 
 async function newTab(context: BrowserContext, path: string): Promise<Page> {

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
 import { openDashboardShop, pick } from "./support/dashboard-shop.ts";
 import { allNumbered } from "./support/event-log.ts";
-import { assertAccessibleOnPhone } from "./support/pages.ts";
+import { assertAccessibleOnPhone, goWithin } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
@@ -96,7 +96,7 @@ test("a failure says so in a plain sentence, and the page can be tried again", a
   const shop = await openScene(t);
   const page = await shop.open("/usage");
   await page.route("**/dashboard/v1/audit**", (route) => route.abort());
-  await page.goto(`${service.address}/dashboard/activity`);
+  await goWithin(page, "/dashboard/activity");
   await page.getByRole("alert").getByText("The service could not be reached.").waitFor({ timeout: 15_000 });
   await page.getByRole("button", { name: "Download as CSV" }).click();
   await page.getByText("The file could not be downloaded completely.").waitFor();

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop, pick } from "./support/dashboard-shop.ts";
-import { assertAccessible, assertAccessibleOnPhone } from "./support/pages.ts";
+import { assertAccessible, assertAccessibleOnPhone, goWithin } from "./support/pages.ts";
 import type { Pet } from "./support/models.ts";
 import { startService } from "./support/service.ts";
 import { until } from "./support/until.ts";
@@ -153,10 +153,10 @@ test("the stock of all rows loads in a few requests, and can be changed in the r
   );
   const pets = (await shop.ask<Pet[]>("GET", "/pets?limit=30")).body;
   for (const { id } of pets) await shop.ask("PUT", `/store/inventory/${id}`, { quantity: 1 });
-  const page = await shop.open("/animals");
+  const page = await shop.open("/categories");
   const asked: string[] = [];
   page.on("request", (request) => void (request.url().includes("/store/inventory") && asked.push(request.url())));
-  await page.reload();
+  await goWithin(page, "/dashboard/animals");
   const row = rowOf(page, "Dog 0");
   await row.getByRole("button", { name: "One fewer of Dog 0" }).click();
   await row.getByText("Sold").waitFor();
@@ -164,11 +164,16 @@ test("the stock of all rows loads in a few requests, and can be changed in the r
   assert.ok(asked.filter((url) => url.includes("?")).length <= 5, asked.join("\n"));
 });
 
-test("an animal with an open order cannot be deleted, and the dialog says why; without one it is deleted after a confirmation", async (t) => {
+test("an animal with an open order cannot be deleted, and the dialog says why; without one it is deleted after a confirmation; choosing animals is accessible, and fits a phone", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const petId = await shop.pet("Rex", await shop.category("Dogs"));
   const order = (await shop.ask<{ id: number }>("POST", "/store/orders", { petId })).body.id;
   const page = await shop.open("/animals");
+  await page.getByRole("checkbox", { name: "Choose Rex" }).check();
+  await page.getByRole("region", { name: "Chosen animals" }).getByText("1 animal chosen").waitFor();
+  await assertAccessibleOnPhone(page);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.getByRole("checkbox", { name: "Choose Rex" }).uncheck();
   await choose(page, "Rex", "Delete");
   const dialog = page.getByRole("dialog", { name: "Delete “Rex”?" });
   await dialog.getByRole("button", { name: "Delete" }).click();
@@ -184,18 +189,18 @@ test("an animal with an open order cannot be deleted, and the dialog says why; w
 test("scrolling continues beyond the first page, with few rows in the document", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const categoryId = await shop.category("Dogs");
-  const animals = Array.from({ length: 450 }, (_, index) => ({ name: `Dog ${String(index).padStart(3, "0")}`, categoryId }));
+  const animals = Array.from({ length: 250 }, (_, index) => ({ name: `Dog ${String(index).padStart(3, "0")}`, categoryId }));
   await shop.ask("POST", "/pets/batch", animals);
   const page = await shop.open("/animals?sort=name");
   await rowOf(page, "Dog 000").waitFor();
-  for (const next of ["Dog 100", "Dog 200", "Dog 300", "Dog 400", "Dog 449"]) {
+  for (const next of ["Dog 100", "Dog 200", "Dog 249"]) {
     await until(async () => {
       await page.keyboard.press("End"); // of what has loaded so far
       return ((await names(page)).at(-1) ?? "") >= next;
     });
     assert.ok((await page.locator("tbody tr").count()) < 80);
   }
-  assert.equal(await page.getByRole("table", { name: "Animals" }).getAttribute("aria-rowcount"), "451");
+  assert.equal(await page.getByRole("table", { name: "Animals" }).getAttribute("aria-rowcount"), "251");
 });
 
 test("the palette opens the form of a new animal by keyboard alone", async (t) => {
@@ -215,7 +220,7 @@ test("the palette opens the form of a new animal by keyboard alone", async (t) =
   assert.equal(new URL(page.url()).search, "");
 });
 
-test("the palette finds animals by a word of the name, orders by number, and error codes", async (t) => {
+test("the palette finds animals by a word of the name, and orders by number", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const pet = await shop.pet("Tiny Rex", await shop.category("Dogs"));
   const { body: order } = await shop.ask<{ id: number }>("POST", "/store/orders", { petId: pet, quantity: 1 });
@@ -237,29 +242,25 @@ test("the palette finds animals by a word of the name, orders by number, and err
   await page.keyboard.press("Escape");
   await search(`order ${order.id}`, `Order ${order.id} Open`);
   await page.getByRole("heading", { level: 1, name: `Order ${order.id}` }).waitFor();
-  await search("insufficient stock", "insufficient_stock");
-  await page.waitForURL("**/reference/guides/errors#insufficient_stock");
 });
 
-test("one action tracks 180 animals, can be undone, and reports the animals that it could not change", async (t) => {
+test("one action tracks more animals than are loaded, can be undone, and reports the animals that it could not change", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const dogs = await shop.category("Dogs");
   await shop.ask(
     "POST",
     "/pets/batch",
-    Array.from({ length: 180 }, (_, index) => ({ name: `Dog ${index}`, categoryId: dogs })),
+    Array.from({ length: 105 }, (_, index) => ({ name: `Dog ${index}`, categoryId: dogs })),
   );
   const page = await shop.open("/animals");
-  await page.getByText("180 animals", { exact: true }).waitFor();
+  await page.getByText("105 animals", { exact: true }).waitFor();
   await page.getByRole("checkbox", { name: "Choose Dog 0", exact: true }).check();
   const bar = page.getByRole("region", { name: "Chosen animals" });
-  await bar.getByRole("button", { name: "Choose all 180" }).click();
-  await bar.getByText("180 animals chosen").waitFor();
-  await assertAccessibleOnPhone(page);
-  await page.setViewportSize({ width: 1280, height: 900 });
+  await bar.getByRole("button", { name: "Choose all 105" }).click();
+  await bar.getByText("105 animals chosen").waitFor();
   await bar.getByRole("button", { name: "Count stock" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Count the stock of 180" }).click();
-  await page.getByText("The stock of 180 is counted.").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Count the stock of 105" }).click();
+  await page.getByText("The stock of 105 is counted.").waitFor();
   const entries = async () => (await shop.ask<object[]>("GET", "/store/inventory?limit=100")).body.length;
   assert.equal(await entries(), 100);
   await page.getByRole("button", { name: "Undo" }).click();
@@ -273,7 +274,7 @@ test("one action tracks 180 animals, can be undone, and reports the animals that
   await page.getByRole("dialog").getByRole("button", { name: "Delete 2" }).click();
   await page.getByRole("dialog", { name: "1 stayed as they were" }).getByText("Fulfil or cancel its open orders first").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
-  await page.getByText("179 animals", { exact: true }).waitFor();
+  await page.getByText("104 animals", { exact: true }).waitFor();
 
   await page.getByRole("button", { name: "Name" }).click();
   await page.waitForURL("**/dashboard/animals?sort=name");

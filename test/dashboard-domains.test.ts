@@ -115,7 +115,7 @@ suite("Settings, Domains in the dashboard", () => {
   });
 
   test("a record that appears late is shown without a reload", async (t) => {
-    const { page } = await open(t);
+    const { page } = await open(t, await platform.project("late", { "index.html": "late" }));
     await add(page, "www.late.test");
     await card(page, "www.late.test").getByText("Waiting for DNS").waitFor();
     // Wait for the first check to end. If it asked DNS before the record existed and ended after the clock moved, the next check would be a
@@ -191,7 +191,7 @@ suite("Settings, Domains in the dashboard", () => {
   });
 
   test("a refused host name shows its error at the field, and a taken one above it with the request id", async (t) => {
-    const { page } = await open(t);
+    const { page } = await open(t, await platform.project("refusing", { "index.html": "refusing" }));
     await page.getByRole("button", { name: "Add domain" }).first().click();
     for (const [hostname, words] of [
       ["https://owner@shop.test", "without http:// or https://"],
@@ -261,7 +261,8 @@ suite("Settings, Domains in the dashboard", () => {
   });
 
   test("a hidden page sends no requests, and is up to date when it is visible again", async (t) => {
-    const { page, requests } = await open(t);
+    const id = await platform.project("hidden", { "index.html": "hidden" });
+    const { page, requests } = await open(t, id);
     await page.clock.install();
     await page.reload();
     await add(page, "www.hidden.test");
@@ -270,7 +271,7 @@ suite("Settings, Domains in the dashboard", () => {
         document.dispatchEvent(new Event("visibilitychange"))`);
     await card(page, "www.hidden.test").getByText("Waiting for DNS").waitFor();
     await idle();
-    const reads = () => requests.filter((url) => url.includes(`/projects/${project}/domains?`)).length;
+    const reads = () => requests.filter((url) => url.includes(`/projects/${id}/domains?`)).length;
     await show("hidden");
     const readBefore = reads();
     platform.dns.set("www.hidden.test", "CNAME", ["sites.test"]);

@@ -7,6 +7,7 @@ import { stage } from "./support/browser.ts";
 import { openDashboardShop } from "./support/dashboard-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import type { Pet } from "./support/models.ts";
+import { goWithin } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 import { give, summary, petsOf, textOf } from "./support/import-page.ts";
 
@@ -28,6 +29,7 @@ test("our own export, edited, changes the same animals, and a saved mapping can 
     .replace(/$/, `999999,Ghost,${dogs},sold,Dogs,\n`);
   const file = join(temporaryFolder(t), "animals.csv");
   await writeFile(file, edited.replaceAll(",", ";"));
+  await goWithin(page, "/dashboard/import");
   await give(page, file);
   await page.getByText("Name: Rex → Rexi").waitFor();
   await page.getByText("Stock: 3 → 5").waitFor();

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Locator } from "playwright-core";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop } from "./support/dashboard-shop.ts";
-import { findings, phone } from "./support/pages.ts";
+import { findings, goWithin, phone } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
@@ -26,7 +26,7 @@ test("the main action is in the same place on every page, once, and every page h
   const page = await shop.open("");
   const places: Record<string, unknown> = {};
   for (const [path, action] of Object.entries(actions)) {
-    await page.goto(`${service.address}/dashboard/${path}`);
+    await goWithin(page, `/dashboard/${path}`);
     const button = page.getByRole("main").getByRole("button", { name: action, exact: true });
     await button.waitFor();
     await page.getByRole("main").locator("p, table").first().waitFor();
@@ -83,7 +83,7 @@ test("a new animal's form creates the category whose name was typed", async (t) 
   );
 });
 
-test("the palette says that it searches, opens the guide at an error's line, and changes the colours", async (t) => {
+test("the palette says that it searches, finds error codes and opens the guide at the line of one, and changes the colours", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/categories");
   const palette = page.getByRole("dialog", { name: "Search and go to" });
@@ -112,6 +112,7 @@ test("the palette says that it searches, opens the guide at an error's line, and
 
   await search("insufficient stock");
   await palette.getByRole("button", { name: "insufficient_stock" }).click();
+  await page.waitForURL("**/reference/guides/errors#insufficient_stock");
   await page.locator("tr#insufficient_stock:focus").waitFor();
 });
 

@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import type { Deployment } from "../src/publishing/projects/deployments.ts";
 import { stage } from "./support/browser.ts";
 import { drop } from "./support/drop.ts";
-import { assertAccessibleOnPhone, findings } from "./support/pages.ts";
+import { assertAccessibleOnPhone, findings, goWithin } from "./support/pages.ts";
 import { openPlatform } from "./support/platform.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 import { packSite } from "./support/sites.ts";
@@ -170,7 +170,7 @@ suite("projects in the dashboard", () => {
     assert.deepEqual(await findings(page), []);
   });
 
-  test("the facts of deployments are in columns, and on a phone on separate lines", async (t) => {
+  test("the facts of deployments are in columns, and on a phone on separate lines; axe finds nothing, and they fit it", async (t) => {
     const id = await platform.project("columns", { "index.html": "first" });
     await platform.deploy(id, Object.fromEntries(["index.html", "a.txt", "b.txt"].map((path) => [path, "more".repeat(5_000)])));
     const { page } = await open(t, `/dashboard/projects/${id}`);
@@ -185,9 +185,8 @@ suite("projects in the dashboard", () => {
     alike(await edges(2, "right"), 2);
     alike(await edges(3, "left"), 3);
     alike(await edges(4, "left"), 2);
-    await page.setViewportSize({ width: 360, height: 740 });
-    for (const column of [2, 3, 4]) assert.deepEqual(new Set(await edges(column, "left")), new Set(await edges(3, "left")));
     await assertAccessibleOnPhone(page);
+    for (const column of [2, 3, 4]) assert.deepEqual(new Set(await edges(column, "left")), new Set(await edges(3, "left")));
   });
 
   test("a refused name or slug shows its error at the field", async (t) => {
@@ -259,18 +258,16 @@ suite("projects in the dashboard", () => {
     assert.notEqual(await page.title(), "hit");
   });
 
-  test("the pages of projects: axe finds nothing, and they fit a phone", async (t) => {
-    const id = await platform.project("axe", { "index.html": "x" });
-    await platform.deploy(id, { "index.html": "y" });
-    await platform.deploy(id, { "index.html": "z" }, { petstore: { name: 7 } });
-    for (const path of ["", `/${id}`, `/${id}/settings`]) {
-      const { page } = await open(t, `/dashboard/projects${path}`);
-      await page
-        .getByRole("table")
-        .or(page.getByRole("button", { name: /Choose a folder|Save/ }))
-        .first()
-        .waitFor();
-      await assertAccessibleOnPhone(page, path);
-    }
+  test("the list and the settings of projects: axe finds nothing, and they fit a phone", async (t) => {
+    const { id: account, key } = await platform.service.newAccount();
+    const id = await platform.project("axe", { "index.html": "x" }, { key });
+    await platform.service.ask("POST", "/projects", { key, body: { name: "Empty", slug: "axe-empty" } });
+    const { page } = await open(t, "/dashboard/projects", { account });
+    await page.getByRole("table").waitFor();
+    await assertAccessibleOnPhone(page, "the list");
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await goWithin(page, `/dashboard/projects/${id}/settings`);
+    await page.getByRole("button", { name: "Save" }).waitFor();
+    await assertAccessibleOnPhone(page, "the settings");
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
-import { assertAccessible, findings, overflow, phone } from "./support/pages.ts";
+import { assertAccessible, findings, goWithin, overflow, phone } from "./support/pages.ts";
 import { openPlatform } from "./support/platform.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 import { packSite } from "./support/sites.ts";
@@ -66,7 +66,7 @@ test("without a project or a deployment, the page shows the deploy command with 
   const lines = ["projects create my-shop", "deploy ./site --project my-shop"];
   assert.equal(await copied(), lines.map((line) => `npm run petstore -- ${line} --url ${address}`).join("\n"));
   const id = await newProject("bare-one", key);
-  await page.goto(`${address}/dashboard/projects/${id}`);
+  await goWithin(page, `/dashboard/projects/${id}`);
   assert.equal(await copied(), `npm run petstore -- deploy ./site --project bare-one --url ${address}`);
 });
 
@@ -101,8 +101,9 @@ test("no page shows a project of another account, or anything about it", async (
   const id = await platform.project("theirs-alone", { "index.html": "theirs" });
   await platform.addDomain(id, "www.theirs-alone.test");
   const { id: account } = await platform.service.newAccount("pro");
+  const { page } = await open(t, "/dashboard/projects", { account });
   for (const part of ["", "/settings", "/domains"]) {
-    const { page } = await open(t, `/dashboard/projects/${id}${part}`, { account });
+    await goWithin(page, `/dashboard/projects/${id}${part}`);
     await page.getByText("There is no such project.").waitFor();
     assert.doesNotMatch(await page.content(), /theirs-alone/);
     await page.getByRole("main").getByRole("link", { name: "All projects" }).click();

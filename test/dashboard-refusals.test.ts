@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { statuses } from "../src/platform/http/statuses.ts";
 import { stage } from "./support/browser.ts";
 import { openDashboardShop } from "./support/dashboard-shop.ts";
-import { findings } from "./support/pages.ts";
+import { findings, visit } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
@@ -51,10 +51,7 @@ test("each refusal is shown once, and only faults show their request id", async 
 });
 
 test("a wrong password is reported without a request id", async (t) => {
-  const context = await browser.newContext();
-  t.after(() => context.close());
-  const page = await context.newPage();
-  await page.goto(`${service.address}/sign-in`);
+  const { page } = await visit(t, browser, `${service.address}/sign-in`);
   await page.getByLabel("Email").fill("nobody@shop.example");
   await page.locator("input[type=password]").fill("not the password");
   await page.getByRole("button", { name: "Sign in", exact: true }).click();

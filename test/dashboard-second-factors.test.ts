@@ -62,7 +62,6 @@ test("a member sets up an authenticator app, saves the recovery codes, and signs
   await page.getByLabel("Recovery code").fill(first.toUpperCase());
   await page.getByRole("button", { name: "Continue" }).click();
   await page.waitForURL("**/dashboard**");
-  await page.goto(`${service.address}/dashboard/account`);
   await section(page).getByText("9 codes left").waitFor();
   await section(page).getByRole("button", { name: "Remove the app" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove the app" }).click();

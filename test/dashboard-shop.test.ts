@@ -63,12 +63,11 @@ suite("a shop from the dashboard", () => {
   test("the shop replaces a start page only after a confirmation, and the other files stay", async (t) => {
     const shop = await openDashboardShop(t, browser, platform.service);
     const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Old site", slug: "old-site" });
-    const page = await shop.open(`/projects/${body.id}`);
     const archive = Buffer.from(await packSite({ "petstore.json": "{}", "index.html": "my page", "menu.txt": "menu" }));
     const { status } = await shop.ask("POST", `/projects/${body.id}/deployments`, archive, { "content-type": "application/gzip" });
     assert.equal(status, 202);
     await platform.service.publishing.idle();
-    await page.reload();
+    const page = await shop.open(`/projects/${body.id}`);
     await page.getByRole("button", { name: "Publish the shop" }).click();
     await page.getByRole("dialog").getByText("index.html").waitFor();
     assert.equal((await platform.http("old-site.sites.test", "/")).body, "my page");

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
-import { visit } from "./support/pages.ts";
+import { goWithin, visit } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 
@@ -23,6 +23,7 @@ type Scene = { path: string; ready: (page: Page) => Promise<unknown> };
 const button = (name: string) => (page: Page) => page.getByRole("button", { name, exact: true }).first().waitFor();
 const text = (words: string) => (page: Page) => page.getByText(words).first().waitFor();
 
+/** One page shows them in this order, each at another path than the one before. */
 const scenes: Record<string, Scene> = {
   home: {
     path: "",
@@ -32,8 +33,8 @@ const scenes: Record<string, Scene> = {
     },
   },
   animals: { path: "/animals", ready: (page) => page.getByRole("textbox", { name: "Free units of Rex" }).waitFor() },
-  animal: { path: "/animals?animal=1", ready: button("Stop counting") },
   orders: { path: "/orders", ready: (page) => page.getByRole("link", { name: "Rex" }).waitFor() },
+  animal: { path: "/animals?animal=1", ready: button("Stop counting") },
   order: {
     path: "/orders/1",
     ready: async (page) => Promise.all([text("Placed")(page), page.getByRole("link", { name: "Rex" }).waitFor()]),
@@ -66,17 +67,19 @@ function compare(name: string, tree: string): void {
   else assert.equal(masked(tree), readFileSync(file, "utf8"), "after a wanted change: npm run trees");
 }
 
-for (const [name, { path, ready }] of Object.entries(scenes)) {
-  test(`a screen reader finds ${name} as recorded`, async (t) => {
-    const { page } = await visitSignedIn(t, browser, service, `/dashboard${path}`, { account: service.accountId });
-    await ready(page);
-    await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
-    const part = name === "animal" ? page.getByRole("dialog") : page.getByRole("main");
-    const region = name === "usage" ? part.getByRole("region", { name: "Blocked keys" }) : part;
-    compare(name, await region.ariaSnapshot());
-    if (name === "home") compare("navigation", await page.getByRole("navigation", { name: "Dashboard" }).ariaSnapshot());
-  });
-}
+test("a screen reader finds the pages of the dashboard as recorded", async (t) => {
+  const { page } = await visitSignedIn(t, browser, service, "/dashboard/account");
+  for (const [name, { path, ready }] of Object.entries(scenes))
+    await t.test(name, async () => {
+      await goWithin(page, `/dashboard${path}`);
+      await ready(page);
+      await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
+      const part = name === "animal" ? page.getByRole("dialog") : page.getByRole("main");
+      const region = name === "usage" ? part.getByRole("region", { name: "Blocked keys" }) : part;
+      compare(name, await region.ariaSnapshot());
+      if (name === "home") compare("navigation", await page.getByRole("navigation", { name: "Dashboard" }).ariaSnapshot());
+    });
+});
 
 test("a screen reader finds sign-in as recorded", async (t) => {
   const { page } = await visit(t, browser, `${service.address}/sign-in`);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
-import { assertAccessibleOnPhone, findings } from "./support/pages.ts";
+import { assertAccessibleOnPhone, findings, goWithin } from "./support/pages.ts";
 import type { Project } from "../src/publishing/projects/projects.ts";
 import { startService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
@@ -38,18 +38,6 @@ test("a request just made and a refusal appear by key and by operation, with the
   await page.getByRole("img", { name: /Requests in the last hour by minute: 3 in all/ }).waitFor();
 });
 
-test("a new request appears while the page is open", async (t) => {
-  const { page, key, name } = await openUsage(t, { perDay: 1_000, requests: 1 });
-  await page.getByRole("img", { name: /: 1 in all/ }).waitFor();
-  await service.ask("GET", "/categories", { key });
-  await page.getByRole("img", { name: /: 2 in all/ }).waitFor();
-  assert.deepEqual(await cellsOf(page, "By key", name), [name, "2", "0", "0"]);
-  await region(page, "Requests left")
-    .getByText(/^2 used/)
-    .first()
-    .waitFor();
-});
-
 test("a browser with a wrong clock shows the right time left", async (t) => {
   const { page } = await openUsage(t, { perDay: 1_000, requests: 1 });
   for (const wrongBy of [-7_200_000, 7_200_000]) {
@@ -60,11 +48,14 @@ test("a browser with a wrong clock shows the right time left", async (t) => {
   }
 });
 
-test("the page shows how many strikes a key has, and when a ban ends", async (t) => {
+test("the page shows how many strikes a key has, and when a ban ends; axe finds nothing, and it fits a phone", async (t) => {
   const { page, key, name } = await openUsage(t, { perDay: 1, requests: 4 });
   const bans = region(page, "Blocked keys");
   await bans.getByRole("table").waitFor();
   assert.deepEqual(await cellsOf(page, "Blocked keys", name), [name, "3", "197", "Works"]);
+  await page.getByRole("img", { name: /: 4 in all/ }).waitFor();
+  await page.getByText("As a table").click();
+  await assertAccessibleOnPhone(page);
   for (let i = 0; i < 200; i++) await service.ask("GET", "/pets", { key });
   await bans.getByText(/^Blocked for [\d:]+(?: s)?, until \d\d:\d\d:\d\d$/).waitFor();
 });
@@ -88,7 +79,7 @@ test("the page shows storage used and allowed, and a refused addition links to i
 
   await service.administration["accounts.setPlan"]({ ...terms, records: 1 });
   await stored.getByText("0 of 1 left").waitFor();
-  await page.goto(`${service.address}/dashboard/categories`);
+  await goWithin(page, "/dashboard/categories");
   await page.getByRole("button", { name: "New category" }).first().click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("Cats");
@@ -97,11 +88,16 @@ test("the page shows storage used and allowed, and a refused addition links to i
   await alert.getByText("Your plan has no room for this.").waitFor();
 });
 
-test("the chart can show one key or one operation, at its own address", async (t) => {
+test("a new request appears while the page is open; the chart can show one key or one operation, at its own address", async (t) => {
   const { page, key, name } = await openUsage(t, { perDay: 1_000, requests: 2 });
+  await page.getByRole("img", { name: /: 2 in all/ }).waitFor();
   await service.ask("GET", "/categories", { key });
-  await page.reload();
   await page.getByRole("img", { name: /: 3 in all/ }).waitFor();
+  assert.deepEqual(await cellsOf(page, "By key", name), [name, "3", "0", "0"]);
+  await region(page, "Requests left")
+    .getByText(/^3 used/)
+    .first()
+    .waitFor();
   await page.getByRole("button", { name: "listPets" }).click();
   await page.getByText("Only listPets is shown.").waitFor();
   await page.getByRole("img", { name: /: 2 in all/ }).waitFor();
@@ -130,20 +126,15 @@ test("the chart also has hours and days, and its table uses the reader's time zo
   assert.deepEqual(await findings(page), []);
 });
 
-test("only pages with a chart load the chart's code", async (t) => {
-  const { page, requests } = await openUsage(t, { perDay: 10, requests: 1 });
-  const isOfChart = (request: string) => /\/chart-[\w-]+\.js$/.test(request);
-  await page.getByRole("img", { name: /in all/ }).waitFor();
-  assert.equal(requests.filter(isOfChart).length, 1);
-  const elsewhere = await visitSignedIn(t, browser, service, "/dashboard/account");
-  await elsewhere.page.waitForLoadState("networkidle");
-  assert.deepEqual(elsewhere.requests.filter(isOfChart), []);
-});
-
-test("a member sees the usage, which does not count the dashboard's own requests", async (t) => {
+test("a member sees the usage, which does not count the dashboard's own requests; only pages with a chart load the chart's code", async (t) => {
   const { id: account } = await service.newAccount();
-  const { page } = await visitSignedIn(t, browser, service, "/dashboard/usage", { account, role: "member" });
+  const { page, requests } = await visitSignedIn(t, browser, service, "/dashboard/account", { account, role: "member" });
+  const isOfChart = (request: string) => /\/chart-[\w-]+\.js$/.test(request);
+  await page.waitForLoadState("networkidle");
+  assert.deepEqual(requests.filter(isOfChart), []);
+  await goWithin(page, "/dashboard/usage");
   await page.getByRole("img", { name: /: 0 in all/ }).waitFor();
+  assert.equal(requests.filter(isOfChart).length, 1);
   await page.getByText("No requests yet").waitFor();
   await page.reload();
   await page.getByRole("img", { name: /: 0 in all/ }).waitFor();
@@ -151,11 +142,4 @@ test("a member sees the usage, which does not count the dashboard's own requests
     .getByText(/^0 used/)
     .first()
     .waitFor();
-});
-
-test("usage: axe finds nothing, and it fits a phone", async (t) => {
-  const { page } = await openUsage(t, { perDay: 5, requests: 7 });
-  await page.getByRole("img", { name: /: 7 in all/ }).waitFor();
-  await page.getByText("As a table").click();
-  await assertAccessibleOnPhone(page);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { stage } from "./support/browser.ts";
 import { pick } from "./support/dashboard-shop.ts";
 import { tokenIn } from "./support/dashboard.ts";
-import { assertAccessible, assertAccessibleOnPhone, visit } from "./support/pages.ts";
+import { assertAccessible, assertAccessibleOnPhone, goWithin, visit } from "./support/pages.ts";
 import { picture } from "./support/pictures.ts";
 import { freePort } from "./support/ports.ts";
 import { startService } from "./support/service.ts";
@@ -17,8 +17,9 @@ test("an owner goes from the sign-in link to a published shop: password, passkey
   const { account } = await service.administration["accounts.create"]({ name: "Lin's Pets", plan: "free" });
   const { link } = await service.administration["members.invite"]({ account: account.id, email: "lin@pets.example", role: "owner" });
   const edge = service.publishing.addresses()!.http.port;
-  const { page, context } = await visit(t, browser, `${origin}/sign-in#token=${tokenIn(link)}`, {}, [`photos.petstore.localhost:${edge}`]);
-  const devices = await context.newCDPSession(page);
+  const { page, devtools: devices } = await visit(t, browser, `${origin}/sign-in#token=${tokenIn(link)}`, {}, [
+    `photos.petstore.localhost:${edge}`,
+  ]);
   await devices.send("WebAuthn.enable");
   const options = {
     protocol: "ctap2",
@@ -33,7 +34,7 @@ test("an owner goes from the sign-in link to a published shop: password, passkey
   await page.getByRole("button", { name: "Save and continue" }).click();
   await page.waitForURL("**/dashboard**");
 
-  await page.goto(`${origin}/dashboard/account`);
+  await goWithin(page, "/dashboard/account");
   const second = page.getByRole("region", { name: "Second step" });
   await second.getByRole("button", { name: "Add a passkey" }).click();
   await page.getByLabel("Name of the passkey").fill("Laptop");
@@ -43,12 +44,12 @@ test("an owner goes from the sign-in link to a published shop: password, passkey
   await page.getByRole("button", { name: "Sign in with a passkey" }).click();
   await page.waitForURL("**/dashboard**");
 
-  await page.goto(`${origin}/dashboard/categories`);
+  await goWithin(page, "/dashboard/categories");
   await page.getByRole("button", { name: "New category" }).first().click();
   await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("Cats");
   await page.getByRole("button", { name: "Create category" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  await page.goto(`${origin}/dashboard/animals`);
+  await goWithin(page, "/dashboard/animals");
   await page.getByRole("button", { name: "New animal" }).first().click();
   await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("Luna");
   await pick(page, "Category", "Cats");
@@ -65,7 +66,7 @@ test("an owner goes from the sign-in link to a published shop: password, passkey
   await part.getByLabel("What photo 1 shows").blur();
   await part.getByRole("img", { name: "Luna on a chair" }).waitFor();
 
-  await page.goto(`${origin}/dashboard/projects`);
+  await goWithin(page, "/dashboard/projects");
   await page.getByRole("button", { name: "Create a project" }).click();
   await page.getByLabel("Name").fill("Lin's Pets");
   await page.getByRole("button", { name: "Create the project" }).click();

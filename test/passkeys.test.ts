@@ -18,7 +18,7 @@ import type { Failure } from "./support/models.ts";
 import { assertAccessible, visit } from "./support/pages.ts";
 import { freePort } from "./support/ports.ts";
 import { edgeOfItsOwn, startService } from "./support/service.ts";
-import { password, visitSignedIn } from "./support/signed-in.ts";
+import { cookieOf, password, visitSignedIn } from "./support/signed-in.ts";
 
 const port = await freePort();
 const origin = `http://localhost:${port}`;
@@ -29,18 +29,16 @@ const section = (page: Page) => page.getByRole("region", { name: "Second step" }
 
 /** A page with an authenticator, such as a phone's, whose user it has verified or not. */
 async function open(t: TestContext, email: string, isUserVerified = true) {
-  await newMember(service, { account: service.accountId, email, role: "owner", password });
-  const visited = await visit(t, browser, `${origin}/sign-in?to=/dashboard/account`);
-  const { page, context } = visited;
-  const devices = await context.newCDPSession(page);
+  const { cookie } = await newMember(service, { account: service.accountId, email, role: "owner", password }, origin);
+  const visited = await visit(t, browser, `${origin}/dashboard/account`, {
+    storageState: { cookies: [cookieOf(origin, cookie)], origins: [] },
+  });
+  const { page, devtools: devices } = visited;
   await devices.send("WebAuthn.enable");
   const options = { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified } as const;
   const { authenticatorId } = await devices.send("WebAuthn.addVirtualAuthenticator", { options });
-  await page.getByLabel("Email").fill(email);
-  await page.getByRole("textbox", { name: "Password" }).fill(password);
-  await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await section(page).waitFor();
-  return { ...visited, devices, authenticatorId };
+  return { page, devices, authenticatorId };
 }
 
 async function addPasskey(page: Page): Promise<void> {

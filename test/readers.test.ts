@@ -1,19 +1,18 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { htmlOf } from "../src/app/reference-html.ts";
 import { apiOperations } from "../src/app/operations.ts";
 import { guides } from "../src/app/reference-texts.ts";
 import { meanings } from "../src/platform/http/statuses.ts";
-import { startBrowser } from "./support/browser.ts";
-import { findings, overflow, smallestPhone } from "./support/pages.ts";
-import { ask, startService, type TestService } from "./support/service.ts";
+import { stage } from "./support/browser.ts";
+import { lendPage } from "./support/contexts.ts";
+import { findings, overflow, smallestPhone, visit } from "./support/pages.ts";
+import { ask, startService } from "./support/service.ts";
 
 const publicUrl = "http://shop.localhost:9999";
-let shop: TestService;
-before(async () => {
-  shop = await startService({ env: { PUBLIC_URL: publicUrl } });
-});
-after(() => shop.close());
+const [, shop] = await stage(() => startService({ env: { PUBLIC_URL: publicUrl } }));
+/** A service that pages can be opened at: its public address is its own. */
+const [browser, own] = await stage(startService);
 
 const get = (path: string, headers: Record<string, string> = {}, method = "GET") => ask<string>(shop.address + path, method, { headers });
 
@@ -97,12 +96,7 @@ test("Markdown becomes markup only where it is meant: HTML in a text stays text"
 });
 
 test("with scripts a guide is a page of the reference, which nothing shifts; without them its text is there", async (t) => {
-  const own = await startService();
-  t.after(() => own.close());
-  const browser = await startBrowser();
-  t.after(() => browser.close());
-  const page = await browser.newPage();
-  await page.goto(`${own.address}/reference`);
+  const { page } = await visit(t, browser, `${own.address}/reference`);
   await page.getByRole("link", { name: "Idempotency" }).click();
   await page.getByRole("heading", { level: 1, name: "Idempotency" }).waitFor();
   await page.reload();
@@ -112,21 +106,18 @@ test("with scripts a guide is a page of the reference, which nothing shifts; wit
   );
   assert.ok((shift as number) <= 0.02, String(shift));
   const plain = await browser.newPage({ javaScriptEnabled: false });
+  t.after(() => plain.close());
   await plain.goto(`${own.address}/reference/listPets`);
   assert.ok(await plain.getByRole("heading", { level: 1, name: "List pets" }).isVisible());
 });
 
-test("the text of a page can be read while its scripts are still on their way, and the application takes its place", async (t) => {
-  const own = await startService();
-  t.after(() => own.close());
-  const browser = await startBrowser();
-  t.after(() => browser.close());
+test("the text of a page can be read while its scripts are still on their way, and the application takes its place", async () => {
   for (const [path, title, colorScheme] of [
     ["/reference", "Pet Store API", "light"],
     ["/reference/createOrder", "Place an order", "dark"],
     ["/reference/guides/limits", "Limits", "light"],
   ] as const) {
-    const page = await browser.newPage({ colorScheme, viewport: smallestPhone });
+    const { page, giveBack } = await lendPage(browser, own.address, { colorScheme, viewport: smallestPhone });
     const description = Promise.withResolvers<void>();
     await page.route("**/openapi.json", async (route) => {
       await description.promise;
@@ -143,16 +134,14 @@ test("the text of a page can be read while its scripts are still on their way, a
     await page.getByRole("banner").waitFor();
     assert.equal(await early.count(), 0);
     assert.equal(await heading.count(), 1);
-    await page.close();
+    await page.unrouteAll();
+    await giveBack();
   }
 });
 
 test("if the description cannot be loaded, the page says so in place of its text", async (t) => {
-  const own = await startService();
-  t.after(() => own.close());
-  const browser = await startBrowser();
-  t.after(() => browser.close());
   const page = await browser.newPage();
+  t.after(() => page.close());
   await page.route("**/openapi.json", (route) => route.abort());
   await page.goto(`${own.address}/reference/listPets`);
   await page.getByRole("button", { name: "Try again" }).waitFor();

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page }
 export type PageOptions = BrowserContextOptions & { /** The browser has no file of the service yet. */ isFirstVisit?: boolean };
 
 /** A page for one test, and what gives it back: nothing of the test is left for the next but files in the browser's cache. */
-export type Lent = { page: Page; context: BrowserContext; giveBack: () => Promise<void> };
+export type Lent = { page: Page; context: BrowserContext; devtools: CDPSession; giveBack: () => Promise<void> };
 
 /** A page that one test after another uses, until one has done with it what nothing takes back. */
 type Shared = { page: Page; context: BrowserContext; devtools: CDPSession; isChanged: () => boolean };
@@ -23,7 +23,8 @@ export async function lendPage(browser: Browser, origin: string, { isFirstVisit,
   const { viewport: size, storageState, timezoneId, permissions, colorScheme, ...more } = options;
   if (Object.keys(more).length > 0 || typeof storageState === "string") {
     const context = await browser.newContext({ ...usual, ...options });
-    return { page: await context.newPage(), context, giveBack: () => context.close() };
+    const page = await context.newPage();
+    return { page, context, devtools: await context.newCDPSession(page), giveBack: () => context.close() };
   }
   const shared = free.get(browser)?.pop() ?? (await openShared(browser));
   const { page, context, devtools } = shared;
@@ -33,7 +34,7 @@ export async function lendPage(browser: Browser, origin: string, { isFirstVisit,
   if (timezoneId) await devtools.send("Emulation.setTimezoneOverride", { timezoneId });
   if (colorScheme) await page.emulateMedia({ colorScheme });
   if (size) await page.setViewportSize(size);
-  return { page, context, giveBack: () => giveBack(browser, shared, origin) };
+  return { page, context, devtools, giveBack: () => giveBack(browser, shared, origin) };
 }
 
 async function openShared(browser: Browser): Promise<Shared> {
@@ -63,6 +64,7 @@ async function giveBack(browser: Browser, shared: Shared, origin: string): Promi
   await page.goto("about:blank");
   await Promise.all([context.clearCookies(), context.clearPermissions(), context.setOffline(false)]);
   await Promise.all([page.setViewportSize(viewport), page.emulateMedia(usualMedia), page.mouse.move(-1, -1)]);
+  await devtools.send("WebAuthn.disable");
   await devtools.send("Emulation.setTimezoneOverride", { timezoneId: "" });
   await devtools.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
   free.set(browser, [...(free.get(browser) ?? []), shared]);

@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
-import axe, { type AxeResults } from "axe-core";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import { fileURLToPath } from "node:url";
+import type { AxeResults } from "axe-core";
+import type { Browser, BrowserContext, CDPSession, Page } from "playwright-core";
 import { lendPage, type PageOptions } from "./contexts.ts";
 
-export type Visit = { page: Page; context: BrowserContext; /** Every request that the page has made. */ requests: string[] };
+export type Visit = {
+  page: Page;
+  context: BrowserContext;
+  /** What this sets of authenticators and the time zone ends with the visit. */
+  devtools: CDPSession;
+  /** Every request that the page has made. */
+  requests: string[];
+};
 
 /** Narrow as a small phone. */
 export const phone = { width: 360, height: 740 };
@@ -22,7 +31,7 @@ export async function visit(
   options: PageOptions = {},
   hosts: string[] = [],
 ): Promise<Visit> {
-  const { page, context, giveBack } = await lendPage(browser, new URL(url).origin, options);
+  const { page, context, devtools, giveBack } = await lendPage(browser, new URL(url).origin, options);
   const requests: string[] = [];
   const errors: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
@@ -44,8 +53,28 @@ export async function visit(
   await page.goto(url);
   await page.getByRole("heading").first().waitFor();
   await page.locator(".early-text").waitFor({ state: "detached" });
-  return { page, context, requests };
+  return { page, context, devtools, requests };
 }
+
+/**
+ * Shows another path of the dashboard as a link in the page would, without loading it: that takes a third of the CPU time of a load.
+ * Returns when nothing of the previous page is left. Paths of one route, such as those of two orders, keep their page: they need a load.
+ */
+export async function goWithin(page: Page, path: string): Promise<void> {
+  const heading = page.getByRole("heading", { level: 1 }).first();
+  await heading.waitFor();
+  await page.evaluate(`{
+    const to = new URL(${JSON.stringify(path)}, location.href);
+    if (to.pathname === location.pathname) throw new Error("the page is at this path already");
+    document.querySelector("h1").setAttribute("data-left", "");
+    history.pushState(null, "", to);
+  }`);
+  await page.locator("h1[data-left]").waitFor({ state: "detached" });
+  await heading.waitFor();
+}
+
+/** Minified, since it is sent to each page that is looked at. */
+const axeSource = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 type Asked = {
   rules?: string[];
@@ -56,8 +85,8 @@ type Asked = {
 
 /** What axe finds against WCAG 2.2 and good practice, by all rules, these alone or all without some, each as `rule: element`. */
 export async function findings(page: Page, { rules, without = [], within = "[document]" }: Asked = {}): Promise<string[]> {
-  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axe.source);
-  await page.evaluate("document.getAnimations().forEach((one) => one instanceof CSSTransition && one.finish())");
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axeSource);
+  await finishTransitions(page);
   const off = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
   const options = JSON.stringify({ resultTypes: ["violations"], rules: off, ...(rules && { runOnly: rules }) });
   const { violations } = await page.evaluate<AxeResults>(`axe.run({ include: ${within} }, ${options})`);
@@ -67,26 +96,27 @@ export async function findings(page: Page, { rules, without = [], within = "[doc
 /** Checks that axe finds nothing on the page as it stands, in light colours and, where only the colours differ, in dark ones. */
 export async function assertAccessible(page: Page, message = ""): Promise<void> {
   assert.deepEqual(await findings(page), [], `${message} in light colours`);
-  await inDark(page, () => assertContrast(page, `${message} in dark colours`));
+  await changeColours(page, "dark");
+  assert.deepEqual(await findings(page, { rules: ["color-contrast"] }), [], `${message} in dark colours`);
+  await changeColours(page, "light");
 }
 
-async function assertContrast(page: Page, message: string): Promise<void> {
-  assert.deepEqual(await findings(page, { rules: ["color-contrast"] }), [], message);
-}
-
-/** Checks that axe finds nothing on the page, wide and on a phone, and that the page fits the phone. The window stays as narrow as the phone. */
+/** Checks that axe finds nothing on the page, as wide as it is and on a phone, and that the page fits the phone. The window stays as narrow as that. */
 export async function assertAccessibleOnPhone(page: Page, message = ""): Promise<void> {
+  const wasOnPhone = page.viewportSize()?.width === phone.width;
   assert.deepEqual(await findings(page), [], `${message} in light colours`);
   await rememberLooks(page, "light");
-  await inDark(page, async () => {
-    await assertContrast(page, `${message} in dark colours`);
-    await rememberLooks(page, "dark");
-    await page.setViewportSize(smallestPhone);
-    assert.equal(await overflow(page), 0, `${message} 320 px wide`);
-    await page.setViewportSize(phone);
-    assert.equal(await overflow(page), 0, message);
-    assert.deepEqual(await newContrast(page, "dark"), [], `${message} on a phone in dark colours`);
-  });
+  // both widths in dark colours before light ones return: each change of colours takes a tenth of the whole
+  await changeColours(page, "dark");
+  assert.deepEqual(await findings(page, { rules: ["color-contrast"] }), [], `${message} in dark colours`);
+  await rememberLooks(page, "dark");
+  await page.setViewportSize(smallestPhone);
+  assert.equal(await overflow(page), 0, `${message} 320 px wide`);
+  await page.setViewportSize(phone);
+  assert.equal(await overflow(page), 0, message);
+  if (wasOnPhone) return changeColours(page, "light");
+  assert.deepEqual(await newContrast(page, "dark"), [], `${message} on a phone in dark colours`);
+  await changeColours(page, "light");
   assert.deepEqual(await findings(page, { without: ["color-contrast"] }), [], `${message} on a phone`);
   assert.deepEqual(await newContrast(page, "light"), [], `${message} on a phone in light colours`);
 }
@@ -107,17 +137,19 @@ async function rememberLooks(page: Page, scheme: Scheme): Promise<void> {
 
 /** What axe finds against the contrast of what looks other than it did. To look at the rest again would take half the time of a test. */
 async function newContrast(page: Page, scheme: Scheme): Promise<string[]> {
+  await finishTransitions(page);
   const within = `[...document.querySelectorAll("*")].filter((one) => one.checkVisibility() && looks.${scheme}.get(one) !== ${look}(one))`;
   if (await page.evaluate<boolean>(`${within}.length === 0`)) return [];
   return findings(page, { rules: ["color-contrast"], within });
 }
 
-async function inDark(page: Page, check: () => Promise<void>): Promise<void> {
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.locator("html:not([data-mantine-color-scheme=light])").waitFor();
-  await check();
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.locator("html:not([data-mantine-color-scheme=dark])").waitFor();
+async function finishTransitions(page: Page): Promise<void> {
+  await page.evaluate("document.getAnimations().forEach((one) => one instanceof CSSTransition && one.finish())");
+}
+
+async function changeColours(page: Page, scheme: Scheme): Promise<void> {
+  await page.emulateMedia({ colorScheme: scheme });
+  await page.locator(`html:not([data-mantine-color-scheme=${scheme === "dark" ? "light" : "dark"}])`).waitFor();
 }
 
 /** By how many pixels a page is wider than its window. */

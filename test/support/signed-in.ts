@@ -1,5 +1,5 @@
 import type { TestContext } from "node:test";
-import type { Browser as Chromium } from "playwright-core";
+import type { Browser as Chromium, Cookie } from "playwright-core";
 import type { PageOptions } from "./contexts.ts";
 import { newMember } from "./dashboard.ts";
 import { visit, type Visit } from "./pages.ts";
@@ -21,10 +21,14 @@ export async function visitSignedIn(
   people += 1;
   const address = email ?? `person${people}@shop.example`;
   const { cookie } = await newMember(service, { account, role, email: address, password });
-  const [name = "", value = ""] = cookie.split("=", 2);
-  const { hostname } = new URL(service.address);
-  const session = { name, value, domain: hostname, path: "/", expires: -1, httpOnly: true, secure: false, sameSite: "Lax" as const };
-  const visited = await visit(t, browser, service.address + path, { ...options, storageState: { cookies: [session], origins: [] } }, hosts);
+  const storageState = { cookies: [cookieOf(service.address, cookie)], origins: [] };
+  const visited = await visit(t, browser, service.address + path, { ...options, storageState }, hosts);
   await visited.page.getByRole("heading", { level: 1 }).waitFor();
   return { ...visited, email: address };
+}
+
+/** The cookie of a session, as a page of this origin has it. */
+export function cookieOf(origin: string, cookie: string): Cookie {
+  const [name = "", value = ""] = cookie.split("=", 2);
+  return { name, value, domain: new URL(origin).hostname, path: "/", expires: -1, httpOnly: true, secure: false, sameSite: "Lax" };
 }
