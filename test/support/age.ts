@@ -17,8 +17,8 @@ export async function encryptCheaply(file: string, passphrase: string): Promise<
 
 /** Until the test ends, the program in this process encrypts so too. A unit test holds its own cost. */
 export function encryptAllCheaply(t: TestContext): void {
-  const set = Encrypter.prototype.setScryptWorkFactor;
+  const set: (factor: number) => void = Reflect.get(Encrypter.prototype, "setScryptWorkFactor");
   t.mock.method(Encrypter.prototype, "setScryptWorkFactor", function (this: Encrypter) {
-    set.call(this, workFactor);
+    Reflect.apply(set, this, [workFactor]);
   });
 }
