@@ -8,22 +8,8 @@
  * `runInGroup` has further codes.
  */
 import { parseArgs } from "node:util";
-import { measureBackup } from "./backup.ts";
-import { measureCustomDomains } from "./custom-domains.ts";
-import { measureDashboard } from "./dashboard.ts";
-import { measureEdge } from "./edge.ts";
 import type { Suite } from "./figures.ts";
-import { measureFirstLoads } from "./first-load.ts";
 import { runInGroup } from "./group.ts";
-import { measureHostile } from "./hostile.ts";
-import { measureLight } from "./light.ts";
-import { measureLimits } from "./limits.ts";
-import { measurePaging } from "./paging.ts";
-import { measurePeers } from "./peers.ts";
-import { measurePostgres } from "./postgres.ts";
-import { measurePublishing } from "./publishing.ts";
-import { measureStore } from "./store.ts";
-import { measureWebhooks } from "./webhooks.ts";
 import {
   compareRow,
   headingLines,
@@ -38,21 +24,22 @@ import {
   type SuiteName,
 } from "./table.ts";
 
-const suites: Record<SuiteName, Suite> = {
-  store: measureStore,
-  peers: measurePeers,
-  paging: measurePaging,
-  limits: measureLimits,
-  postgres: measurePostgres,
-  publishing: measurePublishing,
-  edge: measureEdge,
-  domains: measureCustomDomains,
-  dashboard: measureDashboard,
-  pages: measureFirstLoads,
-  hostile: measureHostile,
-  backup: measureBackup,
-  light: measureLight,
-  webhooks: measureWebhooks,
+/** Loads a suite once its turn has come: a wrong command line needs none. */
+const suites: Record<SuiteName, () => Promise<Suite>> = {
+  store: async () => (await import("./store.ts")).measureStore,
+  peers: async () => (await import("./peers.ts")).measurePeers,
+  paging: async () => (await import("./paging.ts")).measurePaging,
+  limits: async () => (await import("./limits.ts")).measureLimits,
+  postgres: async () => (await import("./postgres.ts")).measurePostgres,
+  publishing: async () => (await import("./publishing.ts")).measurePublishing,
+  edge: async () => (await import("./edge.ts")).measureEdge,
+  domains: async () => (await import("./custom-domains.ts")).measureCustomDomains,
+  dashboard: async () => (await import("./dashboard.ts")).measureDashboard,
+  pages: async () => (await import("./first-load.ts")).measureFirstLoads,
+  hostile: async () => (await import("./hostile.ts")).measureHostile,
+  backup: async () => (await import("./backup.ts")).measureBackup,
+  light: async () => (await import("./light.ts")).measureLight,
+  webhooks: async () => (await import("./webhooks.ts")).measureWebhooks,
 };
 /** A suite that runs only if it is named, and writes its tables into docs/scaling.md. */
 const scaling = "scaling";
@@ -94,7 +81,8 @@ async function measure(names: SuiteName[], isQuick: boolean): Promise<number> {
   console.log(headingLines.join("\n"));
   for (const name of names) {
     const rows: Row[] = [];
-    for await (const figure of suites[name]({ isQuick })) {
+    const suite = await suites[name]();
+    for await (const figure of suite({ isQuick })) {
       const row = rowOf(name, figure);
       rows.push(row);
       console.log(lineOf(row));
@@ -109,7 +97,8 @@ async function check(names: SuiteName[]): Promise<number> {
   const found: Finding[] = [];
   for (const name of names) {
     const committed = new Map(readRows().flatMap((row) => (row.suite === name ? [[row.id, row] as const] : [])));
-    for await (const figure of suites[name]({ isQuick: false })) {
+    const suite = await suites[name]();
+    for await (const figure of suite({ isQuick: false })) {
       report(found, compareRow(figure, committed.get(figure.id)));
       committed.delete(figure.id);
     }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { encryptCheaply } from "./support/age.ts";
+import { encryptAllCheaply, encryptCheaply } from "./support/age.ts";
 import { contentsOf, done, refused } from "./support/backups.ts";
 import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
@@ -13,6 +13,7 @@ import { made } from "./support/shop.ts";
 const newPlace = (t: TestContext) => ({ DATA_DIR: join(temporaryFolder(t), "data") });
 
 test("the command says that the key is in clear, and encrypts with a passphrase", async (t) => {
+  encryptAllCheaply(t);
   const folder = temporaryFolder(t);
   const service = await startService();
   t.after(() => service.close());

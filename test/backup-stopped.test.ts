@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { before, test, type TestContext } from "node:test";
@@ -23,11 +23,16 @@ const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 let folder: string;
 let dataDir: string;
 let file: string;
+/** The same without the counters, for what nothing stops. */
+let small: { dataDir: string; file: string };
 before(async (t) => {
   folder = temporaryFolder(t as TestContext);
   dataDir = join(folder, "data");
   file = join(folder, "backup");
   await createAccount(dataDir);
+  small = { dataDir: join(folder, "small"), file: join(folder, "small-backup") };
+  cpSync(dataDir, small.dataDir, { recursive: true });
+  await done({ DATA_DIR: small.dataDir }, "backup", small.file);
   // counters that do not compress make each command take a while
   const line = (): string => JSON.stringify([randomBytes(300_000).toString("base64"), 1, 1, 1]);
   writeFileSync(join(dataDir, "limits.state"), `${Array.from({ length: 25 }, line).join("\n")}\n`);
@@ -146,9 +151,9 @@ test("two backups to one file at once leave one whole file, and no file of the u
 test("a backup that has begun before a restore --replace has all of the old state; one that begins meanwhile is refused in one line", async (t) => {
   const place = join(temporaryFolder(t), "data");
   const env = { DATA_DIR: place };
-  await done(env, "restore", file);
+  await done(env, "restore", small.file);
   const { source, secrets } = await openBackupSource(loadSettings(env), true);
-  await done(env, "restore", file, "--replace");
+  await done(env, "restore", small.file, "--replace");
   const target = join(place, "..", "old");
   const options = { program: "1.2.0", now: 1, secrets, progress: () => undefined, passphrase: undefined };
   await writeBackup(target, source, options);
@@ -172,10 +177,10 @@ test("a backup that has begun before a restore --replace has all of the old stat
 test("a place that cannot be used is refused in one line", async (t) => {
   const disk = mountSmallDisk(t, 1 << 20);
   execFileSync("mount", ["-o", "remount,ro", disk.path]);
-  const env = { DATA_DIR: dataDir };
+  const env = { DATA_DIR: small.dataDir };
   await refused(env, /cannot be used \(EROFS\): the file system is read-only: no backup was made/, "backup", join(disk.path, "backup"));
-  await refused({ DATA_DIR: disk.path }, /read-only|EROFS/, "restore", file);
-  await refused(env, /there is no folder|is not a folder/, "backup", join(file, "backup"));
+  await refused({ DATA_DIR: disk.path }, /read-only|EROFS/, "restore", small.file);
+  await refused(env, /there is no folder|is not a folder/, "backup", join(small.file, "backup"));
   await refused(env, /the name is too long/, "backup", join(folder, "x".repeat(300)));
   const { withFaultsNamed } = await import("../src/backup/faults.ts");
   const closed = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES", syscall: "open", path: "/closed" });
@@ -189,21 +194,21 @@ test("a place that cannot be used is refused in one line", async (t) => {
 
 test("--every says how long each backup took, records its time, and ends with code 0 on a signal between two", async (t) => {
   const to = temporaryFolder(t);
-  rmSync(join(dataDir, "petstore.last-backup"), { force: true });
+  rmSync(join(small.dataDir, "petstore.last-backup"), { force: true });
   const child = spawn(process.execPath, [main, "backup", "--to", to, "--every", "1h"], {
-    env: { ...inherited(), DATA_DIR: dataDir },
+    env: { ...inherited(), DATA_DIR: small.dataDir },
     stdio: ["ignore", "pipe", "inherit"],
   });
   t.after(() => child.kill("SIGKILL"));
   // A backup yields the processor to other processes, so nothing bounds the time that it takes.
   const [out] = (await once(createInterface(child.stdout), "line")) as [string];
-  assert.match(out, /^Backed up \d+ rows and 0 published files \([\d.]+ MB\) in \d+\.\d s, and checked the file\./);
+  assert.match(out, /^Backed up \d+ rows and 0 published files \([\d.]+ kB\) in \d+\.\d s, and checked the file\./);
   child.kill("SIGTERM");
   assert.deepEqual(await once(child, "close"), [0, null]);
   const [name = ""] = readdirSync(to);
   const [, ...time] = /(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(name) ?? [];
   const [year, month, day, hour, minute, second] = time.map(Number) as [number, number, number, number, number, number];
-  const sinceName = lastBackupAt(dataDir)! - Date.UTC(year, month - 1, day, hour, minute, second);
+  const sinceName = lastBackupAt(small.dataDir)! - Date.UTC(year, month - 1, day, hour, minute, second);
   assert.ok(sinceName >= 0 && sinceName < 60_000, `${sinceName} ms`);
   assert.deepEqual(Object.keys(contentsOf(to)), [join(to, name)]);
 });

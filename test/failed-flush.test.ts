@@ -50,61 +50,50 @@ async function kill(server: ServerProcess): Promise<void> {
   await server.ended;
 }
 
-test("after a failed flush, a kill, a restart, more writes and a power cut, every acknowledged write is there", async (t) => {
+test("after a failed flush", async (t) => {
   const { folder, disk, start, dataDir } = await openShop(t);
   const first = await start(failedFlush);
   const key = await createAccount(dataDir);
-  const acknowledged = await addCategories(first.address, key, "Before", writesMax);
-  assert.ok(acknowledged.length < writesMax, "a flush failed");
-  await kill(first.server);
-  await disk.replay(first.recording);
+  const acknowledged = await addCategories(first.address, key, "First", 1);
+  await until(() => existsSync(join(dataDir, "limits.state")));
+  const before = await addCategories(first.address, key, "Before", writesMax);
+  assert.ok(before.length < writesMax, "a flush failed");
+  acknowledged.push(...before);
+  const lostOf = async (address: string): Promise<string[]> => {
+    const names = await namesAt(address, key);
+    return acknowledged.filter((name) => !names.includes(name));
+  };
+
+  await t.test("the process ends with one line and exit code 74", async () => {
+    assert.equal(await first.server.ended, 74);
+    const fatal = first.server.log().filter(({ level }) => level >= 60);
+    assert.deepEqual(
+      fatal.map(({ msg }) => msg),
+      ["the disk failed to flush the database's log: exiting, so that no more writes are acknowledged"],
+    );
+    assert.equal(first.server.err(), "");
+  });
+
+  await t.test("and a power cut, the files beside the database are complete", async () => {
+    await disk.replay(first.recording);
+    const afterCut = join(folder, "after-first-cut");
+    disk.image(afterCut);
+    for (const name of ["secrets.key", "limits.state", "first-sign-in"]) {
+      assert.match(readFileSync(join(afterCut, name), "latin1"), /^[ -~\n]+\n$/, name);
+    }
+  });
 
   const second = await start();
-  const later = await addCategories(second.address, key, "After", 30);
-  assert.equal(later.length, 30);
-  await kill(second.server);
-  await disk.replay(second.recording);
+  await t.test("the next start serves every acknowledged write", async () => assert.deepEqual(await lostOf(second.address), []));
 
-  const afterCut = join(folder, "after-cut");
-  disk.image(afterCut);
-  const third = spawnServer(t, afterCut);
-  const names = await namesAt(await addressOf(third), key);
-  const lost = [...acknowledged, ...later].filter((name) => !names.includes(name));
-  assert.deepEqual(lost, []);
-});
-
-test("a failed flush ends the process with one line and exit code 74; the next start serves every acknowledged write", async (t) => {
-  const { start, dataDir } = await openShop(t);
-  const { server, address } = await start(failedFlush);
-  const key = await createAccount(dataDir);
-  const acknowledged = await addCategories(address, key, "Before", writesMax);
-  assert.equal(await server.ended, 74);
-  const fatal = server.log().filter(({ level }) => level >= 60);
-  assert.deepEqual(
-    fatal.map(({ msg }) => msg),
-    ["the disk failed to flush the database's log: exiting, so that no more writes are acknowledged"],
-  );
-  assert.equal(server.err(), "");
-
-  const next = spawnServer(t, dataDir);
-  const names = await namesAt(await addressOf(next), key);
-  assert.deepEqual(
-    acknowledged.filter((name) => !names.includes(name)),
-    [],
-  );
-});
-
-test("after a power cut the files beside the database are complete", async (t) => {
-  const { start, dataDir, disk, folder } = await openShop(t);
-  const { server, address, recording } = await start();
-  const key = await createAccount(dataDir);
-  await addCategories(address, key, "Before", 1);
-  await until(async () => existsSync(join(dataDir, "limits.state")));
-  await kill(server);
-  await disk.replay(recording);
-  const afterCut = join(folder, "after-cut");
-  disk.image(afterCut);
-  for (const name of ["secrets.key", "limits.state", "first-sign-in"]) {
-    assert.match(readFileSync(join(afterCut, name), "latin1"), /^[ -~\n]+\n$/, name);
-  }
+  await t.test("a restart, more writes, a kill and a power cut, every acknowledged write is there", async () => {
+    const later = await addCategories(second.address, key, "After", 30);
+    assert.equal(later.length, 30);
+    acknowledged.push(...later);
+    await kill(second.server);
+    await disk.replay(second.recording);
+    const afterCut = join(folder, "after-cut");
+    disk.image(afterCut);
+    assert.deepEqual(await lostOf(await addressOf(spawnServer(t, afterCut))), []);
+  });
 });

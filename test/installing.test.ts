@@ -52,8 +52,9 @@ function clone(t: TestContext, { withPages = false }: { withPages?: boolean } = 
   }
   copyFileSync(join(root, "node_modules/.package-lock.json"), join(folder, "node_modules/.package-lock.json"));
   if (withPages) symlinkSync(join(root, "web/node_modules"), join(folder, "web/node_modules"));
+  const env = { PATH: "", NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
   const run = (script: string, ...args: string[]) =>
-    spawnSync(process.execPath, [join(folder, "bin", script), ...args], { env: { PATH: "" }, encoding: "utf8", timeout: 120_000 });
+    spawnSync(process.execPath, [join(folder, "bin", script), ...args], { env, encoding: "utf8", timeout: 120_000 });
   return { folder, run };
 }
 

@@ -10,6 +10,7 @@ import { temporaryFolder } from "./support/folder.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const command = join(root, "bin", "petstore.mjs");
+const { NODE_COMPILE_CACHE } = process.env;
 /** Removes `process.execve`, which Node before 22.15 does not have. */
 const withoutExecve = ["--import", "data:text/javascript,process.execve = undefined"];
 
@@ -19,7 +20,7 @@ function launch(t: TestContext, ...args: string[]) {
   const otherNode = join(folder, "node");
   copyFileSync(process.execPath, otherNode);
   const child = spawn(otherNode, [...withoutExecve, command, ...args], {
-    env: { DATA_DIR: join(folder, "data"), PORT: "0", EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0" },
+    env: { NODE_COMPILE_CACHE, DATA_DIR: join(folder, "data"), PORT: "0", EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   t.after(() => child.kill("SIGKILL"));
@@ -56,6 +57,7 @@ test("when npm is killed, the service shuts down in order", async (t) => {
   const script = 'node "$0" serve; true'; // the shell stands for npm; `true` keeps it from replacing itself with the service
   const npm = spawn("/bin/sh", ["-c", script, command], {
     env: {
+      NODE_COMPILE_CACHE,
       PATH: dirname(process.execPath),
       npm_lifecycle_event: "start",
       DATA_DIR: join(folder, "data"),
@@ -93,7 +95,10 @@ function withBrokenNode(t: TestContext) {
   writeFileSync(pinned, Uint8Array.of(0x7f, 0x45, 0x4c, 0x46), { mode: 0o755 });
   cpSync(join(root, "bin"), join(folder, "bin"), { recursive: true });
   return (...flags: string[]) =>
-    spawnSync(process.execPath, [...flags, join(folder, "bin", "petstore.mjs"), "settings", "--json"], { env: {}, encoding: "utf8" });
+    spawnSync(process.execPath, [...flags, join(folder, "bin", "petstore.mjs"), "settings", "--json"], {
+      env: { NODE_COMPILE_CACHE },
+      encoding: "utf8",
+    });
 }
 
 test("if the installed Node cannot run, the user's Node 26 runs the command, and an older Node is refused in one line", (t) => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test, type TestContext } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import type { Project } from "../src/publishing/projects/projects.ts";
 import type { InventoryItem } from "./support/models.ts";
@@ -14,6 +15,8 @@ import { exampleSite, made, newCategory, newPet } from "./support/shop.ts";
 import { until } from "./support/until.ts";
 
 const lockedMs = 4_000;
+/** Between two orders of the other account: each either waits for the lock or not, so a few show it. */
+const pauseMs = 150;
 
 /** A node of its own process on PostgreSQL, and two accounts of it, each with an animal in stock; the second has a published site. */
 async function openScene(t: TestContext) {
@@ -79,6 +82,7 @@ test("a row that is locked for four seconds delays only the orders for it: anoth
   while (performance.now() - since < lockedMs) {
     assert.equal((await order(other)).status, 201);
     assert.equal((await visit()).status, 200);
+    await pause(pauseMs);
   }
   await blocker.query("ROLLBACK");
 

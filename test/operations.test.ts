@@ -3,23 +3,24 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
-import { suite, test } from "node:test";
+import { suite, test, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import sql from "sql-template-tag";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { addressOf, createAccount, keyIn, signInLinkIn, spawnServer, type ServerProcess } from "./support/process.ts";
+import { addressOf, createAccount, keyIn, signInLinkIn, spawnServer } from "./support/process.ts";
 import { freePort } from "./support/ports.ts";
 import { openRaw } from "./support/raw.ts";
+import { refusedStarts } from "./support/refused-starts.ts";
 import { ask, startService } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
-/** Waits for a server that must not start, and gives the one line that it said. */
-async function refusalOf(server: ServerProcess): Promise<string> {
-  assert.equal(await server.ended, 1);
-  assert.match(server.err(), /^petstore: [^\n]+\n$/, "one line");
-  assert.equal(server.out(), "");
-  return server.err();
+/** A port that something else listens at until the test ends. */
+async function takenPort(t: TestContext): Promise<string> {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  t.after(() => other.close());
+  return String((other.address() as AddressInfo).port);
 }
 
 suite("a server as a process", { concurrency: 2 }, () => {
@@ -77,108 +78,109 @@ suite("a server as a process", { concurrency: 2 }, () => {
     assert.equal((await ask(`${url}/v1/account`, "GET", { key })).status, 200);
   });
 
-  test("the log is one JSON object a line, with the request's id, and never a key, a query or a body", async (t) => {
-    const server = spawnServer(t, temporaryFolder(t));
+  test("a server that runs", async (t) => {
+    const dataDir = temporaryFolder(t);
+    const server = spawnServer(t, dataDir);
     const address = await addressOf(server);
-    const key = keyIn(server.out());
-    const secret = "hush-hush";
-    const replies = [
-      await ask(`${address}/v1/pets?q=${secret}`, "GET", { key }),
-      await ask(`${address}/v1/pets?key=${key}`, "GET", { key: "", headers: { "x-api-key": key } }),
-      await ask(`${address}/v1/categories`, "POST", { key, body: { name: secret }, headers: { "idempotency-key": secret } }),
-      await ask(`${address}/v1/nothing?${secret}`, "GET", { key: `${key}${secret}` }),
-      await ask(`${address}/openapi.json?${secret}`, "GET", { headers: { cookie: secret } }),
-    ];
-    const ids = replies.map(({ headers }) => headers.get("x-request-id"));
-    for (const id of ids) await server.logged(({ requestId }) => requestId === id);
-    server.kill("SIGTERM");
-    assert.equal(await server.ended, 0);
 
-    const lines = server.log().filter(({ requestId }) => requestId !== undefined);
-    assert.deepEqual(
-      lines.map(({ requestId, method, path, status }) => [requestId, method, path, status]),
-      [
-        [ids[0], "GET", "/v1/pets", 200],
-        [ids[1], "GET", "/v1/pets", 400],
-        [ids[2], "POST", "/v1/categories", 201],
-        [ids[3], "GET", "/v1/nothing", 401],
-        [ids[4], "GET", "/openapi.json", 200],
-      ],
-    );
-    const logged = server.out().replace(/^.*"msg":"first start".*\n/m, "");
-    assert.doesNotMatch(logged, /ps[kp]_/);
-    assert.doesNotMatch(logged, new RegExp(secret));
-    assert.equal(server.err(), "");
-    for (const line of logged.trim().split("\n")) assert.equal(typeof JSON.parse(line), "object");
+    await t.test("GET /healthz and GET /readyz answer 200 without a key while the service takes requests", async () => {
+      const [health, ready] = [await ask(`${address}/healthz`, "GET"), await ask(`${address}/readyz`, "GET")];
+      assert.deepEqual([health.status, health.body], [200, { status: "ok" }]);
+      assert.deepEqual([ready.status, ready.body], [200, { status: "ready" }]);
+    });
+
+    await t.test("a second server on the same data folder is refused in one line that says who has it", async () => {
+      const [line = ""] = await refusedStarts([{ DATA_DIR: dataDir }]);
+      assert.ok(line.includes(dataDir) && line.includes("in use by"), line);
+      assert.equal((await ask(`${address}/healthz`, "GET")).status, 200);
+    });
+
+    await t.test("the log is one JSON object a line, with the request's id, and never a key, a query or a body", async () => {
+      const key = keyIn(server.out());
+      const secret = "hush-hush";
+      const replies = [
+        await ask(`${address}/v1/pets?q=${secret}`, "GET", { key }),
+        await ask(`${address}/v1/pets?key=${key}`, "GET", { key: "", headers: { "x-api-key": key } }),
+        await ask(`${address}/v1/categories`, "POST", { key, body: { name: secret }, headers: { "idempotency-key": secret } }),
+        await ask(`${address}/v1/nothing?${secret}`, "GET", { key: `${key}${secret}` }),
+        await ask(`${address}/openapi.json?${secret}`, "GET", { headers: { cookie: secret } }),
+      ];
+      const ids = replies.map(({ headers }) => headers.get("x-request-id"));
+      for (const id of ids) await server.logged(({ requestId }) => requestId === id);
+      server.kill("SIGTERM");
+      assert.equal(await server.ended, 0);
+
+      const lines = server.log().filter(({ requestId }) => requestId !== undefined);
+      assert.deepEqual(
+        lines.map(({ requestId, method, path, status }) => [requestId, method, path, status]),
+        [
+          [ids[0], "GET", "/v1/pets", 200],
+          [ids[1], "GET", "/v1/pets", 400],
+          [ids[2], "POST", "/v1/categories", 201],
+          [ids[3], "GET", "/v1/nothing", 401],
+          [ids[4], "GET", "/openapi.json", 200],
+        ],
+      );
+      const logged = server.out().replace(/^.*"msg":"first start".*\n/m, "");
+      assert.doesNotMatch(logged, /ps[kp]_/);
+      assert.doesNotMatch(logged, new RegExp(secret));
+      assert.equal(server.err(), "");
+      for (const line of logged.trim().split("\n")) assert.equal(typeof JSON.parse(line), "object");
+    });
   });
 
-  test("a data folder that a newer version wrote is refused in one clear line", async (t) => {
-    const dataDir = temporaryFolder(t);
-    await createAccount(dataDir);
-    const db = openSqlite(join(dataDir, "petstore.db"));
+  test("a start that is refused says why in one clear line", async (t) => {
+    const newer = temporaryFolder(t);
+    await createAccount(newer);
+    const db = openSqlite(join(newer, "petstore.db"));
     await db.write((tx) => tx.query(sql`INSERT INTO migrations (number, name, applied_at) VALUES (9999, 'tomorrow', 0)`));
     await db.close();
-    assert.match(await refusalOf(spawnServer(t, dataDir)), /newer version.*9999 tomorrow/);
-  });
-
-  test("a second server on the same data folder is refused in one line that says who has it", async (t) => {
-    const dataDir = temporaryFolder(t);
-    const address = await addressOf(spawnServer(t, dataDir));
-    const line = await refusalOf(spawnServer(t, dataDir));
-    assert.ok(line.includes(dataDir) && line.includes("in use by"), line);
-    assert.equal((await ask(`${address}/healthz`, "GET")).status, 200);
-  });
-
-  test("a port that is taken is one clear line that names it", async (t) => {
-    const other = createServer().listen(0, "127.0.0.1");
-    await once(other, "listening");
-    t.after(() => other.close());
-    const { port } = other.address() as AddressInfo;
-    for (const name of ["PORT", "EDGE_HTTP_PORT", "EDGE_HTTPS_PORT"]) {
-      const line = await refusalOf(spawnServer(t, temporaryFolder(t), { [name]: String(port) }));
-      assert.ok(line.startsWith(`petstore: ${name}=${port} is taken on 127.0.0.1`), line);
-    }
-  });
-
-  test("ports that are taken are named in one line, all of them, with their settings", async (t) => {
     const names = ["PORT", "EDGE_HTTP_PORT", "EDGE_HTTPS_PORT"];
-    const taken: Record<string, string> = {};
-    for (const name of names) {
-      const other = createServer().listen(0, "127.0.0.1");
-      await once(other, "listening");
-      t.after(() => other.close());
-      taken[name] = String((other.address() as AddressInfo).port);
-    }
-    const line = await refusalOf(spawnServer(t, temporaryFolder(t), taken));
-    for (const name of names) assert.ok(line.includes(`${name}=${taken[name]} is taken on 127.0.0.1`), line);
+    const [port = "", ...others] = await Promise.all(names.map(() => takenPort(t)));
+    const taken = { [names[0]!]: port, [names[1]!]: others[0]!, [names[2]!]: others[1]! };
+    const free = String(await freePort());
+    const wrong = Object.entries({ PORT: "80x", GET_PET_SUNSET: "soon", PUBLIC_URL: "localhost", TRUSTED_PROXIES: "10.0.0.0/33" });
+    const below = ["sites.example.com", "pets.sites.example.com", "PETS.sites.example.com."];
+    const lines = await refusedStarts([
+      { DATA_DIR: newer },
+      ...names.map((name) => ({ DATA_DIR: temporaryFolder(t), [name]: port })),
+      { DATA_DIR: temporaryFolder(t), ...taken },
+      { DATA_DIR: temporaryFolder(t), PORT: free, EDGE_HTTPS_PORT: free },
+      ...wrong.map(([name, value]) => ({ DATA_DIR: temporaryFolder(t), [name]: value })),
+      ...below.map((host) => ({ DATA_DIR: temporaryFolder(t), PLATFORM_DOMAIN: "sites.example.com", PUBLIC_URL: `https://${host}` })),
+    ]);
+    const next = () => lines.shift() ?? assert.fail("no line is left");
+
+    await t.test("a data folder that a newer version wrote", () => assert.match(next(), /newer version.*9999 tomorrow/));
+
+    await t.test("a port that is taken is named with its setting", () => {
+      for (const name of names) assert.ok(next().startsWith(`petstore: ${name}=${port} is taken on 127.0.0.1`), name);
+    });
+
+    await t.test("ports that are taken are all named with their settings", () => {
+      const line = next();
+      for (const [name, value] of Object.entries(taken)) assert.ok(line.includes(`${name}=${value} is taken on 127.0.0.1`), line);
+    });
+
+    await t.test("one port for two of them", () =>
+      assert.equal(next(), `petstore: EDGE_HTTPS_PORT="${free}" is not allowed: it must be another port than that of PORT\n`),
+    );
+
+    await t.test("a bad setting is named with the values that are allowed", () => {
+      for (const [name, value] of wrong) {
+        const line = next();
+        assert.ok(line.includes(name) && line.includes(value) && line.includes("must be"), line);
+      }
+    });
+
+    await t.test("a PUBLIC_URL at or below PLATFORM_DOMAIN", () => {
+      for (const line of lines) assert.ok(line.startsWith("petstore: PUBLIC_URL=") && line.includes("sites.example.com"), line);
+      assert.equal(lines.length, below.length);
+    });
   });
 
-  test("one port for two of them is refused as well", async (t) => {
-    const port = await freePort();
-    const line = await refusalOf(spawnServer(t, temporaryFolder(t), { PORT: `${port}`, EDGE_HTTPS_PORT: `${port}` }));
-    assert.equal(line, `petstore: EDGE_HTTPS_PORT="${port}" is not allowed: it must be another port than that of PORT\n`);
-  });
-
-  test("a bad setting is one clear line that names it and the values that are allowed", async (t) => {
-    const dataDir = temporaryFolder(t);
-    for (const [name, value] of Object.entries({
-      PORT: "80x",
-      GET_PET_SUNSET: "soon",
-      PUBLIC_URL: "localhost",
-      TRUSTED_PROXIES: "10.0.0.0/33",
-    })) {
-      const line = await refusalOf(spawnServer(t, dataDir, { [name]: value }));
-      assert.ok(line.includes(name) && line.includes(value) && line.includes("must be"), line);
-    }
-  });
-
-  test("a PUBLIC_URL at or below PLATFORM_DOMAIN is refused in one line; one with the same registrable domain gets one warning", async (t) => {
-    const dataDir = temporaryFolder(t);
+  test("a PUBLIC_URL with the same registrable domain as PLATFORM_DOMAIN gets one warning", async (t) => {
     const PLATFORM_DOMAIN = "sites.example.com";
-    for (const host of ["sites.example.com", "pets.sites.example.com", "PETS.sites.example.com."]) {
-      const line = await refusalOf(spawnServer(t, dataDir, { PLATFORM_DOMAIN, PUBLIC_URL: `https://${host}` }));
-      assert.ok(line.startsWith("petstore: PUBLIC_URL=") && line.includes(PLATFORM_DOMAIN), line);
-    }
     const warnings: string[][] = [];
     for (const host of ["pets.example.com", "pets.example"]) {
       const server = spawnServer(t, temporaryFolder(t), { PLATFORM_DOMAIN, PUBLIC_URL: `https://${host}` });
@@ -223,11 +225,4 @@ suite("a server as a process", { concurrency: 2 }, () => {
       );
     });
   }
-
-  test("GET /healthz and GET /readyz answer 200 without a key while the service takes requests", async (t) => {
-    const address = await addressOf(spawnServer(t, temporaryFolder(t)));
-    const [health, ready] = [await ask(`${address}/healthz`, "GET"), await ask(`${address}/readyz`, "GET")];
-    assert.deepEqual([health.status, health.body], [200, { status: "ok" }]);
-    assert.deepEqual([ready.status, ready.body], [200, { status: "ready" }]);
-  });
 });

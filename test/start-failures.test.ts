@@ -4,15 +4,13 @@ import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { suite, test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { execFile } from "node:child_process";
+import { done } from "./support/backups.ts";
+import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { DatabaseSync } from "node:sqlite";
-import { addressOf, createAccount, inherited, spawnServer } from "./support/process.ts";
+import { addressOf, createAccount, spawnServer } from "./support/process.ts";
+import { refusedStarts } from "./support/refused-starts.ts";
 import { ask } from "./support/service.ts";
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 type Failure = {
   name: string;
@@ -80,16 +78,13 @@ const failures: Failure[] = [
 ];
 
 suite("a start that fails", { concurrency: 2 }, () => {
-  for (const { name, breaks, line } of failures) {
-    test(`says why in one line: ${name}`, async (t) => {
-      const dataDir = temporaryFolder(t);
-      const server = spawnServer(t, dataDir, (await breaks(dataDir, t)) ?? {});
-      assert.equal(await server.ended, 1);
-      assert.match(server.err(), /^[^\n]+\n$/, "one line");
-      assert.match(server.err().replaceAll(dataDir, "DATA"), line);
-      assert.equal(server.out(), "");
-    });
-  }
+  test("says why in one line", async (t) => {
+    const folders = failures.map(() => temporaryFolder(t));
+    const broken = failures.map(async ({ breaks }, index) => ({ DATA_DIR: folders[index]!, ...(await breaks(folders[index]!, t)) }));
+    const said = await refusedStarts(await Promise.all(broken));
+    for (const [index, { name, line }] of failures.entries())
+      await t.test(name, () => assert.match(said[index]!.replaceAll(folders[index]!, "DATA"), line));
+  });
 
   test("says why in one line: a log that has lost acknowledged writes, and `petstore repair` goes on without them", async (t) => {
     const dataDir = temporaryFolder(t);
@@ -107,10 +102,8 @@ suite("a start that fails", { concurrency: 2 }, () => {
     assert.match(server.err(), /^petstore: [^\n]*petstore\.db-wal is damaged at byte \d+: [^\n]*`npm run petstore -- repair --yes`\n$/);
     assert.deepEqual(readFileSync(log), bytes, "nothing is changed");
 
-    const repair = (...words: string[]) =>
-      promisify(execFile)(process.execPath, [main, "repair", ...words], { env: { ...inherited(), DATA_DIR: dataDir } });
-    await assert.rejects(repair(), /Add --yes to confirm/);
-    const { lost, kept } = JSON.parse((await repair("--yes", "--json")).stdout) as { lost: number; kept: string };
+    assert.match((await runCommand(["repair"], { DATA_DIR: dataDir })).error, /Add --yes to confirm/);
+    const { lost, kept } = await done<{ lost: number; kept: string }>({ DATA_DIR: dataDir }, "repair", "--yes");
     assert.ok(lost > 0);
     assert.deepEqual(readFileSync(kept), bytes);
     await addressOf(spawnServer(t, dataDir));
@@ -123,11 +116,8 @@ suite("a start that fails", { concurrency: 2 }, () => {
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(0xa5, 4096));
     const said = /^petstore: [^\n]*petstore\.db is damaged \([^\n]*malformed[^\n]*\): restore it from a backup\n$/;
-    const server = spawnServer(t, dataDir);
-    assert.equal(await server.ended, 1);
-    assert.match(server.err(), said);
-    const listed = promisify(execFile)(process.execPath, [main, "accounts", "list"], { env: { ...inherited(), DATA_DIR: dataDir } });
-    await assert.rejects(listed, ({ stderr }: { stderr: string }) => said.test(stderr));
+    assert.match((await refusedStarts([{ DATA_DIR: dataDir }]))[0]!, said);
+    assert.match((await runCommand(["accounts", "list"], { DATA_DIR: dataDir })).error, said);
   });
 });
 

@@ -31,9 +31,8 @@ async function build() {
   try {
     for (const [name, config] of Object.entries(bundles))
       await bundle({ configFile: join(root, config), logLevel: "warn", build: { outDir: join(fresh, name) } });
-    const web = join(fresh, "web");
-    const files = readdirSync(web, { recursive: true }).filter((path) => compressible.test(path));
-    await Promise.all(files.map((path) => compress(join(web, path))));
+    const files = readdirSync(join(fresh, "web"), { recursive: true }).filter((path) => compressible.test(path));
+    await Promise.all(files.map((path) => compress(join("web", path))));
     await buildClient(join(fresh, "client"));
     writeFileSync(join(fresh, stamp), inputs);
     replaceBuilt();
@@ -56,15 +55,18 @@ function replaceBuilt() {
   }
 }
 
-/** Writes a `.br` and a `.gz` beside a file, each if it is smaller than the file. */
+/** Writes a `.br` and a `.gz` beside a file, each if it is smaller than the file: those of the last build if the file is the same. */
 async function compress(path) {
-  const body = await readFile(path);
+  const [file, last] = [join(fresh, path), join(built, path)];
+  const body = await readFile(file);
+  const isSame = existsSync(last) && body.equals(await readFile(last));
   const quality = {
     params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
   };
-  const variants = { br: promisify(brotliCompress)(body, quality), gz: promisify(gzip)(body, { level: 9 }) };
+  const variants = { br: () => promisify(brotliCompress)(body, quality), gz: () => promisify(gzip)(body, { level: 9 }) };
   for (const [ending, variant] of Object.entries(variants)) {
-    const compressed = await variant;
-    if (compressed.length < body.length) await writeFile(`${path}.${ending}`, compressed);
+    const kept = `${last}.${ending}`;
+    const compressed = await (isSame && existsSync(kept) ? readFile(kept) : variant());
+    if (compressed.length < body.length) await writeFile(`${file}.${ending}`, compressed);
   }
 }

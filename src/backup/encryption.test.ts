@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { Encrypter } from "age-encryption";
 import { decrypted, encrypted } from "./encryption.ts";
 
 const passphrase = "correct horse";
@@ -16,9 +17,14 @@ const plain = Buffer.from("a backup".repeat(20_000));
 let file: Buffer;
 before(async () => void (file = await bytesOf(encrypted(only(plain), passphrase))));
 
-test("an encrypted file can be decrypted with its passphrase only", async () => {
+test("an encrypted file can be decrypted with its passphrase only, of which a guess costs 2^17 steps of scrypt", async () => {
+  assert.match(file.toString("latin1"), /^age-encryption\.org\/v1\n-> scrypt \S+ 17\n/);
   assert.deepEqual(await bytesOf(decrypted(only(file), passphrase)), plain);
-  await assert.rejects(bytesOf(decrypted(only(file), "wrong")), /the passphrase is wrong/);
+  const cheap = new Encrypter();
+  cheap.setPassphrase(passphrase);
+  cheap.setScryptWorkFactor(1);
+  const cheapFile = Buffer.from(await cheap.encrypt(plain));
+  await assert.rejects(bytesOf(decrypted(only(cheapFile), "wrong")), /the passphrase is wrong/);
   await assert.rejects(bytesOf(decrypted(only(file), undefined)), /--passphrase-file/);
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "./until.ts";
 
-const pollMs = 50;
+const pollMs = 100;
 const answerMs = 2_000;
 
 /** What a load balancer does: sends requests to the nodes whose /readyz is 200, in turns. */
