@@ -35,7 +35,7 @@ test("three nodes deliver every event at least once, and to an ordered endpoint 
     assert.equal((await send(0, "/webhooks", { url: receiver.url, types: ["category.created"], ordered: inOrder })).status, 201);
 
   const made = new Set<unknown>();
-  for (let kill = 0; kill < runs(2, 50); kill++) {
+  for (let kill = 0; kill < runs(3, 50); kill++) {
     const killed = random(0, nodesMax);
     const { server } = nodes[killed]!; // a late message must not end the node that takes its place
     const dies = ordered.got.length + random(1, eachMax * 2);
