@@ -71,6 +71,40 @@ test("a file that fails is repeated once if few failed, and the run says so", as
   }
 });
 
+test("a job in turn runs the hooks of each file around its own tests, and a hook that fails or a file that does not load fails that file", async (t) => {
+  const folder = temporaryFolder(t);
+  const write = (name: string, text: string): string => {
+    const file = join(folder, `${name}.test.mjs`);
+    writeFileSync(file, `import { after, before, test } from "node:test";\n${text}`);
+    return relative(process.cwd(), file);
+  };
+  const hooked = (name: string): string =>
+    write(
+      name,
+      `before(() => console.log("before-${name}"));\nafter(() => console.log("after-${name}"));\ntest("${name}", () => undefined);\n`,
+    );
+  const run = async (files: string[]): Promise<JobReport & { said: string[] }> => {
+    let output = "";
+    const jobs = [{ engine: "sqlite", files, isInTurn: true }];
+    const report = await runJobs(jobs, { atOnce: 1, jobMsMax: 60_000, repeatedMax: 0, write: (text) => void (output += text) });
+    return { ...report, said: [...output.matchAll(/^(?:before|after)-\w+$/gm)].map(String) };
+  };
+  const [one, two] = [hooked("one"), hooked("two")];
+  const { tests, passed, failed, said } = await run([one, two]);
+  assert.deepEqual(
+    { tests, passed, failed, said },
+    { tests: 2, passed: 2, failed: [], said: ["before-one", "after-one", "before-two", "after-two"] },
+  );
+  const wrong = {
+    before: `before(() => { throw new Error("before"); });\ntest("wrong", () => undefined);\n`,
+    after: `after(() => { throw new Error("after"); });\ntest("wrong", () => undefined);\n`,
+    load: `throw new Error("load");\n`,
+    waiting: `await null;\ntest("wrong", () => undefined);\n`,
+  };
+  const files = Object.entries(wrong).map(([name, text]) => write(name, text));
+  assert.deepEqual([...new Set((await run([one, ...files, two])).failed)].toSorted(), files.toSorted());
+});
+
 test("a job that takes too long is ended, says so and has failed", async (t) => {
   const file = join(temporaryFolder(t), "waits.test.mjs");
   writeFileSync(file, `import { test } from "node:test";\ntest("waits", () => new Promise(() => setInterval(() => undefined, 1_000)));\n`);

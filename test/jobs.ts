@@ -8,6 +8,8 @@ import { join, relative } from "node:path";
 export type Job = {
   engine: string;
   files: string[];
+  /** Whether the hooks of a file run before and after its tests alone. A file that waits while it loads must not be among them. */
+  isInTurn?: boolean;
   /** Whether a failure may be due to timing (decision 0087). */
   isRepeatable?: boolean;
 };
@@ -65,14 +67,18 @@ function filesToRepeat(ended: Ended[], repeatedMax: number): Job[] {
   return failed.filter(({ engine, isRepeatable }) => isRepeatable && failed.filter((one) => one.engine === engine).length <= repeatedMax);
 }
 
-async function runJob({ engine, files }: Job, { jobMsMax, write }: Options): Promise<JobReport> {
+async function runJob({ engine, files, isInTurn }: Job, { jobMsMax, write }: Options): Promise<JobReport> {
   const startedAt = Date.now();
   const folder = mkdtempSync(join(tmpdir(), "job-"));
   const list = join(folder, "report");
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env; // a run of its own, even where a test starts it
   const env = { ...environment, PETSTORE_TEST_ENGINE: engine };
   // In a process group of its own, so that whatever a file leaves running ends with the job and holds no pipe open.
-  const child = spawn(process.execPath, [...program, list, ...files], { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const child = spawn(process.execPath, [...program, list, ...(isInTurn ? ["--in-turn"] : []), ...files], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => output.push(chunk));
   const endGroup = (): void => endProcessGroup(child.pid!);

@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after, before, test } from "node:test";
 import sql from "sql-template-tag";
 import { newMember, type Browser } from "./support/dashboard.ts";
 import { loggedEvents } from "./support/event-log.ts";
 import type { Pet } from "./support/models.ts";
-import { engine, startService } from "./support/service.ts";
+import { engine, startService, type TestService } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
-const service = await startService();
+let service: TestService;
+before(async () => {
+  service = await startService();
+});
 after(() => service.close());
 
 type Result = { id: number; outcome: string; before?: object; after?: object; code?: string; message?: string };

@@ -24,8 +24,8 @@ const { values, positionals } = parseArgs({
 const unitTests = ["src/**/*.test.ts", "web/**/*.test.ts"];
 /** Tests wait more than they compute: so many processes keep two cores busy. */
 const jobsAtOnce = 6;
-/** Each opens a service of its own, on PostgreSQL with its connections. */
-const servicesAProcess = 10;
+/** Most take a second or two, of which their imports would be a half. */
+const servicesAProcess = 16;
 /** Each takes up to a minute. */
 const browserFilesAProcess = 7;
 /** What `npm run check` runs. */
@@ -56,11 +56,10 @@ function jobsOfRun(): Job[] {
   ];
   return longestFirst([
     ...sharedJobs([...inBrowser], "sqlite", browserFilesAProcess),
-    ...sharedJobs([...sharing], "sqlite", servicesAProcess),
-    ...sharedJobs(
+    ...serviceJobs([...sharing], "sqlite"),
+    ...serviceJobs(
       onPostgres.filter((file) => sharing.has(file)),
       "postgres",
-      servicesAProcess,
     ),
     ...unitJobs(),
     ...alone,
@@ -76,6 +75,11 @@ function unitJobs(): Job[] {
 
 function jobsAlone(files: string[], engine: string): Job[] {
   return files.map((file) => ({ engine, files: [file], isRepeatable: true }));
+}
+
+/** Each file's services end with its tests, so that they do not work in the background while those of the others are tested. */
+function serviceJobs(files: string[], engine: string): Job[] {
+  return sharedJobs(files, engine, servicesAProcess).map((job) => ({ ...job, isInTurn: true }));
 }
 
 /** Deals the files out in turn: those of like names, which stand together, take about as long. */

@@ -50,7 +50,7 @@ export const faultSuites: string[] = [
 ];
 
 /**
- * Suites that share a process with nine others: its imports would cost more than most of them. They start their services in it, and leave
+ * Suites that share a process with fifteen others: its imports would cost as much as most of them. They start their services in it, and leave
  * the process as it was. No long suite is among them, because groups start first and should end early.
  */
 export const sharingSuites: string[] = [
@@ -63,6 +63,7 @@ export const sharingSuites: string[] = [
   "client",
   "client-limits",
   "client-webhooks",
+  "closing",
   "conditions",
   "connections",
   "content-sweep",
@@ -76,6 +77,7 @@ export const sharingSuites: string[] = [
   "described-operations",
   "description",
   "details",
+  "doctor",
   "domain-challenges",
   "domain-changes",
   "domain-dns-faults",
@@ -88,7 +90,9 @@ export const sharingSuites: string[] = [
   "domain-redirects",
   "domain-reverify",
   "domains",
+  "domains-end-to-end",
   "dry-run",
+  "dump",
   "error-examples",
   "events",
   "events-api",
@@ -102,6 +106,7 @@ export const sharingSuites: string[] = [
   "hosts",
   "hsts",
   "idempotency",
+  "init",
   "isolation",
   "kept-pictures",
   "key-changes",
@@ -109,12 +114,16 @@ export const sharingSuites: string[] = [
   "limits",
   "limits-headers",
   "limits-shared",
+  "list-plans",
   "mcp",
   "metrics",
+  "migrations",
+  "migrations-add",
   "order-history",
   "order-of-refusals",
   "paging",
   "pet-changes",
+  "photos",
   "pipelining",
   "postgres-groups",
   "preconditions",
@@ -130,6 +139,8 @@ export const sharingSuites: string[] = [
   "second-factors",
   "security-text",
   "session-cookies",
+  "shared-bytes",
+  "shared-connections",
   "sign-in",
   "stock",
   "stock-status",
@@ -142,6 +153,7 @@ export const sharingSuites: string[] = [
   "upload-refusals",
   "uploads",
   "usage",
+  "webhook-endpoints",
   "webhooks",
   "wire",
   "write-back",
@@ -158,11 +170,8 @@ export const longSuites: string[] = [
   "hostile-texts",
   "examples",
   "publishing-work",
-  "photos",
-  "webhook-endpoints",
   "move",
   "secrets",
-  "list-plans",
   "jobs",
   "backup-contents",
   "backup-encrypted",
