@@ -138,6 +138,21 @@ test("text typed before the palette's code has loaded is in the palette, which h
   await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
 });
 
+test("Enter chooses the selected entry also before the palette has taken the focus", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/categories");
+  await page.evaluate(`{
+    const { setTimeout } = globalThis;
+    globalThis.setTimeout = (run, ...more) => (more.length === 0 ? 0 : setTimeout(run, ...more)); // the palette's timer to take the focus
+  }`);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("orders");
+  await page.getByRole("dialog").locator("[data-selected=true]", { hasText: "Orders" }).waitFor();
+  assert.equal(await page.locator("[role=dialog] input:focus").count(), 0);
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/dashboard/orders");
+});
+
 test("if the palette cannot load, the page stays as it is, and the palette opens once it can", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("/categories");

@@ -102,6 +102,7 @@ test("a rotated key works beside its successor until the overlap ends", async (t
   assert.deepEqual([await statusWith(key), await statusWith(next)], [200, 200]);
   await page.keyboard.press("Escape");
   const question = page.getByRole("dialog", { name: "Close without copying the key?" });
+  await question.waitFor();
   assert.deepEqual(await findings(page), []);
   await question.getByRole("button", { name: "Go back" }).click();
   assert.equal(await dialogOf(page).getByRole("textbox", { name: "Key" }).inputValue(), next, "Esc does not lose the key");

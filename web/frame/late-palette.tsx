@@ -62,6 +62,13 @@ type FieldProps = Omit<PaletteProps, "isOpen"> & { onBlur: () => void };
 function EarlyField({ query, onQuery, onClose, onBlur }: FieldProps): ReactNode {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
+
+  /** Enter may come when the palette shows what it found, and before it takes the focus. */
+  function onKey(key: string): void {
+    if (key === "Escape") onClose();
+    if (key === "Enter") document.querySelector<HTMLElement>("[role=dialog] [data-action][data-selected]")?.click();
+  }
+
   return (
     <search className={styles.box}>
       <input
@@ -71,7 +78,7 @@ function EarlyField({ query, onQuery, onClose, onBlur }: FieldProps): ReactNode 
         placeholder={texts.palette.placeholder}
         aria-label={texts.palette.title}
         onChange={({ currentTarget }) => onQuery(currentTarget.value)}
-        onKeyDown={({ key }) => key === "Escape" && onClose()}
+        onKeyDown={({ key }) => onKey(key)}
         onBlur={onBlur}
       />
       <SearchIcon />
