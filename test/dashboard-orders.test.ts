@@ -137,6 +137,7 @@ test("an order has a page with its history and actions, which follows what other
   );
   await page.reload();
   await Promise.all([opened, read.promise]);
+  await page.getByRole("definition").getByText("3", { exact: true }).waitFor();
   await shop.ask("PATCH", `/store/orders/${id}`, { quantity: 7 });
   await page.getByRole("definition").getByText("7", { exact: true }).waitFor();
   shown.resolve(); // with the history as it was before the change

@@ -158,6 +158,7 @@ suite("projects in the dashboard", () => {
     await platform.deploy(id, { "index.html": "second" });
     const { page } = await open(t, `/dashboard/projects/${id}`);
     const [, second] = await stored(id);
+    await page.evaluate("globalThis.heading = document.querySelector('h1')");
     await page.getByRole("button", { name: `Make live: version ${second!.id - 1}` }).click();
     await deployments(page).nth(1).getByText("Live").waitFor();
     assert.equal((await platform.http("back.sites.test", "/")).body, "first");
@@ -167,6 +168,7 @@ suite("projects in the dashboard", () => {
     await page.getByRole("button", { name: "Undo" }).click();
     await deployments(page).nth(0).getByText("Live").waitFor();
     assert.equal((await platform.http("back.sites.test", "/")).body, "second");
+    assert.equal(await page.evaluate("heading.isConnected"), true, "the page stays while its project is read again");
     assert.deepEqual(await findings(page), []);
   });
 

@@ -1,9 +1,10 @@
 import { infiniteQueryOptions, type InfiniteData, type QueryClient } from "@tanstack/react-query";
 import { nextCursor } from "../../client/pages.ts";
 import { dashboardKey } from "../calls/lists.ts";
-import { reread, supersede } from "../calls/rows.ts";
+import { supersede } from "../calls/rows.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, store, type Page, type Schemas } from "../calls/store.ts";
+import { rereadProjects } from "../projects/queries.ts";
 import { hostnameIn, isUnsettled, pollMs, type Domain } from "./state.ts";
 
 export type DomainPatch = Schemas["DomainPatch"];
@@ -50,7 +51,7 @@ export function showDomain(client: QueryClient, domain: Domain): void {
 
 /** Rereads everything that a change to one domain may affect: the other domains and the project's address. */
 export function rereadAll(client: QueryClient): Promise<void> {
-  return reread(client, { queryKey: [dashboardKey, "/projects"] });
+  return rereadProjects(client);
 }
 
 function addDomain(projectId: number, hostname: string): Promise<Domain> {

@@ -1,14 +1,13 @@
 import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { rereadList } from "../calls/rows.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { notify, notifyError } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
 import { formatBytes, formatNumber, texts } from "../texts/texts.ts";
 import styles from "./deployment-list.module.css";
-import { promote, rereadSite, type Deployment, type Site } from "./queries.ts";
+import { promote, rereadProjects, type Deployment, type Site } from "./queries.ts";
 import { SiteLink } from "./site-link.tsx";
 import { StateBadge, type Tone } from "./state-badge.tsx";
 
@@ -43,12 +42,9 @@ export function DeploymentList({ site: { project, deployments } }: { site: Site 
 /** Promotes a deployment at once. Undo in the notice promotes the one that was live before, which is kept like the others. */
 function usePromotion(projectId: number, live: number | null) {
   const client = useQueryClient();
-  const reread = async (): Promise<void> => {
-    await Promise.all([rereadSite(client, projectId), rereadList(client, "/projects")]);
-  };
   const serve = async (id: number): Promise<void> => {
     await promote({ projectId, id });
-    await reread();
+    await rereadProjects(client);
   };
   const { mutate, isPending, variables } = useMutation({
     mutationFn: serve,

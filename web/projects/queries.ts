@@ -63,6 +63,11 @@ export function rereadSite(client: QueryClient, projectId: number): Promise<void
   return reread(client, { queryKey: siteQuery(projectId).queryKey });
 }
 
+/** Rereads the projects and all that is shown of them, after a change that adds no row and leaves every page where it is. */
+export function rereadProjects(client: QueryClient): Promise<void> {
+  return reread(client, { queryKey: [dashboardKey, "/projects"] });
+}
+
 /** Shows a changed project at once. */
 export function showProject(client: QueryClient, project: Tagged<Project>): void {
   const { queryKey } = siteQuery(project.value.id);
