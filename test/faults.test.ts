@@ -21,7 +21,7 @@ import { temporaryFolder } from "./support/folder.ts";
 import { freePort } from "./support/ports.ts";
 import { addressOf, createAccount, spawnServer } from "./support/process.ts";
 import { sendRaw } from "./support/raw.ts";
-import { refusedStarts } from "./support/refused-starts.ts";
+import { refusedStarts } from "./support/refusals.ts";
 import { ask } from "./support/service.ts";
 import { packSite } from "./support/sites.ts";
 import { mountSmallDisk } from "./support/small-disk.ts";

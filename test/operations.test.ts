@@ -11,7 +11,7 @@ import { temporaryFolder } from "./support/folder.ts";
 import { addressOf, createAccount, keyIn, signInLinkIn, spawnServer } from "./support/process.ts";
 import { freePort } from "./support/ports.ts";
 import { openRaw } from "./support/raw.ts";
-import { refusedStarts } from "./support/refused-starts.ts";
+import { refusedStarts } from "./support/refusals.ts";
 import { ask, startService } from "./support/service.ts";
 import { until } from "./support/until.ts";
 

@@ -9,7 +9,7 @@ import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { DatabaseSync } from "node:sqlite";
 import { addressOf, createAccount, spawnServer } from "./support/process.ts";
-import { refusedStarts } from "./support/refused-starts.ts";
+import { refusedStarts } from "./support/refusals.ts";
 import { ask } from "./support/service.ts";
 
 type Failure = {

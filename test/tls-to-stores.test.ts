@@ -8,7 +8,7 @@ import { temporaryFolder } from "./support/folder.ts";
 import { startPostgres } from "./support/postgres-process.ts";
 import { newDatabase } from "./support/postgres.ts";
 import { addressOf, spawnServer } from "./support/process.ts";
-import { refusedStarts } from "./support/refused-starts.ts";
+import { refusedStarts } from "./support/refusals.ts";
 import { startRedis } from "./support/redis-process.ts";
 import { ask, secretsKey, startService } from "./support/service.ts";
 

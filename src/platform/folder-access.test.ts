@@ -1,38 +1,15 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";
+import { refusals } from "../../test/support/refusals.ts";
 import { mountSmallDisk } from "../../test/support/small-disk.ts";
 
-const commands = new URL("../../test/support/commands.ts", import.meta.url).href;
 const nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-const asRoot = ["env"];
 
-type Try = { dataDir: string; words: string[] };
-
-/** The standard error of commands that must fail, each with its data folder, one after the other in one process of a user. */
-function refusalsOf(user: string[], tries: Try[]): string[] {
-  const script = `
-    import { runCommand } from ${JSON.stringify(commands)};
-    const ended = [];
-    for (const { dataDir, words } of ${JSON.stringify(tries)})
-      ended.push(await runCommand(words, { DATA_DIR: dataDir, PORT: "0", EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0" }));
-    console.log(JSON.stringify(ended));`;
-  const [command = "", ...args] = user;
-  const { stdout, stderr } = spawnSync(command, [...args, process.execPath, "--input-type=module", "-e", script], {
-    env: { PATH: process.env["PATH"] },
-    encoding: "utf8",
-    timeout: 60_000,
-  });
-  assert.equal(stderr, "");
-  const ended = JSON.parse(stdout) as { code: number; error: string }[];
-  for (const { code, error } of ended) assert.equal(code, 1, error);
-  return ended.map(({ error }) => error);
-}
-
-test("a data folder that this user may not use is refused in one line with the folder, the user and what is missing", (t) => {
+test("a data folder that this user may not use is refused in one line with the folder, the user and what is missing", async (t) => {
   const parent = temporaryFolder(t);
   const folderOf = (mode: number): string => {
     const folder = join(parent, mode.toString(8));
@@ -55,9 +32,9 @@ test("a data folder that this user may not use is refused in one line with the f
     [inside, ["serve"], `${use(inside)} enter ${closed}\n`],
     [beside, ["serve"], `petstore: DATA_DIR: ${beside} cannot be made (EACCES): ${user} may not write in ${parent}\n`],
   ];
-  const said = refusalsOf(
-    nobody,
-    tries.map(([dataDir, words]) => ({ dataDir, words })),
+  const said = await refusals(
+    tries.map(([DATA_DIR, words]) => ({ words, env: { DATA_DIR } })),
+    { under: nobody },
   );
   assert.deepEqual(
     said,
@@ -65,19 +42,19 @@ test("a data folder that this user may not use is refused in one line with the f
   );
 });
 
-test("a data folder on a read-only disk is refused in one line that says so", (t) => {
+test("a data folder on a read-only disk is refused in one line that says so", async (t) => {
   const { path } = mountSmallDisk(t, 1_048_576);
   const folder = join(path, "data");
   mkdirSync(folder);
   execFileSync("mount", ["-o", "remount,ro", path]);
   const absent = join(path, "absent");
   const tries = [
-    { dataDir: folder, words: ["serve"] },
-    { dataDir: folder, words: ["accounts", "list"] },
-    { dataDir: absent, words: ["serve"] },
+    { words: ["serve"], env: { DATA_DIR: folder } },
+    { words: ["accounts", "list"], env: { DATA_DIR: folder } },
+    { words: ["serve"], env: { DATA_DIR: absent } },
   ];
   const line = `petstore: DATA_DIR=${folder} cannot be used: its disk is mounted read-only\n`;
-  assert.deepEqual(refusalsOf(asRoot, tries), [
+  assert.deepEqual(await refusals(tries), [
     line,
     line,
     `petstore: DATA_DIR: ${absent} cannot be made (EROFS): the disk of ${path} is mounted read-only\n`,
