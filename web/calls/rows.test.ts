@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { dashboardKey } from "./lists.ts";
-import { changeRows, reread, showAnswer } from "./rows.ts";
+import { changeRows, reread, rereadList, showAnswer } from "./rows.ts";
 
 type Pet = { id: number; name: string; categoryId: number; status: "available" };
 type Page = { rows: Pet[]; next: string | undefined };
@@ -90,5 +90,29 @@ test("a read that began before a write does not replace the write's answer", asy
   asked[1]?.(4);
   await settled();
   assert.equal(stock.getCurrentResult().data, 5);
+  stop();
+});
+
+test("when a list is read from its top, a single row stays as it is until it is read again", async () => {
+  const client = openClient();
+  const list = openPage(client, null);
+  const singles: ((row: Pet) => void)[] = [];
+  const one = new QueryObserver<Pet>(client, {
+    queryKey: [dashboardKey, "/pets", "one", 1],
+    queryFn: () => new Promise<Pet>((answer) => singles.push(answer)),
+  });
+  const stop = one.subscribe(() => {});
+  const shown = () => one.getCurrentResult().data?.name;
+  list.asked[0]?.({ rows: [pet(1, "Rex")], next: undefined });
+  singles[0]?.(pet(1, "Rex"));
+  await settled();
+  void rereadList(client, "/pets");
+  await settled();
+  assert.deepEqual([list.shown(), shown()], [undefined, "Rex"]);
+  list.asked[1]?.({ rows: [pet(1, "Max")], next: undefined });
+  singles[1]?.(pet(1, "Max"));
+  await settled();
+  assert.deepEqual([list.shown(), shown()], [["Max"], "Max"]);
+  list.stop();
   stop();
 });

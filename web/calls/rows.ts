@@ -43,7 +43,15 @@ export async function reread(client: QueryClient, filters: QueryFilters): Promis
   if (isFirst) await client.invalidateQueries(filters);
 }
 
-/** Rereads a list from its top, after adding a row whose position is unknown. */
-export function rereadList(client: QueryClient, path: ListPath): Promise<void> {
-  return client.resetQueries({ queryKey: [dashboardKey, path] });
+/** Pages of a list have its filters in their key, where what else is below its path has a word. */
+const isOfList = ({ queryKey }: Pick<Query, "queryKey">): boolean => typeof queryKey[2] !== "string";
+
+/** Rereads a list from its top, after adding a row whose position is unknown, and what else is shown of its rows, which stays until then. */
+export async function rereadList(client: QueryClient, path: ListPath): Promise<void> {
+  await Promise.all([client.resetQueries({ queryKey: [dashboardKey, path], predicate: isOfList }), rereadBeside(client, path)]);
+}
+
+/** Rereads single rows, counts and rows found by id or name, but not the lists, which keep their position. */
+export function rereadBeside(client: QueryClient, path: ListPath): Promise<void> {
+  return reread(client, { queryKey: [dashboardKey, path], predicate: (query) => !isOfList(query) });
 }

@@ -9,13 +9,13 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { useFocusAfterRemoval } from "../parts/use-focus-return.ts";
 import { ProjectFrame } from "../projects/project-frame.tsx";
-import type { Site } from "../projects/queries.ts";
+import { rereadProjects, type Site } from "../projects/queries.ts";
 import { texts } from "../texts/texts.ts";
 import { AddDomainDialog } from "./add-domain-dialog.tsx";
 import { DomainCard } from "./domain-card.tsx";
 import styles from "./domains.module.css";
 import { PlanNotice } from "./plan-notice.tsx";
-import { domainsQuery, rereadAll, showDomain, type RemovedDomain } from "./queries.ts";
+import { domainsQuery, showDomain, type RemovedDomain } from "./queries.ts";
 import { RedirectDialog } from "./redirect-dialog.tsx";
 import { RemoveDomainDialog } from "./remove-domain-dialog.tsx";
 import type { Domain } from "./state.ts";
@@ -53,7 +53,7 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
   function onDone(removal?: RemovedDomain | null): void {
     if (removal !== undefined) setRemoved(removal ?? undefined);
     setSince(Date.now());
-    void rereadAll(client);
+    void rereadProjects(client); // the other domains and the address too
   }
   return (
     <Section title={words.title} lead={words.lead} actions={mayAdd && <Button onClick={() => openAdding(true)}>{words.add}</Button>}>

@@ -4,7 +4,6 @@ import { dashboardKey } from "../calls/lists.ts";
 import { supersede } from "../calls/rows.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, store, type Page, type Schemas } from "../calls/store.ts";
-import { rereadProjects } from "../projects/queries.ts";
 import { hostnameIn, isUnsettled, pollMs, type Domain } from "./state.ts";
 
 export type DomainPatch = Schemas["DomainPatch"];
@@ -47,11 +46,6 @@ export function showDomain(client: QueryClient, domain: Domain): void {
     return { ...cached, pages };
   });
   supersede(client, keyOf(domain.projectId));
-}
-
-/** Rereads everything that a change to one domain may affect: the other domains and the project's address. */
-export function rereadAll(client: QueryClient): Promise<void> {
-  return rereadProjects(client);
 }
 
 function addDomain(projectId: number, hostname: string): Promise<Domain> {

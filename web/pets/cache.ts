@@ -1,6 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { dashboardKey } from "../calls/lists.ts";
-import { changeRows, reread, rereadList } from "../calls/rows.ts";
+import { changeRows, reread, rereadBeside, rereadList } from "../calls/rows.ts";
 import { petQuery, type Pet } from "./queries.ts";
 
 /** Updates a pet wherever it is shown. */
@@ -24,7 +23,7 @@ export function invalidatePet(client: QueryClient, petId: number): void {
   void reread(client, { queryKey: petQuery(petId).queryKey });
 }
 
-/** Rereads single pets, counts and pets found by id or name, but not the lists, which keep their position. */
+/** Rereads all that is shown of pets but the lists. */
 export function invalidatePets(client: QueryClient): void {
-  void reread(client, { queryKey: [dashboardKey, "/pets"], predicate: ({ queryKey }) => typeof queryKey[2] === "string" });
+  void rereadBeside(client, "/pets");
 }

@@ -49,14 +49,13 @@ type FormProps = Pick<Site, "project"> & { onSaved: (project: Site["project"]) =
 
 function NamingForm({ project, onSaved, onReload }: FormProps): ReactNode {
   const client = useQueryClient();
-  const { id, name, slug } = project.value;
+  const { name, slug } = project.value;
   const form = useCallForm({
     initial: { name, slug },
     send: (values) => updateProject(project, values),
     onDone: (saved) => {
       notify(words.naming.saved);
       onSaved(saved);
-      void rereadSite(client, id);
       void rereadList(client, "/projects");
     },
   });
