@@ -17,7 +17,7 @@ import { insertKey } from "../src/callers/keys/keys.store.ts";
 import { openKeyVerifier } from "../src/callers/keys/verify.ts";
 import { openMemoryLimiter, type MemoryLimiter } from "../src/callers/limits/memory.ts";
 import { countRefusals } from "../src/app/metrics.ts";
-import { countBounds } from "../src/platform/bounds.ts";
+import { openBounds } from "../src/platform/bounds.ts";
 import { openNowRange, systemClock as clock, systemTimer } from "../src/platform/clock.ts";
 import { connectionLimits, guardConnections } from "../src/platform/connections.ts";
 import { boundRequests, requestLimits } from "../src/platform/http/request-bounds.ts";
@@ -43,7 +43,7 @@ const verifier = openKeyVerifier({ db, clock });
 const usage = { record: () => undefined, takeBack: () => undefined, flush: async () => undefined };
 const refusals = countRefusals();
 const trustedProxies = new BlockList();
-const bounds = countBounds();
+const bounds = openBounds();
 const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count, onLimited: () => undefined });
 const app = openApi({
   db,

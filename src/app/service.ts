@@ -17,7 +17,7 @@ import { openClusterNode } from "./cluster-node.ts";
 import { platformCertificateOf } from "./edge.ts";
 import { startJobs } from "./jobs.ts";
 import { closeWithin, listen, placesOf } from "./listeners.ts";
-import { countBounds, type Bounds } from "../platform/bounds.ts";
+import { openBounds, type Bounds } from "../platform/bounds.ts";
 import { openNowRange, systemClock, systemTimer, type Clock, type NowRange, type Timer } from "../platform/clock.ts";
 import { connectionLimits, guardConnections, type ConnectionLimits } from "../platform/connections.ts";
 import type { Origin } from "../platform/events.ts";
@@ -120,7 +120,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const administrationOf = (origin?: Origin) => openAdministration(administered, origin);
   const administration = administrationOf();
   const firstStart = openFirstStart({ ...settings, db, clock });
-  const bounds = countBounds();
+  const bounds = openBounds();
   const changing = { trustedProxies: replaceable(settings.trustedProxies), metricsFrom: replaceable(settings.metricsFrom) };
   const connections = { ...connectionLimits, connectionsPerAddress: settings.connectionsPerAddress, ...options.connections };
   const trustedProxies = changing.trustedProxies.list;

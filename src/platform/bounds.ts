@@ -1,7 +1,140 @@
+import { openFairShare, type FairShare, type ShareLimits } from "./jobs/fair-share.ts";
 import type { Metric } from "./metrics.ts";
+import { overloaded } from "./problem.ts";
 
-/** The bounds whose refusals are counted. */
-const bounds = [
+/*
+ * The list of what accounts and visitors share, in three classes (specification 4.9, decision 0094):
+ *
+ * - `queues`: work that waits for its turn in the one scheduler, `jobs/fair-share.ts`.
+ * - `caps`: what a client holds for as long as it likes. Beyond a cap the newcomer is refused, or the oldest is closed.
+ * - Loops over many rows or bytes, which give the event loop a turn at least every 10 ms (`giveTurn` of `event-loop.ts`).
+ *
+ * `test/bounds.test.ts` fails for a shared thing that is in no class.
+ */
+
+/** Work that takes turns: whose, how many places there are, how much may wait and how long (ms). */
+type Queue = Required<Pick<ShareLimits, "max" | "waitingMax" | "waitingMaxEach" | "waitMs">> &
+  Pick<ShareLimits, "maxEach" | "reserved"> & {
+    by: "account" | "site and address" | "name" | "member or address";
+    /** The longest that one piece of work keeps its place (ms). The work enforces it. */
+    turnMs: number;
+    /** The message for work that gets no place. */
+    busy: string;
+  };
+
+const again = "Try again in a moment.";
+
+export const queues = {
+  writer: {
+    by: "account",
+    max: 1,
+    waitingMax: 10_000,
+    waitingMaxEach: 5_000,
+    waitMs: 3_000,
+    turnMs: 250,
+    busy: `Too many changes wait to be written. ${again}`,
+  },
+  /** Reads of many rows: exports, event streams that catch up, sitemaps, long lists. */
+  scans: {
+    by: "account",
+    max: 4,
+    maxEach: 2,
+    waitingMax: 2_000,
+    waitingMaxEach: 100,
+    waitMs: 3_000,
+    turnMs: 10,
+    busy: `Too many long reads run at once. ${again}`,
+  },
+  exports: {
+    by: "account",
+    max: 8,
+    maxEach: 2,
+    waitingMax: 100,
+    waitingMaxEach: 0,
+    waitMs: 3_000,
+    turnMs: 600_000,
+    busy: "Two exports of this account are running. Try again when one of them has ended.",
+  },
+  unpacking: {
+    by: "account",
+    max: 2,
+    maxEach: 1,
+    waitingMax: 1_000,
+    waitingMaxEach: 100,
+    waitMs: 600_000,
+    turnMs: 300_000,
+    busy: `Too many uploads wait to be unpacked. ${again}`,
+  },
+  pictures: {
+    by: "account",
+    max: 1,
+    waitingMax: 100,
+    waitingMaxEach: 10,
+    waitMs: 30_000,
+    turnMs: 5_000,
+    busy: `Too many photos are processed at once. ${again}`,
+  },
+  rendering: {
+    by: "site and address",
+    max: 4,
+    waitingMax: 500,
+    waitingMaxEach: 50,
+    waitMs: 3_000,
+    turnMs: 1_000,
+    busy: `Too many pages are rendered at once. ${again}`,
+  },
+  dns: {
+    by: "account",
+    max: 64,
+    maxEach: 48,
+    waitingMax: 10_000,
+    waitingMaxEach: 7_500,
+    waitMs: 60_000,
+    turnMs: 32_000,
+    busy: `Too many names are looked up at once. ${again}`,
+  },
+  deliveries: {
+    by: "account",
+    max: 256,
+    waitingMax: 40_000,
+    waitingMaxEach: 1_000,
+    waitMs: 60_000,
+    turnMs: 10_000,
+    busy: "Too many messages to webhook endpoints wait to be sent.",
+  },
+  /** Messages to endpoints whose last attempt failed, so that endpoints that hang cannot use up all places. */
+  failing_deliveries: {
+    by: "account",
+    max: 128,
+    waitingMax: 40_000,
+    waitingMaxEach: 1_000,
+    waitMs: 600_000,
+    turnMs: 10_000,
+    busy: "Too many messages to failing webhook endpoints wait to be sent.",
+  },
+  certificates: {
+    by: "account",
+    max: 16,
+    waitingMax: 1_000,
+    waitingMaxEach: 100,
+    waitMs: 600_000,
+    turnMs: 600_000,
+    busy: "Too many certificates are ordered at once.",
+  },
+  passwords: {
+    by: "member or address",
+    max: 2,
+    waitingMax: 100,
+    waitingMaxEach: 20,
+    waitMs: 10_000,
+    turnMs: 1_000,
+    busy: `Too many people are signing in. ${again}`,
+  },
+} as const satisfies Record<string, Queue>;
+type QueueName = keyof typeof queues;
+
+/** What is held up to a bound: the reasons of `petstore_bound_refusals_total`. */
+export const caps = [
   "connections",
   "connections_per_address",
   "connections_without_requests",
@@ -14,7 +147,7 @@ const bounds = [
   "http2_streams",
   "http2_stalled_streams",
 ] as const;
-export type Bound = (typeof bounds)[number];
+export type Bound = (typeof caps)[number];
 
 /** The bounded figures and their help texts, by listener: `api` or `edge`. */
 const figures = {
@@ -26,22 +159,31 @@ const figures = {
 type Figure = keyof typeof figures;
 export type Listener = "api" | "edge";
 
-/** Counts what the bounds of this process refused or closed, and shows how much of each bound is in use. */
+/** Opens the queues of this process, counts what its bounds refused or closed, and shows how much of each is in use. */
 export type Bounds = {
+  /** Opens a queue. `limits` override those of `queues`, for tests and for operators' settings. */
+  queue<K>(name: QueueName, limits?: ShareLimits): FairShare<K>;
   refused(bound: Bound): void;
   /** Adds a figure to the metrics, which call `read` each time. */
   show(figure: Figure, listener: Listener, read: () => number): void;
   metrics(): Metric[];
 };
 
-/** Creates the counters of this process, at zero. */
-export function countBounds(): Bounds {
-  const counts = new Map<Bound, number>(bounds.map((bound) => [bound, 0]));
+/** Creates the bounds of this process, whose counters are at zero. */
+export function openBounds(): Bounds {
+  const counts = new Map<Bound, number>(caps.map((bound) => [bound, 0]));
   const shown = new Map<Figure, { listener: Listener; read: () => number }[]>();
+  const opened: { name: QueueName; load: Load }[] = [];
   return {
+    queue<K>(name: QueueName, limits: ShareLimits = {}) {
+      const share = openFairShare<K>({ ...queues[name], ...limits }, () => overloaded(queues[name].busy));
+      opened.push({ name, load: share });
+      return share;
+    },
     refused: (bound) => void counts.set(bound, counts.get(bound)! + 1),
     show: (figure, listener, read) => void shown.set(figure, [...(shown.get(figure) ?? []), { listener, read }]),
     metrics: () => [
+      ...queueMetrics(opened),
       {
         name: "petstore_bound_refusals_total",
         type: "counter",
@@ -56,4 +198,29 @@ export function countBounds(): Bounds {
       })),
     ],
   };
+}
+
+type Load = Pick<FairShare<never>, "inUse" | "waiting" | "refused">;
+
+/** The same three metrics for each queue. */
+function queueMetrics(opened: readonly { name: QueueName; load: Load }[]): Metric[] {
+  const metric = (name: string, type: Metric["type"], help: string, figure: keyof Load): Metric => ({
+    name,
+    type,
+    help,
+    samples: Object.keys(queues).map((of) => ({
+      labels: { of },
+      value: opened.reduce((sum, { name: own, load }) => (own === of ? sum + load[figure] : sum), 0),
+    })),
+  });
+  return [
+    metric("petstore_turns_running", "gauge", "Work that has its turn, by queue.", "inUse"),
+    metric("petstore_turns_waiting", "gauge", "Work that waits for its turn, by queue.", "waiting"),
+    metric(
+      "petstore_turns_refused_total",
+      "counter",
+      "Work that got no turn, because too much waited or it waited too long, by queue.",
+      "refused",
+    ),
+  ];
 }

@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { BlockList, connect, type AddressInfo, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
-import { countBounds } from "./bounds.ts";
+import { openBounds } from "./bounds.ts";
 import { connectionLimits, guardConnections, type ConnectionLimits } from "./connections.ts";
 import { connectionsWithin } from "./file-limit.ts";
 import { addressList } from "./parse.ts";
@@ -11,7 +11,7 @@ import { addressList } from "./parse.ts";
 /** A listener whose guard sweeps only when the test calls it, at a time that the test sets. */
 async function openScene(t: TestContext, limits: Partial<ConnectionLimits>, exempt = new BlockList()) {
   const now = { ms: 0 };
-  const bounds = countBounds();
+  const bounds = openBounds();
   const guard = guardConnections({ limits: { ...connectionLimits, ...limits }, exempt, bounds, listener: "api", now: () => now.ms });
   guard.close(); // stops the timer
   const server: Server = createServer((request, response) => {
@@ -144,7 +144,7 @@ test("a client that reads a little now and then is not idle", async (t) => {
 });
 
 test("a request on a connection that is not counted changes nothing", (t) => {
-  const guard = guardConnections({ limits: connectionLimits, exempt: new BlockList(), bounds: countBounds(), listener: "api" });
+  const guard = guardConnections({ limits: connectionLimits, exempt: new BlockList(), bounds: openBounds(), listener: "api" });
   t.after(() => guard.close());
   guard.requested({}, new EventEmitter());
 });

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { gauge, type Metric } from "./metrics.ts";
 
 const resolutionMs = 10;
@@ -55,6 +56,18 @@ function openHistogram(): Histogram {
 function delayOf(histogram: Histogram, quantile: number): number {
   const ns = quantile === 1 ? histogram.max : histogram.percentile(quantile * 100);
   return Math.max(0, ns / 1e6 - resolutionMs) / 1_000;
+}
+
+/** The longest (ms) that a loop keeps the event loop. */
+const turnMs = 10;
+
+/**
+ * Returns a function to call in each step of a long loop. It resolves after other work had a turn of the event loop if the last turn was
+ * over 10 ms ago; otherwise it returns undefined.
+ */
+export function openTurns(now: () => number = () => performance.now()): () => Promise<void> | undefined {
+  let since = now();
+  return () => (now() - since < turnMs ? undefined : nextTurn().then(() => void (since = now())));
 }
 
 /**

@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { countBounds } from "../../src/platform/bounds.ts";
+import { openBounds } from "../../src/platform/bounds.ts";
 import { openEdge, type Edge, type EdgeOptions } from "../../src/publishing/edge/edge.ts";
 import type { Encoding, KeyPair, PublishedFile, Site } from "../../src/publishing/edge/site.ts";
 
@@ -97,7 +97,7 @@ export async function openTestEdge(options: Partial<EdgeOptions> = {}): Promise<
     },
     challenges: { http: (host, token) => authorizations.get(`${host}/${token}`), tlsAlpn: (host) => alpnCertificates.get(host) },
     openContent: (hash, encoding) => open(contentPath(hash, encoding)),
-    bounds: countBounds(),
+    bounds: openBounds(),
     log: { warn: note, error: note },
     clock: () => now.ms,
     ...options,

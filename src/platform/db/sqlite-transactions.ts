@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { empty, type Sql } from "sql-template-tag";
 import type { Clock } from "../clock.ts";
+import { openTurns } from "../event-loop.ts";
 import { recordedEvent, type Origin, type RecordedEvent } from "../events.ts";
 import { andThen, type Awaitable, type Transaction } from "./database.ts";
 import { portionsOf } from "./statement.ts";
@@ -18,14 +18,12 @@ export type Writer = {
   clock: Clock;
 };
 
-/** How long (ms) a loop over rows holds the thread, and the most values that it inserts without looking at the time. */
-const turnMs = 10;
+/** The most values that a loop over rows inserts without looking at the time. */
 const valuesOfStep = 256;
 
 /** The transaction of one body, and the events that it recorded. It refuses every use after `end`. */
 export function openTransaction({ writer, write, sequences, rowCache, clock }: Writer, origin: Origin) {
   let open = true;
-  let since = performance.now();
   const recorded: RecordedEvent[] = [];
   const requireOpen = () => {
     if (!open) throw new Error("the transaction is over");
@@ -58,7 +56,7 @@ export function openTransaction({ writer, write, sequences, rowCache, clock }: W
       };
       return andThen(insertFrom(0), () => whole.map(([id]) => id as number));
     },
-    giveTurn: () => (performance.now() - since < turnMs ? undefined : nextTurn().then(() => void (since = performance.now()))),
+    giveTurn: openTurns(),
     record: (event, of) => {
       requireOpen();
       recorded.push(recordedEvent(event, of ? { ...origin, ...of } : origin, clock));

@@ -7,7 +7,7 @@ const longMs = 600_000;
 
 /** Ten places, two of them reserved. Records the accounts whose work was admitted or refused, and those that hold a place. */
 function openScene(t: TestContext, more: ShareLimits = {}) {
-  const share = openFairShare<number>({ max: 10, reserved: 2, waitingMax: 100, waitMs: longMs, ...more });
+  const share = openFairShare<number>({ max: 10, reserved: 2, waitingMax: 100, waitMs: longMs, ...more }, undefined, () => 0);
   const admitted: (number | undefined)[] = [];
   const refused: (number | undefined)[] = [];
   const held: (number | undefined)[] = [];
@@ -173,4 +173,24 @@ test("in any order of arrivals and endings no bound is broken, and all work is a
     }),
     { numRuns: 200 },
   );
+});
+
+test("a free place goes to the key that has used least lately, and what it used long ago counts less and less", async () => {
+  let now = 0;
+  const share = openFairShare<string>({ max: 1 }, undefined, () => now);
+  const order: string[] = [];
+  const work = (key: string, ms: number): Promise<void> =>
+    runInTurn(share, key, async () => {
+      order.push(key);
+      await settled();
+      now += ms;
+    });
+  await work("busy", 400);
+  await work("light", 10);
+  await Promise.all([work("busy", 1), work("busy", 1), work("light", 1), work("new", 1)]);
+  assert.deepEqual(order.splice(0), ["busy", "light", "busy", "new", "light", "busy"]);
+  now += 60_000;
+  await work("light", 50);
+  await Promise.all([work("new", 1), work("light", 1), work("busy", 1)]);
+  assert.deepEqual(order, ["light", "new", "busy", "light"]);
 });

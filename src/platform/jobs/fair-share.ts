@@ -1,4 +1,5 @@
 import { createTally, type Tally } from "./tally.ts";
+import { openUsage, type Usage } from "./recent-usage.ts";
 
 /** How many places there are, and how much work may wait for one. */
 export type ShareLimits = {
@@ -26,9 +27,46 @@ export type FairShare<K> = Required<ShareLimits> &
   ShareLoad & {
     held: Tally<K>;
     inUseByKeys: number;
-    /** Waiting work, oldest first, by key in the order of their turns; `undefined` stands for work without a key. */
+    /** Waiting work, oldest first, by key; `undefined` stands for work without a key. Keys that have used the same take turns in this order. */
     queues: Map<K | undefined, Waiting[]>;
+    usage: Usage<K>;
+    /** Makes the error of work that gets no place. */
+    refusal: (refusal: Refusal) => Error;
   };
+
+/** `settle` is called once: without a refusal when the work gets its place. */
+type Waiting = { settle: (refusal: Refusal | undefined) => void; timer: NodeJS.Timeout | undefined };
+
+/**
+ * Shares places between keys, such as accounts or addresses, so that no key keeps the others out.
+ *
+ * - Share: while half of the places are free, any key may take one. Beyond that a key that is alone may hold half of them,
+ *   each of two keys a third, and so on; or `maxEach`, if that is set.
+ * - Reserved places: work without a key may use every place, has `reserved` of them to itself, and goes first.
+ * - Turns: work that finds no place waits. A free place goes to the key that has used least of them lately, in ms of held places, and
+ *   to the oldest work of that key. Keys that have used the same take turns.
+ * - Bounds: when too much work waits, the newest work of the key with the longest queue is refused. Work that has waited for
+ *   `waitMs` is refused too.
+ *
+ * A key without work takes memory only while it has used something lately, and of those at most 10,000 are remembered.
+ */
+export function openFairShare<K>(limits: ShareLimits, refusal = refusedUnexpectedly, now: () => number = monotonic): FairShare<K> {
+  const unbounded = { max: Infinity, reserved: 0, maxEach: Infinity, waitingMax: Infinity, waitingMaxEach: Infinity, waitMs: Infinity };
+  const load = { inUse: 0, inUseByKeys: 0, waiting: 0, refused: 0 };
+  return { ...unbounded, ...limits, ...load, held: createTally(), queues: new Map(), usage: openUsage(now), refusal };
+}
+
+const monotonic = (): number => performance.now();
+
+/** Takes a place. Returns undefined if one is free, the refusal, or a promise of either if the work has to wait. The caller releases the place. */
+export function acquire<K>(share: FairShare<K>, key: K | undefined): Refusal | undefined | Promise<Refusal | undefined> {
+  if (share.queues.has(key) || !isFree(share, key)) {
+    const refusal = roomFor(share, key);
+    return refusal ?? new Promise((settle) => enqueue(share, key, settle));
+  }
+  occupy(share, key);
+  return undefined;
+}
 
 /** Like `acquire`. Calls `onWaited` with the seconds that the work waited, if it had to. */
 export async function acquireTimed<K>(
@@ -44,70 +82,68 @@ export async function acquireTimed<K>(
   return refusal;
 }
 
-type Waiting = { settle: (refusal: Refusal | undefined) => void; timer: NodeJS.Timeout | undefined };
-
 /**
- * Shares places between keys, such as accounts or host names, so that no key keeps the others out.
+ * Gives a place back, and passes it on to the work whose turn it is.
  *
- * - Share: while half of the places are free, any key may take one. Beyond that a key that is alone may hold half of them,
- *   each of two keys a third, and so on; or `maxEach`, if that is set.
- * - Reserved places: work without a key may use every place, has `reserved` of them to itself, and goes first.
- * - Turns: work that finds no place waits. A free place goes to the waiting keys in turn, and to the oldest work of a key.
- * - Bounds: when too much work waits, the newest work of the key with the longest queue is refused. Work that has waited for
- *   `waitMs` is refused too.
- *
- * A key without work takes no memory.
+ * @param usedMs for how long the place was held, or how much of that time counts against the key. Default: 0
  */
-export function openFairShare<K>(limits: ShareLimits): FairShare<K> {
-  const unbounded = { max: Infinity, reserved: 0, maxEach: Infinity, waitingMax: Infinity, waitingMaxEach: Infinity, waitMs: Infinity };
-  return { ...unbounded, ...limits, inUse: 0, inUseByKeys: 0, waiting: 0, refused: 0, held: createTally(), queues: new Map() };
-}
-
-/** Takes a place. Returns undefined if one is free, the refusal, or a promise of either if the work has to wait. The caller releases the place. */
-export function acquire<K>(share: FairShare<K>, key: K | undefined): Refusal | undefined | Promise<Refusal | undefined> {
-  if (share.queues.has(key) || !isFree(share, key)) return wait(share, key);
-  occupy(share, key);
-  return undefined;
-}
-
-/** Gives a place back, and passes it on to the work whose turn it is. */
-export function release<K>(share: FairShare<K>, key: K | undefined): void {
-  share.inUse -= 1;
-  if (key !== undefined) {
-    share.inUseByKeys -= 1;
-    share.held.take(key);
-  }
+export function release<K>(share: FairShare<K>, key: K | undefined, usedMs = 0): void {
+  vacate(share, key, usedMs);
   while (admitNext(share));
 }
 
-/** Runs work once it has a place. If it gets none, returns the result of `refused`, which may throw. Default: throws, for queues without a bound. */
+/** Runs work once it has a place. If it gets none, returns the result of `refused`, which may throw. Default: throws the queue's refusal. */
 export async function runInTurn<K, Result>(
   share: FairShare<K>,
   key: K | undefined,
   work: () => Promise<Result>,
-  refused: (refusal: Refusal) => Result = refusedUnexpectedly,
+  refused?: (refusal: Refusal) => Result,
 ): Promise<Result> {
   const acquired = acquire(share, key);
   const refusal = acquired instanceof Promise ? await acquired : acquired;
-  if (refusal !== undefined) return refused(refusal);
+  if (refusal !== undefined) {
+    if (refused) return refused(refusal);
+    throw share.refusal(refusal);
+  }
+  const begunAt = share.usage.now();
   try {
     return await work();
   } finally {
-    release(share, key);
+    release(share, key, share.usage.now() - begunAt);
   }
 }
 
 /** Runs at most `max` pieces of work at once, and the others in their order. While `waitingMax` others wait, throws what `refusal` returns. */
 export function slots(max: number, queue?: { waitingMax: number; refusal: () => Error }) {
-  const share = openFairShare<never>({ max, waitingMax: queue?.waitingMax ?? Infinity });
-  const refused = (refusal: Refusal): never => {
-    throw queue?.refusal() ?? refusedUnexpectedly(refusal);
-  };
-  return <Result>(work: () => Promise<Result>): Promise<Result> => runInTurn(share, undefined, work, refused);
+  const share = openFairShare<never>({ max, waitingMax: queue?.waitingMax ?? Infinity }, queue?.refusal);
+  return <Result>(work: () => Promise<Result>): Promise<Result> => runInTurn(share, undefined, work);
 }
 
-function refusedUnexpectedly(refusal: Refusal): never {
-  throw new Error(`work was refused though its queue has no bound: ${refusal}`);
+/** Gives a place back without passing it on. */
+function vacate<K>(share: FairShare<K>, key: K | undefined, usedMs: number): void {
+  share.inUse -= 1;
+  if (key === undefined) return;
+  share.inUseByKeys -= 1;
+  share.held.take(key);
+  if (usedMs > 0) share.usage.add(key, usedMs);
+}
+
+/** Gives a free place to the work whose turn it is. Returns false if no place is free, or no work waits that may take it. */
+function admitNext<K>(share: FairShare<K>): boolean {
+  if (share.waiting === 0 || share.inUse >= share.max) return false;
+  const key = share.queues.has(undefined) ? undefined : nextKey(share);
+  const queue = share.queues.get(key);
+  if (queue === undefined) return false;
+  const first = queue[0]!;
+  leave(share, key, first);
+  passTurn(share, key, queue);
+  occupy(share, key);
+  first.settle(undefined);
+  return true;
+}
+
+function refusedUnexpectedly(refusal: Refusal): Error {
+  return new Error(`work was refused though its queue has no bound: ${refusal}`);
 }
 
 function isFree<K>(share: FairShare<K>, key: K | undefined): boolean {
@@ -129,48 +165,47 @@ function occupy<K>(share: FairShare<K>, key: K | undefined): void {
   share.held.add(key);
 }
 
-function admitNext<K>(share: FairShare<K>): boolean {
-  if (share.waiting === 0 || share.inUse >= share.max) return false;
-  const key = share.queues.has(undefined) ? undefined : nextKey(share);
-  const queue = share.queues.get(key);
-  if (queue === undefined) return false;
-  const first = queue[0]!;
-  leave(share, key, first);
-  passTurn(share, key, queue);
-  occupy(share, key);
-  first.settle(undefined);
-  return true;
-}
-
-/** Skips the keys that hold their full share. There are no more of those than places. */
+/** The waiting key that has used least lately. Skips the keys that hold their full share. */
 function nextKey<K>(share: FairShare<K>): K | undefined {
-  for (const key of share.queues.keys()) if (isFree(share, key)) return key;
-  return undefined;
+  let next: K | undefined;
+  let least = Infinity;
+  for (const key of share.queues.keys()) {
+    if (key === undefined) continue;
+    const used = share.usage.scaled(key);
+    if (used >= least || !isFree(share, key)) continue;
+    next = key;
+    least = used;
+    if (used === 0) break;
+  }
+  return next;
 }
 
 function passTurn<K>({ queues }: FairShare<K>, key: K | undefined, queue: Waiting[]): void {
   if (queues.delete(key)) queues.set(key, queue);
 }
 
-function wait<K>(share: FairShare<K>, key: K | undefined): Refusal | Promise<Refusal | undefined> {
-  const queue = share.queues.get(key) ?? [];
-  if (queue.length >= share.waitingMaxEach || (share.waiting >= share.waitingMax && !makeRoom(share, key, queue.length + 1))) {
-    share.refused += 1;
-    return "queue full";
-  }
-  return new Promise((settle) => {
-    const one: Waiting = { settle, timer: undefined };
-    if (share.waitMs !== Infinity) one.timer = setTimeout(() => refuse(share, key, one, "waited too long"), share.waitMs);
-    queue.push(one);
-    share.queues.set(key, queue);
-    share.waiting += 1;
-  });
+/** Makes room for work that has to wait; returns the refusal if there is none. */
+function roomFor<K>(share: FairShare<K>, key: K | undefined): Refusal | undefined {
+  const own = share.queues.get(key)?.length ?? 0;
+  if (own < share.waitingMaxEach && (share.waiting < share.waitingMax || makeRoom(share, key, own + 1))) return undefined;
+  share.refused += 1;
+  return "queue full";
+}
+
+function enqueue<K>(share: FairShare<K>, key: K | undefined, settle: Waiting["settle"]): void {
+  const one: Waiting = { settle, timer: undefined };
+  if (share.waitMs !== Infinity) one.timer = setTimeout(() => refuse(share, key, one, "waited too long"), share.waitMs);
+  const queue = share.queues.get(key);
+  if (queue) queue.push(one);
+  else share.queues.set(key, [one]);
+  share.waiting += 1;
 }
 
 function leave<K>(share: FairShare<K>, key: K | undefined, one: Waiting): void {
   clearTimeout(one.timer);
   const queue = share.queues.get(key)!;
-  queue.splice(queue.indexOf(one), 1);
+  if (queue[0] === one) queue.shift();
+  else queue.splice(queue.indexOf(one), 1);
   if (queue.length === 0) share.queues.delete(key);
   share.waiting -= 1;
 }

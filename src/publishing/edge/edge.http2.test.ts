@@ -4,7 +4,7 @@ import { connect as connectHttp2, type OutgoingHttpHeaders } from "node:http2";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { connect } from "node:tls";
-import { countBounds, type Bound } from "../../platform/bounds.ts";
+import { openBounds, type Bound } from "../../platform/bounds.ts";
 import { addressList } from "../../platform/parse.ts";
 import type { EdgeOptions } from "./edge.ts";
 import { openTestEdge, throwAwayCertificate, type TestEdge } from "../../../test/support/test-edge.ts";
@@ -18,7 +18,7 @@ const { streamsMax, sessionsMax, unsentBytesMax, pieceBytes } = edgeLimits;
 
 async function withEdge(options: Partial<EdgeOptions>, body: (edge: TestEdge, refused: Bound[]) => Promise<void>): Promise<void> {
   const refused: Bound[] = [];
-  const edge = await openTestEdge({ bounds: { ...countBounds(), refused: (bound) => void refused.push(bound) }, ...options });
+  const edge = await openTestEdge({ bounds: { ...openBounds(), refused: (bound) => void refused.push(bound) }, ...options });
   try {
     await edge.publish(host, { "large.bin": large, "middle.bin": middle, "index.html": "x" });
     edge.certificates.set(host, throwAwayCertificate(host));
