@@ -143,6 +143,21 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
       ]);
     });
 
+    test("other work has turns of the event loop between the pages of long reads, however many run at once", async (t) => {
+      const { db } = await openShelves(t, engine);
+      const readers = Array.from({ length: 20 }, (_, i) => db.forAccount(i % 2));
+      let isOver = false;
+      let turns = 0;
+      const count = () => void (isOver || ((turns += 1), setImmediate(count)));
+      setImmediate(count);
+      const readTen = async (reader: Database) => {
+        for (let page = 0; page < 10; page++) assert.deepEqual(await reader.scan(() => reader.rows(shelfById, [page])), []);
+      };
+      await Promise.all(readers.map(readTen));
+      isOver = true;
+      assert.ok(turns >= 10, `${turns} turns`);
+    });
+
     test("what was written is there after the database was closed and opened again", async (t) => {
       const place = await placeFor(t);
       const first = await place.open();

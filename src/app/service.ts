@@ -107,7 +107,8 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   await using opened = new AsyncDisposableStack();
   const observing = await openObserving(settings, options, opened);
   const { tracing, onError, onVisit } = observing;
-  const { storage, feed } = await openStore(settings, options, observing, opened);
+  const bounds = openBounds();
+  const { storage, feed } = await openStore(settings, options, { ...observing, bounds }, opened);
   await requireFree(placesOf(settings));
   const { db } = storage;
   const secrets = openSecrets(settings);
@@ -120,7 +121,6 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const administrationOf = (origin?: Origin) => openAdministration(administered, origin);
   const administration = administrationOf();
   const firstStart = openFirstStart({ ...settings, db, clock });
-  const bounds = openBounds();
   const changing = { trustedProxies: replaceable(settings.trustedProxies), metricsFrom: replaceable(settings.metricsFrom) };
   const connections = { ...connectionLimits, connectionsPerAddress: settings.connectionsPerAddress, ...options.connections };
   const trustedProxies = changing.trustedProxies.list;
@@ -160,11 +160,17 @@ export async function openService(settings: Settings, options: ServiceOptions): 
 }
 
 /** Opens the database and the log of events in it. */
-async function openStore(settings: Settings, options: ServiceOptions, { faults, onError }: Observing, opened: AsyncDisposableStack) {
+async function openStore(
+  settings: Settings,
+  options: ServiceOptions,
+  { faults, onError, bounds }: Observing & { bounds: Bounds },
+  opened: AsyncDisposableStack,
+) {
   const { clock, log, onFlushFailed } = options;
   const events = openEvents(settings, onError);
   const storage = await openStorage(settings, "petstore serve", lockWaitMs, {
     clock,
+    bounds,
     onEvents: events.onEvents,
     onError: (error) => log.warn({ err: error }, "a connection to the database broke"),
     onAway: (reason, nextMs) => log.warn({ nextMs }, `${reason}; trying again`),

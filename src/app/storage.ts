@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Bounds } from "../platform/bounds.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import type { Heartbeat } from "../platform/db/postgres-heartbeat.ts";
@@ -8,6 +9,7 @@ import { AccessError } from "../platform/db/postgres-errors.ts";
 import { settleRestore, settleRestoreUnlocked } from "../backup/restore-state.ts";
 import { createEmpty } from "../platform/files.ts";
 import { damagedLogPath, recoverLog } from "../platform/db/sqlite-recovery.ts";
+import type { SqliteOptions } from "../platform/db/sqlite.ts";
 import { compactFile } from "../platform/db/sqlite-space.ts";
 import type { StorageFault } from "../platform/db/sqlite-statements.ts";
 import { requireAccess } from "../platform/folder-access.ts";
@@ -42,6 +44,8 @@ export type Storage = {
 
 export type StorageOptions = {
   clock?: Clock;
+  /** Where the embedded database opens its queues. */
+  bounds?: Pick<Bounds, "queue">;
   /** Called with the error of each connection that breaks. */
   onError?: (error: unknown) => void;
   /** Called after each failed attempt to reach the database, with the pause until the next. Default: the first failed attempt throws. */
@@ -82,6 +86,7 @@ export async function openStorage(
     onFlushFailed,
     onFault,
     onEvents,
+    bounds,
     mustExist = false,
   } = options;
   await using opened = new AsyncDisposableStack();
@@ -93,7 +98,7 @@ export async function openStorage(
     opened.adopt(locked, (lock) => lock.release());
     await withPath(settings.dataDir, () => settleRestore(settings.dataDir));
   }
-  const db = await withPath(settings.dataDir, () => openEngine(settings, { onError, onFlushFailed, onFault, onEvents, clock }));
+  const db = await withPath(settings.dataDir, () => openEngine(settings, { onError, onFlushFailed, onFault, onEvents, clock, bounds }));
   opened.defer(() => db.close());
   const stop = new AbortController();
   const heartbeat = (await openHeartbeat(settings, onError)) ?? db;
@@ -178,7 +183,7 @@ async function openHeartbeat({ databaseUrl }: Pick<Settings, "databaseUrl">, onE
 
 async function openEngine(
   { dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">,
-  { onError, ...hooks }: { onError: (error: unknown) => void } & Pick<StorageOptions, "onFlushFailed" | "onFault" | "onEvents" | "clock">,
+  { onError, ...hooks }: { onError: (error: unknown) => void } & Pick<SqliteOptions, "onFlushFailed" | "onFault" | "onEvents" | "clock" | "bounds">,
 ): Promise<Database> {
   const { clock, onEvents } = hooks;
   if (databaseUrl !== "") return (await import("../platform/db/postgres.ts")).openPostgres(databaseUrl, { onError, clock, onEvents });
@@ -273,6 +278,7 @@ function closedUntil(ready: Promise<void>) {
     const actingAs: Database["actingAs"] = (origin) => (isReady ? db.actingAs(origin) : database(db.actingAs(origin)));
     return {
       ...heartbeat(db),
+      scan: (read) => db.scan(read),
       rows,
       find,
       findAll,

@@ -34,26 +34,28 @@ export const queues = {
     turnMs: 250,
     busy: `Too many changes wait to be written. ${again}`,
   },
-  /** Reads of many rows: exports, event streams that catch up, sitemaps, long lists. */
+  /**
+   * Pages of reads of many rows: exports, event streams that catch up, sitemaps, long lists. An embedded read keeps the event loop, so there
+   * is one place. All streams and long polls of an account may wait at the same time, because one event wakes them all.
+   */
   scans: {
     by: "account",
-    max: 4,
-    maxEach: 2,
-    waitingMax: 2_000,
-    waitingMaxEach: 100,
+    max: 1,
+    waitingMax: 10_000,
+    waitingMaxEach: 200,
     waitMs: 3_000,
     turnMs: 10,
     busy: `Too many long reads run at once. ${again}`,
   },
   exports: {
     by: "account",
-    max: 8,
+    max: 200,
     maxEach: 2,
-    waitingMax: 100,
+    waitingMax: 0,
     waitingMaxEach: 0,
     waitMs: 3_000,
     turnMs: 600_000,
-    busy: "Two exports of this account are running. Try again when one of them has ended.",
+    busy: "Two exports of this account are running, or too many of all accounts. Try again when one of them has ended.",
   },
   unpacking: {
     by: "account",

@@ -105,6 +105,14 @@ export interface Database extends Queryable {
   findAll<S extends Shown>(statement: KeyStatement<S>, accountId: number, listing: Listing): Awaitable<S[]>;
   write<T>(body: (tx: Transaction) => Awaitable<T>, options?: WriteOptions<T>): Promise<T>;
   /**
+   * Reads one page of many rows: each step of a loop over awaited reads goes through it (decision 0095). The embedded engine answers a read
+   * without a turn of the event loop, so there a page first waits for its turn among the pages of all accounts, one in each turn of the
+   * event loop. A server's connections take turns already, so there it only reads. A page takes a few ms: at most a few hundred rows.
+   *
+   * @throws Problem `unavailable` if the page gets no turn
+   */
+  scan<T>(read: () => Awaitable<T>): Promise<T>;
+  /**
    * Returns the same database for the work of one account, which gets at most its share of the connections. Work through
    * another handle belongs to no account, and never waits behind the accounts' work.
    */

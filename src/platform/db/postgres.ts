@@ -71,6 +71,7 @@ function handleOf(engine: Engine, own: Own): Database {
       return rows.map((row) => statement.show(row));
     },
     write: (body, options) => write(engine, account, body, { origin, ...options }),
+    scan: async (read) => read(),
     forAccount: (accountId) => handleOf(engine, { ...own, account: accountId }),
     actingAs: (other) => handleOf(engine, { ...own, origin: other }),
     giveBackSpace: async () => false, // autovacuum reuses free space

@@ -51,6 +51,24 @@ test("a write resolves, and queries see it, once it is on the disk; writes that 
   assert.deepEqual([answered, await count(db), flushes], [3, 3, 2]);
 });
 
+test("one page is read in each turn of the event loop, and an account that has read much does not delay one that has not", async (t) => {
+  const { db } = await openShelves(t);
+  const order: string[] = [];
+  const read = (account: number, pages: number) =>
+    Promise.all(
+      Array.from({ length: pages }, () => {
+        const reader = db.forAccount(account);
+        return reader.scan(async () => void order.push(`account ${account} ${await count(reader)}`));
+      }),
+    );
+  const busy = read(1, 50);
+  while (order.length < 10) await new Promise((resolve) => setImmediate(() => resolve(order.push("turn"))));
+  await Promise.all([read(2, 2), busy]);
+  assert.ok(order.indexOf("account 2 0") - 10 <= 3, "the other account waits for the page that has its turn");
+  const pages = order.slice(0, 10).join();
+  assert.doesNotMatch(pages, /account 1 0,account 1 0/, "two pages follow each other without a turn between them");
+});
+
 test("once the disk has failed to flush a write, every call is unavailable, the owner is called once, and closing leaves the log unchanged", async (t) => {
   const { db, disk, file, failures } = await openShelves(t);
   disk.flush = () => Promise.reject(new Error("EIO"));

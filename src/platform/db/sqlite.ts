@@ -1,5 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Sql } from "sql-template-tag";
+import { openBounds, type Bounds } from "../bounds.ts";
 import { systemClock, type Clock } from "../clock.ts";
 import { systemOrigin, type Origin, type RecordedEvent } from "../events.ts";
 import type { Awaitable, Database, Transaction, WriteOptions } from "./database.ts";
@@ -12,6 +14,7 @@ import { giveBackPages } from "./sqlite-space.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
 import { runJobs, type Job } from "./sqlite-jobs.ts";
 import { preparedStatements, storageFaultOf, translate, type Statements, type StorageFault } from "./sqlite-statements.ts";
+import { runInTurn, type FairShare } from "../jobs/fair-share.ts";
 import { openHistogram, type Histogram } from "../metrics.ts";
 import { Problem } from "../problem.ts";
 import { stopping, unavailable } from "./unavailable.ts";
@@ -28,6 +31,8 @@ export type SqliteOptions = {
   flush?: Flush | undefined;
   /** The time of events whose origin has none. Default: the system's clock. */
   clock?: Clock | undefined;
+  /** Where the queue of pages is opened, for its metrics. */
+  bounds?: Pick<Bounds, "queue"> | undefined;
   /** Called after each commit that added events, with their accounts. */
   onEvents?: ((accountIds: readonly number[]) => void) | undefined;
   /** Called once when the disk fails to flush the log or a checkpoint. */
@@ -36,7 +41,7 @@ export type SqliteOptions = {
   onFault?: ((fault: StorageFault, error: unknown) => void) | undefined;
 };
 
-type Engine = Required<SqliteOptions> & {
+type Engine = Required<Omit<SqliteOptions, "bounds">> & {
   writer: DatabaseSync;
   reader: DatabaseSync;
   write: Statements;
@@ -48,6 +53,8 @@ type Engine = Required<SqliteOptions> & {
   wal: ReturnType<typeof openWal>;
   control: ReturnType<typeof prepareControl>;
   queue: Job[];
+  /** The pages of long reads, by account. */
+  scans: FairShare<number>;
   commitSizes: Histogram;
   /** Whether the next commit copies the log into the file, however short it is. */
   shortens: boolean;
@@ -72,19 +79,23 @@ type Engine = Required<SqliteOptions> & {
  * @throws DamagedLogError if the last process's log has lost acknowledged transactions
  */
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
-  return handleOf(openEngine(file, options), systemOrigin);
+  return handleOf(openEngine(file, options), { account: undefined, origin: systemOrigin });
 }
 
-function handleOf(engine: Engine, own: Origin): Database {
+/** The account whose turns a handle takes, and the origin of its events. */
+type Own = { account: number | undefined; origin: Origin };
+
+function handleOf(engine: Engine, own: Own): Database {
   const database: Database = {
     engine: "sqlite",
     query: async <R>(query: Sql) => look(engine, () => engine.read.rows(query) as R[]),
     rows: (statement, values) => look(engine, () => engine.read.arrays(statement, values)),
     find: (statement, key) => look(engine, () => engine.rowCache.find(statement, key)),
     findAll: (statement, accountId, listing) => look(engine, () => engine.rowCache.findAll(statement, accountId, listing)),
-    write: (body, options = {}) => enqueue(engine, body, options, own),
-    forAccount: () => database, // there are no connections to share
-    actingAs: (origin) => handleOf(engine, origin),
+    write: (body, options = {}) => enqueue(engine, body, options, own.origin),
+    scan: (read) => scan(engine, own, read),
+    forAccount: (account) => handleOf(engine, { ...own, account }),
+    actingAs: (origin) => handleOf(engine, { ...own, origin }),
     giveBackSpace: () =>
       database.write(async (tx) => {
         const { isDone, isMore } = await giveBackPages(tx);
@@ -110,9 +121,17 @@ function look<R>(engine: Engine, read: () => R): R {
   }
 }
 
+/** Begins each page in a turn of the event loop of its own: with one place, other work runs between any two pages. */
+function scan<R>({ scans }: Engine, { account }: Own, read: () => Awaitable<R>): Promise<R> {
+  return runInTurn(scans, account, async () => {
+    await nextTurn();
+    return read();
+  });
+}
+
 function openEngine(file: string, options: SqliteOptions): Engine {
   const { flush = fdatasyncInPool, onFlushFailed = () => undefined, onFault = () => undefined } = options;
-  const { clock = systemClock, onEvents = () => undefined } = options;
+  const { clock = systemClock, onEvents = () => undefined, bounds = openBounds() } = options;
   recoverLog(file);
   const writer = connect(file);
   const sequences = openSequences(writer);
@@ -127,6 +146,7 @@ function openEngine(file: string, options: SqliteOptions): Engine {
   const parts = { writer, reader, write, read, sequences, snapshot, rowCache, chain, wal, control: prepareControl(writer), ...hooks };
   const state = {
     queue: [],
+    scans: bounds.queue<number>("scans"),
     commitSizes: openHistogram(commitBounds),
     shortens: false,
     draining: undefined,
