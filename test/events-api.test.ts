@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import sql from "sql-template-tag";
 import { expireEvents } from "../src/events/log/retention.ts";
 import { allNumbered, requireWhole, type LoggedEvent } from "./support/event-log.ts";
+import { newMember } from "./support/dashboard.ts";
 import { startService, type Asked, type Reply, type TestService } from "./support/service.ts";
 import { newCategory, newPet } from "./support/shop.ts";
 import type { Failure } from "./support/models.ts";
@@ -164,6 +165,8 @@ test("an account has at most 20 streams, those of other accounts do not count, a
   const refused = await service.ask<Failure>("GET", "/events/stream", { key });
   assert.deepEqual([refused.status, refused.body.code], [503, "unavailable"]);
   assert.ok(Number(refused.headers.get("retry-after")) > 0);
+  const owner = await newMember(service, { account: id, email: "owner@streams.example", role: "owner" });
+  assert.equal((await owner.ask("GET", "/events/stream")).status, 503, "those of the dashboard count too");
   const foreign = await readStream(other.key, "?wait=0");
   await foreign.finished;
   assert.equal(foreign.response.status, 200);

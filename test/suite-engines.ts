@@ -38,6 +38,7 @@ export const groups: Group[] = [
       "idempotency",
       "key-changes",
       "limits",
+      "long-reads",
       "limits-shared",
       "order-history",
       "projects",

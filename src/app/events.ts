@@ -6,6 +6,7 @@ import type { EventServices } from "../events/log/events.routes.ts";
 import { openFeed, type Feed } from "../events/log/feed.ts";
 import { openListeners } from "../events/log/listeners.ts";
 import type { Numbering } from "../events/log/numbering.ts";
+import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import type { Settings } from "./settings.ts";
@@ -51,9 +52,10 @@ async function numberRestored(db: Database): Promise<void> {
 const scope = "events:read";
 
 /** The services of the operations on events. `liveNodes` returns the number of nodes, which share the streams of an account. */
-export function eventServices(db: Database, clock: Clock, feed: Feed, liveNodes: () => number): EventServices {
+export function eventServices(db: Database, clock: Clock, feed: Feed, liveNodes: () => number, bounds: Bounds): EventServices {
   return {
-    listeners: openListeners(feed, liveNodes),
+    listeners: openListeners(feed, liveNodes, bounds),
+    exports: bounds.queue<number>("exports"),
     async mayRead({ accountId, keyId, person }) {
       if (person) {
         const sessions = await listSessions(db, accountId, person.memberId, clock());

@@ -260,7 +260,7 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
   const requests = boundRequests({ ...requestLimits, ...options.requests }, bounds);
   const onSignedIn = () => firstStart.forget().catch(onError);
   const people = { secrets: secrets.keys, hashCost: options.hashCost, onSignedIn };
-  const events = eventServices(db, clock, feed, () => node.liveNodes());
+  const events = eventServices(db, clock, feed, () => node.liveNodes(), bounds);
   state.stops.push(async () => events.listeners.close());
   const web = await readWeb(`${photosHost}.${settings.platformDomain}`);
   if (!web) log.warn("the web application has not been built: run `npm start`");

@@ -183,7 +183,10 @@ async function openHeartbeat({ databaseUrl }: Pick<Settings, "databaseUrl">, onE
 
 async function openEngine(
   { dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">,
-  { onError, ...hooks }: { onError: (error: unknown) => void } & Pick<SqliteOptions, "onFlushFailed" | "onFault" | "onEvents" | "clock" | "bounds">,
+  {
+    onError,
+    ...hooks
+  }: { onError: (error: unknown) => void } & Pick<SqliteOptions, "onFlushFailed" | "onFault" | "onEvents" | "clock" | "bounds">,
 ): Promise<Database> {
   const { clock, onEvents } = hooks;
   if (databaseUrl !== "") return (await import("../platform/db/postgres.ts")).openPostgres(databaseUrl, { onError, clock, onEvents });

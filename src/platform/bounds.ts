@@ -49,7 +49,7 @@ export const queues = {
   },
   exports: {
     by: "account",
-    max: 200,
+    max: 100,
     maxEach: 2,
     waitingMax: 0,
     waitingMaxEach: 0,
@@ -145,6 +145,8 @@ export const caps = [
   "requests_in_flight",
   "body_bytes",
   "uploads",
+  "event_streams",
+  "long_polls",
   "http2_sessions",
   "http2_streams",
   "http2_stalled_streams",
@@ -157,6 +159,8 @@ const figures = {
   petstore_requests_in_flight: "Requests of known callers that are being answered.",
   petstore_requests_waiting: "Requests that wait because their caller has many in flight.",
   petstore_body_bytes: "Bytes of the request bodies in memory.",
+  petstore_event_streams_open: "Streams of events that are open.",
+  petstore_long_polls_open: "Requests that wait for events.",
 } as const;
 type Figure = keyof typeof figures;
 export type Listener = "api" | "edge";

@@ -1,44 +1,52 @@
+import { queues } from "../../platform/bounds.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { AnswerStream } from "../../platform/http/operation.ts";
 import { auditHeading, auditLines, endOfAudit } from "./audit-csv.ts";
 import type { AuditFilter } from "./audit.ts";
 import { readAudit } from "./audit.store.ts";
-import type { Listener } from "./listeners.ts";
 import { withNames } from "./named-events.store.ts";
 import { openDrain, stalledMs } from "./stream.ts";
 
 /** The most events of one export, and of one read. */
 const linesMax = 100_000;
 const batchMax = 100;
+/** The most characters that are turned into lines at once, which takes a few ms. A single event may have more. */
+const pieceMax = 32_768;
+
 type Exporting = {
   db: Database;
   accountId: number;
   filter: AuditFilter;
-  /** Counts the export as one of the account's streams. */
-  listener: Listener;
+  /** Gives back the place of the export. */
+  release: () => void;
   /** Whether the service is stopping. */
   isClosed: () => boolean;
 };
 
-/** Sends the events of an audit as CSV, newest first. A slow client delays only itself. It is disconnected if it reads nothing for 30 seconds. */
+/**
+ * Sends the events of an audit as CSV, newest first. A slow client delays only itself. It is disconnected if it reads nothing for 30 seconds,
+ * or has not read everything after ten minutes.
+ */
 export async function sendAudit(stream: AnswerStream, exporting: Exporting): Promise<void> {
   let isGone = false;
   const drained = openDrain(stream, () => isGone);
+  const end = performance.now() + queues.exports.turnMs;
   stream.onClose(() => {
     isGone = true;
-    exporting.listener.close();
+    exporting.release();
     drained.wake();
   });
   try {
     for await (const lines of linesOf(exporting)) {
-      if (isGone || exporting.isClosed()) return stream.destroy();
-      if (!stream.write(lines) && !(await drained.wait(stalledMs))) return stream.destroy();
+      const leftMs = end - performance.now();
+      if (isGone || exporting.isClosed() || leftMs <= 0) return stream.destroy();
+      if (!stream.write(lines) && !(await drained.wait(Math.min(stalledMs, leftMs)))) return stream.destroy();
     }
     stream.end();
   } catch {
     stream.destroy(); // so that the client notices that the file is incomplete
   } finally {
-    exporting.listener.close();
+    exporting.release();
   }
 }
 
@@ -47,9 +55,22 @@ async function* linesOf({ db, accountId, filter }: Exporting): AsyncGenerator<st
   let before: number | undefined;
   for (let sent = 0; sent < linesMax;) {
     const { events, next } = await readAudit(db, accountId, filter, before, Math.min(batchMax, linesMax - sent));
-    yield auditLines(await withNames(db, accountId, events));
+    for (let from = 0; from < events.length;) {
+      const piece = pieceFrom(events, from);
+      yield await db.scan(async () => auditLines(await withNames(db, accountId, piece)));
+      from += piece.length;
+    }
     if (next === null) return;
     [before, sent] = [next, sent + events.length];
   }
   yield endOfAudit(`There is more: at most ${linesMax} events are exported at once.`);
+}
+
+function pieceFrom<E extends { text: string }>(events: readonly E[], from: number): E[] {
+  let until = from + 1;
+  for (let size = events[from]!.text.length; until < events.length; until++) {
+    size += events[until]!.text.length;
+    if (size > pieceMax) break;
+  }
+  return events.slice(from, until);
 }

@@ -1,5 +1,6 @@
 import type { Caller } from "../../platform/http/caller.ts";
 import { operation, type AnswerStream, type Operation } from "../../platform/http/operation.ts";
+import { takePlace } from "../../platform/jobs/fair-share.ts";
 import { Type } from "../../platform/json-schema.ts";
 import { Problem } from "../../platform/problem.ts";
 import { AuditPage, AuditQuery, ExportQuery, filterOf } from "./audit.ts";
@@ -12,7 +13,7 @@ const scope = "audit:read";
 const limitDefault = 20;
 
 /** Who did what in the account: for its owners, in the dashboard. */
-export const auditRoutes: Operation<Pick<EventServices, "listeners">>[] = [
+export const auditRoutes: Operation<Pick<EventServices, "exports" | "listeners">>[] = [
   operation({
     operationId: "listAudit",
     method: "GET",
@@ -34,17 +35,23 @@ export const auditRoutes: Operation<Pick<EventServices, "listeners">>[] = [
     path: "/audit/export",
     tag,
     summary: "Export who did what",
-    description: "The same events as CSV, at most 100,000. The export itself is recorded as an event.",
+    description:
+      "The same events as CSV, at most 100,000. At most two exports of an account run at once. The export itself is recorded as an event.",
     scope,
     query: ExportQuery,
     answers: { 200: { description: "A line for each event.", schema: Type.String(), mediaType: "text/csv" } },
     handle: async ({ db, caller, query, services }) => {
       const filter = filterOf(query);
       const { accountId, memberId } = personOf(caller);
-      await db.write((tx) => recordExport(tx, accountId, memberId));
       const { sendAudit } = await import("./audit-export.ts"); // loaded on demand, because exports are rare
-      const listener = services.listeners.listen("stream", accountId);
-      const isClosed = () => services.listeners.isClosed();
+      const release = await takePlace(services.exports, accountId);
+      try {
+        await db.write((tx) => recordExport(tx, accountId, memberId));
+      } catch (error) {
+        release();
+        throw error;
+      }
+      const exporting = { db, accountId, filter, release, isClosed: () => services.listeners.isClosed() };
       return {
         status: 200,
         headers: {
@@ -52,7 +59,7 @@ export const auditRoutes: Operation<Pick<EventServices, "listeners">>[] = [
           "content-disposition": 'attachment; filename="audit.csv"',
           "cache-control": "no-store",
         },
-        stream: (body: AnswerStream) => void sendAudit(body, { db, accountId, filter, listener, isClosed }),
+        stream: (body: AnswerStream) => void sendAudit(body, exporting),
       };
     },
   }),

@@ -4,7 +4,7 @@ import { walkStatement } from "../../platform/db/walk-statements.ts";
 import type { AuditFilter } from "./audit.ts";
 import type { StoredEvent } from "./events.store.ts";
 
-/** The most events that one step scans, and that one page scans. A page ends after them, even if none passed the filter. */
+/** The most events that one step scans if it has to look for those that pass, and that one page scans. A page ends after them, even if none passed the filter. */
 const stepMax = 500;
 const scannedMax = 5_000;
 /** An event has the time of its request, so positions and times may be out of order by up to this (ms). */
@@ -29,18 +29,24 @@ export async function readAudit(
   before: number | undefined,
   limit: number,
 ): Promise<AuditPage> {
+  const { types: _types, ...others } = filter;
+  const step = Object.values(others).some((value) => value !== undefined) ? stepMax : limit;
   const found: number[] = [];
+  const pageUntil = async (next: number | null): Promise<AuditPage> => ({
+    events: await db.scan(() => eventsAt(db, accountId, found)),
+    next,
+  });
   let until = before;
-  for (let scanned = 0; scanned < scannedMax; scanned += stepMax) {
-    const rows = await scanBackwards(db, accountId, filter, until);
+  for (let scanned = 0; scanned < scannedMax; scanned += step) {
+    const rows = await db.scan(() => scanBackwards(db, accountId, filter, until, step));
     for (const row of rows) {
       until = row[0];
-      if (passes(filter, row) && found.push(row[0]) === limit) return { events: await eventsAt(db, accountId, found), next: until };
+      if (passes(filter, row) && found.push(row[0]) === limit) return pageUntil(until);
     }
-    const isOver = rows.length < stepMax || (filter.from !== undefined && rows.at(-1)![1] < filter.from - timesApartMs);
-    if (isOver) return { events: await eventsAt(db, accountId, found), next: null };
+    const isOver = rows.length < step || (filter.from !== undefined && rows.at(-1)![1] < filter.from - timesApartMs);
+    if (isOver) return pageUntil(null);
   }
-  return { events: await eventsAt(db, accountId, found), next: until ?? null };
+  return pageUntil(until ?? null);
 }
 
 /** Records that a member exports the audit. */
@@ -48,7 +54,13 @@ export function recordExport(tx: Transaction, accountId: number, memberId: numbe
   tx.record({ accountId, type: "member.exported", resource: { type: "member", id: memberId }, data: { id: memberId } });
 }
 
-async function scanBackwards(db: Database, accountId: number, { types }: AuditFilter, until: number | undefined): Promise<ScannedRow[]> {
+async function scanBackwards(
+  db: Database,
+  accountId: number,
+  { types }: AuditFilter,
+  until: number | undefined,
+  limit: number,
+): Promise<ScannedRow[]> {
   const walk = {
     table: "events",
     index: "events_by_type",
@@ -59,7 +71,7 @@ async function scanBackwards(db: Database, accountId: number, { types }: AuditFi
     until,
   };
   const walks = types.map((type) => ({ ...walk, equal: { type } }));
-  const { statement, values } = walkStatement<ScannedRow>(db.engine, walks, stepMax);
+  const { statement, values } = walkStatement<ScannedRow>(db.engine, walks, limit);
   return db.rows(statement, values);
 }
 

@@ -1,6 +1,7 @@
 import type { Database } from "../../platform/db/database.ts";
 import type { Caller } from "../../platform/http/caller.ts";
 import { operation, type Answer, type Operation } from "../../platform/http/operation.ts";
+import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { Type } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { Checkpoint, CheckpointQuery, eventExample, Events, EventsQuery, eventTypesOf, StreamQuery } from "./events.ts";
@@ -10,6 +11,8 @@ import { streamEvents } from "./stream.ts";
 
 export type EventServices = {
   listeners: Listeners;
+  /** The places of exports. */
+  exports: FairShare<number>;
   /** Whether a caller may still read events. */
   mayRead: (caller: Caller) => Promise<boolean>;
 };
@@ -125,7 +128,7 @@ async function readWaiting(
   try {
     const end = performance.now() + waitMs;
     for (;;) {
-      const found = await readEvents(db, accountId, reading);
+      const found = await db.scan(() => readEvents(db, accountId, reading));
       const left = end - performance.now();
       if (found.length > 0 || left <= 0 || listeners.isClosed()) return found;
       await listener.next(left);

@@ -1,11 +1,14 @@
-import { createTally } from "../../platform/jobs/tally.ts";
-import { overloaded } from "../../platform/problem.ts";
+import type { Bounds } from "../../platform/bounds.ts";
+import { createTally, type Tally } from "../../platform/jobs/tally.ts";
+import { overloaded, type Problem } from "../../platform/problem.ts";
 import type { Feed } from "./feed.ts";
 
-/** The most requests of one account that wait for events on this node. */
-const waitsMax = 100;
-/** The most streams of one account on all nodes together. */
-const streamsMax = 20;
+/** The most requests that wait for events on this node, of one account and of all. */
+const waitsEach = 100;
+const waitsMax = 5_000;
+/** The most streams of one account on all nodes together, and those of all accounts on this node. */
+const streamsEach = 20;
+const streamsMax = 2_000;
 
 /** A reader of one log that waits for new events. */
 export type Listener = {
@@ -16,18 +19,25 @@ export type Listener = {
   close(): void;
 };
 
+type Kind = "wait" | "stream";
+
 export type Listeners = {
-  /** @throws Problem `unavailable` if the account has too many of this kind */
-  listen(kind: "wait" | "stream", accountId: number): Listener;
+  /** @throws Problem `unavailable` if the account, or all accounts together, have too many of this kind */
+  listen(kind: Kind, accountId: number): Listener;
   /** Whether the service is stopping, so that readers must end. */
   isClosed(): boolean;
   close(): void;
 };
 
 /** Lets requests and streams wait for events of their account. Waiting holds no database connection. */
-export function openListeners(feed: Feed, liveNodes: () => number): Listeners {
+export function openListeners(feed: Feed, liveNodes: () => number, bounds: Pick<Bounds, "refused" | "show">): Listeners {
   const byAccount = new Map<number, Set<() => void>>();
-  const counts = { wait: createTally<number>(), stream: createTally<number>() };
+  const open: Record<Kind, Open> = {
+    wait: { all: 0, byAccount: createTally<number>() },
+    stream: { all: 0, byAccount: createTally<number>() },
+  };
+  bounds.show("petstore_long_polls_open", "api", () => open.wait.all);
+  bounds.show("petstore_event_streams_open", "api", () => open.stream.all);
   let isClosed = false;
   const wakeAll = (): void => {
     for (const wakes of byAccount.values()) for (const wake of wakes) wake();
@@ -40,9 +50,11 @@ export function openListeners(feed: Feed, liveNodes: () => number): Listeners {
   return {
     isClosed: () => isClosed,
     listen(kind, accountId) {
-      const max = kind === "wait" ? waitsMax : Math.max(1, Math.floor(streamsMax / liveNodes()));
-      if (counts[kind].of(accountId) >= max) throw tooMany(kind);
-      counts[kind].add(accountId);
+      const own = open[kind];
+      if (own.byAccount.of(accountId) >= maxEach(kind, liveNodes())) throw refusal(kind, bounds, "This account has");
+      if (own.all >= (kind === "wait" ? waitsMax : streamsMax)) throw refusal(kind, bounds, "There are");
+      own.all += 1;
+      own.byAccount.add(accountId);
       const signal = openSignal(() => isClosed);
       const wakes = byAccount.get(accountId) ?? new Set();
       byAccount.set(accountId, wakes.add(signal.wake));
@@ -50,7 +62,8 @@ export function openListeners(feed: Feed, liveNodes: () => number): Listeners {
         ...signal,
         close() {
           if (!wakes.delete(signal.wake)) return;
-          counts[kind].take(accountId);
+          own.all -= 1;
+          own.byAccount.take(accountId);
           if (wakes.size === 0 && byAccount.get(accountId) === wakes) byAccount.delete(accountId);
           signal.wake();
         },
@@ -86,7 +99,14 @@ function openSignal(isClosed: () => boolean): Pick<Listener, "next" | "wake"> {
   };
 }
 
-function tooMany(kind: "wait" | "stream") {
+type Open = { all: number; byAccount: Tally<number> };
+
+function maxEach(kind: Kind, liveNodes: number): number {
+  return kind === "wait" ? waitsEach : Math.max(1, Math.floor(streamsEach / liveNodes));
+}
+
+function refusal(kind: Kind, bounds: Pick<Bounds, "refused">, who: "This account has" | "There are"): Problem {
   const what = kind === "wait" ? "requests that wait for events" : "streams of events";
-  return overloaded(`This account has too many ${what}. Close one, or try again later.`, 5);
+  bounds.refused(kind === "wait" ? "long_polls" : "event_streams");
+  return overloaded(`${who} too many ${what}. Close one, or try again later.`, 5);
 }

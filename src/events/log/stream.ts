@@ -9,8 +9,10 @@ const heartbeatMs = 15_000;
 const checkMs = 1_000;
 /** How long (ms) a client may leave sent events unread before it is disconnected. */
 export const stalledMs = 30_000;
-/** The most events of one read, and so the most that the service holds for a slow client. */
+/** The most events of one read. */
 const batchMax = 50;
+/** The most characters that the service holds for a slow client, unless a single event has more. */
+const heldMax = 262_144;
 
 export type Streaming = {
   db: Database;
@@ -55,15 +57,18 @@ async function send(stream: AnswerStream, streaming: Streaming, isGone: () => bo
   const { db, accountId, types, listener, isClosed, isAllowed, endsAfterMs } = streaming;
   let { after } = streaming;
   let [sentAt, eventAt] = [performance.now(), performance.now()];
+  let limit = batchMax;
   while (!isGone() && !isClosed()) {
-    const events = await readEvents(db, accountId, { after, types, limit: batchMax });
+    const events = await db.scan(() => readEvents(db, accountId, { after, types, limit }));
     // Checked after the read, so that a caller who has just lost the right gets none of these events.
     if (isGone() || !(await isAllowed())) return;
     const now = performance.now();
     if (events.length > 0) {
-      after = events.at(-1)!.position;
+      const { text, count } = firstOf(events);
+      after = events[count - 1]!.position;
+      limit = Math.min(batchMax, 2 * count); // larger events are read in smaller pages
       [sentAt, eventAt] = [now, now];
-      if (!stream.write(events.map(framed).join("")) && !(await drained.wait(stalledMs))) return stream.destroy();
+      if (!stream.write(text) && !(await drained.wait(stalledMs))) return stream.destroy();
       continue;
     }
     if (now - eventAt >= endsAfterMs) return;
@@ -75,8 +80,17 @@ async function send(stream: AnswerStream, streaming: Streaming, isGone: () => bo
   }
 }
 
-function framed(event: StoredEvent): string {
-  return `id: ${event.position}\ndata: ${eventJson(event)}\n\n`;
+/** The text of the first events, up to `heldMax` characters, and how many they are. */
+function firstOf(events: readonly StoredEvent[]): { text: string; count: number } {
+  let text = "";
+  let count = 0;
+  for (const event of events) {
+    const next = `id: ${event.position}\ndata: ${eventJson(event)}\n\n`;
+    if (count > 0 && text.length + next.length > heldMax) break;
+    text += next;
+    count += 1;
+  }
+  return { text, count };
 }
 
 type Drain = ReturnType<typeof openDrain>;

@@ -109,7 +109,7 @@ function sendStream(exchange: Exchange, status: number, stream: NonNullable<Answ
     end: () => response.end(),
     destroy: () => response.destroy(),
     onDrain: (listener) => void response.on("drain", listener),
-    onClose: (listener) => void response.on("close", listener),
+    onClose: (listener) => (response.closed ? listener() : void response.on("close", listener)),
   });
   if (method === "HEAD") response.end();
 }

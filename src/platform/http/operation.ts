@@ -80,7 +80,7 @@ export type AnswerStream = {
   /** Closes the connection at once. */
   destroy(): void;
   onDrain(listener: () => void): void;
-  /** Called when the client has gone, or after `end`. */
+  /** Calls the listener when the client has gone, at once if it has gone already, or after `end`. */
   onClose(listener: () => void): void;
 };
 

@@ -113,6 +113,20 @@ export async function runInTurn<K, Result>(
   }
 }
 
+/**
+ * Takes a place for work that goes on after the caller has returned. Returns the function that gives it back, which may be called repeatedly.
+ * Throws the queue's refusal.
+ */
+export async function takePlace<K>(share: FairShare<K>, key: K): Promise<() => void> {
+  const refusal = await acquire(share, key);
+  if (refusal !== undefined) throw share.refusal(refusal);
+  let isHeld = true;
+  return () => {
+    if (isHeld) release(share, key);
+    isHeld = false;
+  };
+}
+
 /** Runs at most `max` pieces of work at once, and the others in their order. While `waitingMax` others wait, throws what `refusal` returns. */
 export function slots(max: number, queue?: { waitingMax: number; refusal: () => Error }) {
   const share = openFairShare<never>({ max, waitingMax: queue?.waitingMax ?? Infinity }, queue?.refusal);
