@@ -158,6 +158,19 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
       assert.ok(turns >= 10, `${turns} turns`);
     });
 
+    test("other work has turns of the event loop between the statements of a long body", async (t) => {
+      const { db } = await openShelves(t, engine);
+      const long = sql`WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < 100000) SELECT MAX(n) FROM counted`;
+      const seen: number[] = [];
+      let turns = 0;
+      await db.write(async (tx) => {
+        const counting = setInterval(() => (turns += 1), 1);
+        for (let i = 0; i < 4; i++) seen.push(turns, (await tx.query(long)).length);
+        clearInterval(counting);
+      });
+      assert.ok(seen.at(-2)! >= 2, seen.join());
+    });
+
     test("what was written is there after the database was closed and opened again", async (t) => {
       const place = await placeFor(t);
       const first = await place.open();

@@ -49,7 +49,7 @@ async function untilNumbered(
   { listeners }: Pick<EventServices, "listeners">,
 ): Promise<void> {
   const end = performance.now() + waitMs;
-  while (await isOrderWaiting(db, accountId, orderId)) {
+  while (await db.scan(() => isOrderWaiting(db, accountId, orderId))) {
     const left = end - performance.now();
     if (left <= 0 || listeners.isClosed()) return;
     const listener = listeners.listen("wait", accountId);

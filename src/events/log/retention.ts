@@ -19,9 +19,10 @@ export type Retention = { eventDaysKept: number; auditDaysKept: number };
 export async function expireEvents(db: Database, now: number, { eventDaysKept, auditDaysKept }: Retention): Promise<void> {
   const [before, auditBefore] = [now - eventDaysKept * dayMs, now - Math.max(eventDaysKept, auditDaysKept) * dayMs];
   for (let after = 0; ;) {
-    const accounts = await db.query<{ id: number; start: number }>(sql`
+    const some = sql`
       SELECT accounts.id, COALESCE(event_starts.position, 1) AS start FROM accounts
-      LEFT JOIN event_starts ON event_starts.account_id = accounts.id WHERE accounts.id > ${after} ORDER BY accounts.id ${limitTo(batchMax)}`);
+      LEFT JOIN event_starts ON event_starts.account_id = accounts.id WHERE accounts.id > ${after} ORDER BY accounts.id ${limitTo(batchMax)}`;
+    const accounts = await db.scan(() => db.query<{ id: number; start: number }>(some));
     for (const { id, start } of accounts) {
       await expireLog(db, id, start, before);
       await expireAudit(db, id, auditBefore);
@@ -34,9 +35,10 @@ export async function expireEvents(db: Database, now: number, { eventDaysKept, a
 async function expireLog(db: Database, accountId: number, from: number, before: number): Promise<void> {
   const newest = await newestEvent(db, accountId);
   for (let start = from; ;) {
-    const page = await db.query<{ position: number; at: number; hash: string }>(sql`
+    const next = sql`
       SELECT position, at, hash FROM events WHERE account_id = ${accountId} AND position >= ${start} AND position < ${newest.position}
-      ORDER BY position ${limitTo(batchMax)}`);
+      ORDER BY position ${limitTo(batchMax)}`;
+    const page = await db.scan(() => db.query<{ position: number; at: number; hash: string }>(next));
     const kept = page.findIndex(({ at }) => at >= before);
     const last = kept === -1 ? page.at(-1) : page[kept - 1];
     if (!last) return;
@@ -56,6 +58,6 @@ async function expireLog(db: Database, accountId: number, from: number, before: 
 
 async function expireAudit(db: Database, accountId: number, before: number): Promise<void> {
   const old = sql`account_id = ${accountId} AND at < ${before} AND position < (SELECT position FROM event_starts WHERE account_id = ${accountId})`;
-  const [found] = await db.query(sql`SELECT 1 FROM events WHERE ${old} LIMIT 1`);
+  const [found] = await db.scan(() => db.query(sql`SELECT 1 FROM events WHERE ${old} LIMIT 1`));
   if (found) await db.write((tx) => tx.query(sql`DELETE FROM events WHERE ${old}`));
 }

@@ -150,7 +150,7 @@ async function claim(engine: Engine, due: Due): Promise<boolean> {
   const { db, leases, sessions } = engine;
   const count = Math.min(claimedMax, sessionsMax - sessions.size);
   const rowClaim = count > 0 ? await leases.begin(leaseMs) : undefined;
-  if (!rowClaim || !(await hasDue(db, due, rowClaim))) return false;
+  if (!rowClaim || !(await db.scan(() => hasDue(db, due, rowClaim)))) return false;
   const claimed = await db.write((tx) => claimWebhooks(tx, due, count, rowClaim));
   for (const webhook of claimed) {
     const session = openSession(engine, webhook, rowClaim.lease);

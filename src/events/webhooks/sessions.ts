@@ -74,9 +74,10 @@ export function pump(parts: SessionParts, session: Session): Promise<void> {
 async function reload({ db, keys }: SessionParts, session: Session): Promise<void> {
   session.isStale = false;
   const { accountId, id, replays, version, types } = session.webhook;
+  const own = db.forAccount(accountId);
   let webhook: StoredWebhook;
   try {
-    webhook = await findWebhook(db, accountId, id);
+    webhook = await own.scan(() => findWebhook(own, accountId, id));
   } catch (error) {
     session.isStale = true;
     if (error instanceof Problem && error.code === "not_found") return endSession(session);
@@ -94,7 +95,7 @@ async function reload({ db, keys }: SessionParts, session: Session): Promise<voi
   session.secrets = secretsOf(webhook, keys);
   session.retries = [];
   session.hasNew = true;
-  const { count, dueAt } = await waitingDeliveries(db, { accountId, webhookId: id });
+  const { count, dueAt } = await own.scan(() => waitingDeliveries(own, { accountId, webhookId: id }));
   session.waiting = count;
   session.dueAt = dueAt;
 }

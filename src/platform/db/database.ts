@@ -55,8 +55,8 @@ export interface Transaction extends Queryable {
   /** Locks the name until the transaction ends; returns false without waiting if another transaction has locked it. */
   tryLock(name: string): Promise<boolean>;
   /**
-   * Gives other work of the process a turn if this transaction has held the thread for 10 ms: for loops over many rows. Does nothing on a
-   * server, where each statement waits.
+   * Gives other work of the process a turn if this transaction has held the thread for 10 ms: for loops over many rows. `query` and `change`
+   * begin with it. Does nothing on a server, where each statement waits.
    */
   giveTurn(): Awaitable<void>;
   /**

@@ -33,6 +33,8 @@ export function openTransaction({ writer, write, sequences, rowCache, clock }: W
     skipLocked: () => empty,
     query: async <R>(query: Sql) => {
       requireOpen();
+      const turn = tx.giveTurn();
+      if (turn) await turn;
       return write.rows(query) as R[];
     },
     rows: (statement, values) => {
@@ -63,6 +65,8 @@ export function openTransaction({ writer, write, sequences, rowCache, clock }: W
     },
     change: async (query) => {
       requireOpen();
+      const turn = tx.giveTurn();
+      if (turn) await turn;
       return write.change(query);
     },
     script: async (text) => {

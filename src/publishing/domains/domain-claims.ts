@@ -22,7 +22,7 @@ export type LookedUpClaim = { name: Hostname; txt: Lookup<string> | null };
 
 /** If another account holds the name, looks up the ownership proofs, and makes the check of that account's DNS due now. */
 export async function lookUpClaim(db: Database, checks: Checks, owner: Owner, name: Hostname, now: number): Promise<LookedUpClaim> {
-  const holder = await findHolder(db, name.hostname);
+  const holder = await db.scan(() => findHolder(db, name.hostname));
   if (holder === null || holder.accountId === owner.accountId) return { name, txt: null };
   await db.write((tx) => checkContestedNow(tx, holder, now));
   const challenge = ownershipRecordOf(checks, { accountId: owner.accountId, hostname: name.hostname });

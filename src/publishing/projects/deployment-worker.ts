@@ -91,7 +91,7 @@ async function claimWaiting(context: Context, count: number): Promise<WaitingDep
 }
 
 async function removeUnused({ db, content, alone }: Context): Promise<void> {
-  while ((await hasUnusedFiles(db)) && (await alone(() => content.remove(removedAtOnce))) > 0);
+  while ((await db.scan(() => hasUnusedFiles(db))) && (await alone(() => content.remove(removedAtOnce))) > 0);
 }
 
 async function deploy(context: Context, waiting: WaitingDeployment): Promise<void> {
