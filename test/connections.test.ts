@@ -40,3 +40,46 @@ test("the API closes a connection whose client never reads its answers", async (
   const metrics = await (await fetch(`${service.address}/metrics`)).text();
   assert.match(metrics, /^petstore_bound_refusals_total\{reason="connections_idle"\} 1$/m);
 });
+
+/** Writes text over and over until the connection closes; returns how many bytes it wrote. */
+async function flood(connection: RawConnection, text: string): Promise<number> {
+  const many = text.repeat(Math.ceil(65_536 / text.length));
+  let bytes = 0;
+  for (; !connection.socket.destroyed; bytes += many.length) await connection.write(many).catch(() => undefined);
+  return bytes;
+}
+
+for (const [what, first, text] of [
+  ["blank lines before a request", "", "\r\n"],
+  ["blank lines after a request", "GET /v1/events/stream", "\r\n"],
+  [
+    "requests that are not read, because the last one is being answered",
+    "GET /v1/events/stream",
+    "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+  ],
+] as const) {
+  test(`the API closes a connection that floods it: ${what}`, async (t) => {
+    const { service, open, request } = await openScene(t, {});
+    const connection = await open();
+    if (first !== "") await connection.write(request(first.slice(4)));
+    const bytes = await flood(connection, text);
+    assert.ok(bytes < 32 * 1_048_576, `${bytes} bytes`);
+    const metrics = await (await fetch(`${service.address}/metrics`)).text();
+    assert.match(metrics, /^petstore_bound_refusals_total\{reason="unrequested_bytes"\} 1$/m);
+  });
+}
+
+for (const [how, header, pieceOf] of [
+  ["with a length", "Content-Length: 20480000", (bytes: string) => bytes],
+  ["in chunks", "Transfer-Encoding: chunked", (bytes: string) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`],
+] as const) {
+  test(`a body of 20 MB is no flood, even if its request is refused: ${how}`, async (t) => {
+    const { open, request } = await openScene(t, {});
+    const connection = await open();
+    await connection.write(request("/v1/pets").replace("GET", "POST").replace("\r\n\r\n", `\r\n${header}\r\n\r\n`));
+    const piece = pieceOf(" ".repeat(20_480));
+    for (let count = 0; count < 1_000; count += 1) await connection.write(piece);
+    assert.equal((await connection.answer()).status, 413);
+    connection.close();
+  });
+}

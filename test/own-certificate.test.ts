@@ -74,6 +74,8 @@ testOnce(
     assert.equal(account.status, 200);
     assert.equal(account.headers["strict-transport-security"], "max-age=86400", "a day in the first week");
     assert.ok(account.headers["x-request-id"]);
+    const chunks = "x".repeat(2_000_000); // in chunks, which the edge counts for the API
+    assert.equal((await call("/v1/pets", "POST", { authorization: `Bearer ${key}` }, chunks)).status, 413);
     const metrics = await call("/metrics");
     assert.match(metrics.body, /^petstore_certificate_expiry_timestamp_seconds\{kind="public_url"\} \d{10}(\.\d+)?$/m);
     const page = await call("/dashboard", "GET", { accept: "text/html" });

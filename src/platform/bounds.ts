@@ -141,6 +141,7 @@ export const caps = [
   "connections_per_address",
   "connections_without_requests",
   "connections_idle",
+  "unrequested_bytes",
   "pipelined_requests",
   "requests_in_flight",
   "body_bytes",

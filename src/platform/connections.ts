@@ -5,6 +5,7 @@ import { addressName } from "./addresses.ts";
 import type { Bound, Bounds, Listener } from "./bounds.ts";
 import { connectionsWithin, fileLimit } from "./file-limit.ts";
 import { hasAddress, type AddressList } from "./parse.ts";
+import { isOverdrawn, openByteAccount, type ByteAccount } from "./received-bytes.ts";
 
 /** The bounds of the connections to a group of listeners. Times in milliseconds. */
 export type ConnectionLimits = {
@@ -31,18 +32,23 @@ export const connectionLimits: ConnectionLimits = {
 const fullAt = 0.9;
 /** How many times in an idle time-out the sweeps compare the bytes of a connection. */
 const idleLooks = 15;
+/** How often (ms) the guard looks for connections that send too much. It looks less often where that would take over 2 % of the time. */
+const floodLookMs = 25;
+const floodLookShare = 0.02;
 
 export type ConnectionGuard = {
-  /** Counts a new connection until it closes, and closes at once one that is over a bound. */
+  /** Counts a new connection until it closes, and closes at once one that is over a bound. One that another guard counts stays there. */
   admit(socket: Socket): void;
-  /** Records that a counted connection continues as this one, over TLS. */
-  secured(socket: TLSSocket): void;
-  /** Records a request: until its `answer` closes, the connection is not quiet. */
-  requested(socket: object, answer: EventEmitter): void;
+  /** Records that a counted connection continues as this one, over TLS. `endFlood` closes it where it sends too much. Default: destroys it. */
+  secured(socket: TLSSocket, endFlood?: () => void): void;
+  /** Records a request: until its `answer` closes, the connection is not quiet. `bodyBytes`: the length that it announces. */
+  requested(socket: object, answer: EventEmitter, bodyBytes?: number): void;
   /** Like `requested`, for a caller that listens for the close of the answer itself, and then passes the result of this to `finished`. */
-  begun(socket: object): Connection | undefined;
+  begun(socket: object, bodyBytes?: number): Connection | undefined;
   finished(connection: Connection | undefined): void;
-  /** Closes idle connections, and quiet ones where there are too many. The guard's timer calls it. */
+  /** Records bytes that a connection sends for a body, or may send within other bounds: they are no flood. */
+  expect(socket: object, bytes: number): void;
+  /** Closes floods, idle connections, and quiet ones where there are too many. The guard's timers call it. */
   sweep(): void;
   /** Stops the timer. */
   close(): void;
@@ -63,6 +69,8 @@ type Connection = {
   bytes: number;
   /** When a sweep last saw `bytes` change. */
   movedAt: number;
+  account: ByteAccount;
+  endFlood: () => void;
 };
 
 export type GuardOptions = {
@@ -80,29 +88,39 @@ type Connections = {
   open: Set<Connection>;
   byAddress: Map<string, Set<Connection>>;
   byPeer: Map<string, Connection>;
-  bySocket: WeakMap<object, Connection>;
 };
-type State = Required<GuardOptions> & Connections & { idleLookAt: number };
+type State = Required<GuardOptions> & Connections & { idleLookAt: number; floodLookAt: number };
+
+/** The counted connections of all guards: the edge's listener passes connections to the server of the API. */
+const connectionOf = new WeakMap<object, Connection>();
 
 /** Bounds the connections of one or more listeners, for all protocols on them (specification 4.10). */
 export function guardConnections(options: GuardOptions): ConnectionGuard {
   const { quietMs, idleTimeoutMs } = options.limits;
-  const none: Connections = { open: new Set(), byAddress: new Map(), byPeer: new Map(), bySocket: new WeakMap() };
-  const guard: State = { now: () => performance.now(), ...options, ...none, idleLookAt: 0 };
+  const none: Connections = { open: new Set(), byAddress: new Map(), byPeer: new Map() };
+  const guard: State = { now: () => performance.now(), ...options, ...none, idleLookAt: 0, floodLookAt: 0 };
   guard.bounds.show("petstore_connections_open", guard.listener, () => guard.open.size);
   // If this process was too busy to read, requests may wait in the sockets: the immediate runs after they were read.
-  const timer = setInterval(() => setImmediate(() => sweep(guard)), Math.min(quietMs, idleTimeoutMs / idleLooks)).unref();
+  const sweeps = setInterval(() => setImmediate(() => sweep(guard)), Math.min(quietMs, idleTimeoutMs / idleLooks)).unref();
+  const looks = setInterval(() => endFloods(guard), floodLookMs).unref();
   return {
     admit: (socket) => admit(guard, socket),
-    secured: (socket) => secured(guard, socket),
-    requested(socket, answer) {
-      const connection = begun(guard, socket);
+    secured: (socket, endFlood) => secured(guard, socket, endFlood),
+    requested(socket, answer, bodyBytes) {
+      const connection = begun(socket, bodyBytes);
       if (connection) answer.on("close", () => finished(guard, connection));
     },
-    begun: (socket) => begun(guard, socket),
+    begun,
     finished: (connection) => finished(guard, connection),
+    expect(socket, bytes) {
+      const connection = connectionOf.get(socket);
+      if (connection) connection.account.bodyBytes += bytes;
+    },
     sweep: () => sweep(guard),
-    close: () => clearInterval(timer),
+    close() {
+      clearInterval(sweeps);
+      clearInterval(looks);
+    },
   };
 }
 
@@ -110,6 +128,7 @@ function admit(guard: State, raw: Socket): void {
   const { open, byAddress, exempt, bounds, now } = guard;
   const { connectionsMax, connectionsPerAddress } = guard.limits;
   const { remoteAddress } = raw;
+  if (connectionOf.has(raw)) return;
   if (remoteAddress === undefined) return void raw.destroy(); // closed already
   const address = hasAddress(exempt, remoteAddress) ? undefined : addressName(remoteAddress);
   const own = address === undefined ? 0 : (byAddress.get(address)?.size ?? 0);
@@ -118,9 +137,20 @@ function admit(guard: State, raw: Socket): void {
     bounds.refused(bound);
     return void raw.destroy();
   }
-  const connection = { raw, socket: raw, peer: peerOf(raw), address, requests: 0, activeAt: now(), bytes: 0, movedAt: now() };
+  const connection: Connection = {
+    raw,
+    socket: raw,
+    peer: peerOf(raw),
+    address,
+    requests: 0,
+    activeAt: now(),
+    bytes: 0,
+    movedAt: now(),
+    account: openByteAccount(now()),
+    endFlood: () => connection.socket.destroy(),
+  };
   open.add(connection);
-  guard.bySocket.set(raw, connection);
+  connectionOf.set(raw, connection);
   guard.byPeer.set(connection.peer, connection);
   if (address !== undefined) byAddress.set(address, (byAddress.get(address) ?? new Set()).add(connection));
   raw.once("close", () => forget(guard, connection));
@@ -135,16 +165,20 @@ function forget({ open, byPeer, byAddress }: State, connection: Connection): voi
   if (others?.size === 0) byAddress.delete(address);
 }
 
-function secured({ byPeer, bySocket }: State, socket: TLSSocket): void {
+function secured({ byPeer }: State, socket: TLSSocket, endFlood?: () => void): void {
   const connection = byPeer.get(peerOf(socket));
   if (connection === undefined) return;
   connection.socket = socket;
-  bySocket.set(socket, connection);
+  if (endFlood) connection.endFlood = endFlood;
+  connectionOf.set(socket, connection);
 }
 
-function begun({ bySocket }: State, socket: object): Connection | undefined {
-  const connection = bySocket.get(socket);
-  if (connection) connection.requests += 1;
+function begun(socket: object, bodyBytes = 0): Connection | undefined {
+  const connection = connectionOf.get(socket);
+  if (connection === undefined) return undefined;
+  connection.requests += 1;
+  connection.account.requests += 1;
+  connection.account.bodyBytes += bodyBytes;
   return connection;
 }
 
@@ -158,12 +192,28 @@ function sweep(guard: State): void {
   const { open, byAddress } = guard;
   const { connectionsMax, crowdedAt, idleTimeoutMs } = guard.limits;
   const time = guard.now();
+  endFloods(guard);
   if (time >= guard.idleLookAt) {
     guard.idleLookAt = time + idleTimeoutMs / idleLooks;
     for (const connection of open) if (isIdle(connection, time, idleTimeoutMs)) drop(guard, connection, "connections_idle");
   }
   for (const own of byAddress.values()) thinOut(guard, own, crowdedAt, time);
   thinOut(guard, open, Math.floor(connectionsMax * fullAt), time);
+}
+
+/** Closes the connections that have sent more than their requests account for. */
+function endFloods(guard: State): void {
+  const time = guard.now();
+  if (time < guard.floodLookAt) return;
+  for (const connection of guard.open) {
+    const { account, raw, socket } = connection;
+    const counts = { received: socket.bytesRead, sent: socket.bytesWritten, receivedBelowTls: socket === raw ? 0 : raw.bytesRead };
+    if (!isOverdrawn(account, counts, time)) continue;
+    guard.bounds.refused("unrequested_bytes");
+    forget(guard, connection);
+    connection.endFlood();
+  }
+  guard.floodLookAt = time + (guard.now() - time) / floodLookShare;
 }
 
 function isIdle(connection: Connection, time: number, idleTimeoutMs: number): boolean {

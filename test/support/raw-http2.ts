@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { connect, type TLSSocket } from "node:tls";
 import type { TestEdge } from "./test-edge.ts";
 
@@ -15,6 +16,8 @@ export type RawSession = {
   settings: Map<number, number>;
   /** Sends one frame. */
   send(type: FrameType, flags: number, stream: number, payload: Buffer): void;
+  /** Sends a frame over and over until the server closes the connection; returns how many bytes it sent. */
+  flood(frame: Buffer): Promise<number>;
   /** Opens streams with a GET of a path, the next ones of this session. */
   open(path: string, count?: number): void;
   ping(): void;
@@ -32,7 +35,7 @@ export async function openRawSession(edge: TestEdge, host: string, initialWindow
   const { port } = edge.addresses.https!;
   const socket = connect({ host: "127.0.0.1", port, servername: host, ca: edge.certificates.get(host)!.cert, ALPNProtocols: ["h2"] });
   socket.on("error", () => undefined);
-  const closed = once(socket, "close").then(() => undefined);
+  const closed = new Promise<void>((resolve) => void socket.once("close", () => resolve()));
   const received = { dataBytes: 0, ...Object.fromEntries(frameTypes.map((type) => [type, 0])) } as RawSession["received"];
   const codes: RawSession["codes"] = { reset: [], goaway: [] };
   const settings: RawSession["settings"] = new Map();
@@ -63,6 +66,16 @@ export async function openRawSession(edge: TestEdge, host: string, initialWindow
     codes,
     settings,
     send: (type, flags, stream, payload) => void socket.write(frame(frameTypes.indexOf(type), flags, stream, payload)),
+    async flood(repeated) {
+      const many = Buffer.concat(Array.from({ length: Math.ceil(65_536 / repeated.length) }, () => repeated));
+      let bytes = 0;
+      while (!socket.destroyed) {
+        bytes += many.length;
+        if (!socket.write(many)) await Promise.race([once(socket, "drain"), closed]).catch(() => closed);
+        await nextTurn(); // for the server, which shares this process
+      }
+      return bytes;
+    },
     open(path, count = 1) {
       const first = opened;
       opened += count;
@@ -92,7 +105,8 @@ function frameReader(take: (type: FrameType, payload: Buffer) => void): (bytes: 
   };
 }
 
-function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+/** A frame of any type (RFC 9113, section 4.1). */
+export function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
   head[3] = type;

@@ -8,7 +8,7 @@ import { listen } from "../listening.ts";
 import type { AddressList } from "../parse.ts";
 import { openAccessLog } from "./access-log.ts";
 import { admit, refuse, type Admission } from "./admission.ts";
-import { drain, expectContinue } from "./bodies.ts";
+import { announcedBytes, drain, drainBytesMax, expectContinue } from "./bodies.ts";
 import { boundChunks } from "./chunk-bounds.ts";
 import { closeAfter, openExchange, type Exchange, type Surface } from "./exchange.ts";
 import { checkHosts, originForm, type OwnHosts } from "./hosts.ts";
@@ -67,13 +67,14 @@ export function openApp(options: AppOptions): App {
   const service = { trustedProxies, answered };
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
-    const connection = connections.begun(request.socket);
+    const { socket } = request;
+    const connection = connections.begun(socket, announcedBytes(request.headers));
     const closed = pipelines.begin(request, response);
     response.on("close", () => {
       connections.finished(connection);
       closed();
     });
-    if (boundChunks(request, response)) response.once("finish", () => drain(request));
+    if (boundChunks(request, response, (bytes) => connections.expect(socket, bytes))) response.once("finish", () => drain(request));
     const exchange = openExchange(service, request, response, router.find(request.method as string, originForm(request)));
     // an open connection would delay the stop
     if (isClosing || isRetiring()) closeAfter(exchange);
@@ -85,7 +86,10 @@ export function openApp(options: AppOptions): App {
     }
   }
 
-  const server = openServer(handle, (error, socket) => void refuseUnparsed(surfaces[0], log, pipelines, error, socket));
+  const server = openServer(handle, (error, socket) => {
+    connections.expect(socket, drainBytesMax);
+    void refuseUnparsed(surfaces[0], log, pipelines, error, socket);
+  });
   server.prependListener("connection", (socket: Socket) => connections.admit(socket));
   const listening: NetServer[] = [server];
   return {

@@ -133,7 +133,12 @@ function tooManyChunks(): Problem {
 
 /** Whether a request says that it carries a body (RFC 9112, 6). */
 export function hasBody(headers: IncomingHttpHeaders): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+  return headers["transfer-encoding"] !== undefined || announcedBytes(headers) > 0;
+}
+
+/** The length of a body that its request announces. Default: 0. */
+export function announcedBytes(headers: IncomingHttpHeaders): number {
+  return Number(headers["content-length"] ?? 0);
 }
 
 /** Whether a request says anything about its body, if only that it is empty. */

@@ -9,6 +9,8 @@ const answerReadMs = 1_000;
  */
 const chunksFree = 1_000;
 const bytesOfChunk = 512;
+/** What a chunk takes besides its content: its length in hexadecimal, and two ends of lines. */
+const headBytes = 12;
 /** Emitted by a request when the bound stops its body. */
 export const stoppedEvent = "stopped: too many chunks";
 const stopped = new WeakSet<IncomingMessage>();
@@ -22,9 +24,10 @@ export function isStopped(request: IncomingMessage): boolean {
  * Bounds the chunks of a body, whether or not anything reads it. Beyond the bound nothing more is read from the connection, which is
  * closed when the client has had time to read the answer. Call it before anything reads the body.
  *
+ * @param onBytes called with the bytes that each chunk within the bound took
  * @returns whether the body is chunked
  */
-export function boundChunks(request: IncomingMessage, response: ServerResponse): boolean {
+export function boundChunks(request: IncomingMessage, response: ServerResponse, onBytes: (bytes: number) => void): boolean {
   if (request.headers["transfer-encoding"] === undefined) return false;
   const push = request.push.bind(request);
   let [chunks, bytes] = [0, 0];
@@ -62,6 +65,7 @@ export function boundChunks(request: IncomingMessage, response: ServerResponse):
       stop();
       return false;
     }
+    onBytes(chunk.length + headBytes);
     if (gathered.push(chunk) === 1) process.nextTick(handOn);
     return true;
   };

@@ -1,4 +1,4 @@
-import { hasBody, readBody, tooLarge } from "./bodies.ts";
+import { announcedBytes, hasBody, readBody, tooLarge } from "./bodies.ts";
 import type { Exchange } from "./exchange.ts";
 import { requireMediaType } from "./negotiation.ts";
 import type { RequestBounds } from "./request-bounds.ts";
@@ -24,12 +24,12 @@ export function receiveBody(
     });
   }
   if (hasBody(headers)) requireMediaType(mediaTypes, headers);
-  const refusal = requests.takeBytes(exchange, Number(headers["content-length"] ?? 0));
+  const refusal = requests.takeBytes(exchange, announcedBytes(headers));
   if (refusal) throw refusal;
   return readBody(request, bytesMax);
 }
 
 /** Refuses a body by the length that its headers announce. @throws Problem `payload_too_large` */
 export function requireBodyWithin(headers: Exchange["headers"], bytesMax: number): void {
-  if (Number(headers["content-length"] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+  if (announcedBytes(headers) > bytesMax) throw tooLarge(bytesMax);
 }

@@ -3,12 +3,13 @@ import { constants } from "node:http2";
 import { test } from "node:test";
 import { openTestEdge, throwAwayCertificate, type TestEdge } from "../../../test/support/test-edge.ts";
 import { edgeLimits } from "./limits.ts";
-import { openRawSession, requestOf, type RawSession } from "../../../test/support/raw-http2.ts";
+import { frame, openRawSession, requestOf, type RawSession } from "../../../test/support/raw-http2.ts";
 
 const host = "www.example.com";
 const [endStream, endHeaders, padded] = [0x1, 0x4, 0x8];
 /** `x-test: ok`, as a literal without indexing (RFC 7541, section 6.2.2). */
 const trailers = Buffer.from("\0\u0006x-test\u0002ok");
+const one = Buffer.of(0, 0, 0, 1);
 const refusal = "Published files are read-only.";
 
 async function withSession(body: (session: RawSession, edge: TestEdge) => Promise<void>): Promise<void> {
@@ -135,3 +136,53 @@ for (const [what, send] of [
       assert.equal(edge.http2Load().sessions, 0);
     }));
 }
+
+for (const [what, flood] of [
+  ["WINDOW_UPDATE of the connection", frame(8, 0, 0, one)],
+  ["WINDOW_UPDATE of an open stream", frame(8, 0, 3, one)],
+  ["WINDOW_UPDATE of a closed stream", frame(8, 0, 1, one)],
+  ["PRIORITY", frame(2, 0, 9, Buffer.alloc(5))],
+  ["PRIORITY_UPDATE", frame(16, 0, 0, Buffer.from("\0\0\0\u0009u=1"))],
+  ["SETTINGS", frame(4, 0, 0, Buffer.alloc(0))],
+  ["acknowledged SETTINGS", frame(4, 1, 0, Buffer.alloc(0))],
+  ["SETTINGS of the table size", frame(4, 0, 0, Buffer.of(0, 1, 0xff, 0xff, 0xff, 0xff))],
+  ["PING", frame(6, 0, 0, Buffer.alloc(8))],
+  ["RST_STREAM", frame(3, 0, 1, one)],
+  ["empty DATA", frame(0, 0, 3, Buffer.alloc(0))],
+  ["DATA of one byte", frame(0, 0, 3, Buffer.of(1))],
+  ["DATA of padding", frame(0, padded, 3, Buffer.concat([Buffer.of(255), Buffer.alloc(255)]))],
+  ["CONTINUATION", frame(9, 0, 3, Buffer.alloc(0))],
+  ["GOAWAY", frame(7, 0, 0, Buffer.alloc(8))],
+  ["an unknown type", frame(0xbe, 0, 0, Buffer.alloc(16))],
+] satisfies [string, Buffer][]) {
+  test(`a connection that floods the edge with frames is closed: ${what}`, () =>
+    withSession(async (session, edge) => {
+      session.open("/");
+      await session.until("data", 1);
+      session.send("headers", endHeaders, 3, requestOf(host, "/large.bin"));
+      await session.until("headers", 2);
+      const bytes = await session.flood(flood);
+      assert.ok(bytes < 32 * 1_048_576, `${bytes} bytes`);
+      assert.equal(edge.http2Load().sessions, 0);
+    }));
+}
+
+test("the GOAWAY frame of a flood asks the client to calm down", () =>
+  withSession(async (session) => {
+    await session.flood(frame(8, 0, 0, one));
+    await session.closed;
+    assert.deepEqual(session.codes.goaway, [constants.NGHTTP2_ENHANCE_YOUR_CALM]);
+  }));
+
+test("a client that opens its windows for every 1,000 bytes of a download keeps its connection", () =>
+  withSession(async (session, edge) => {
+    await edge.publish(host, { "large.bin": Buffer.alloc(2_000_000) });
+    session.widen(0, 2_000_000);
+    session.open("/large.bin");
+    for (let frames = 1; session.received.dataBytes < 2_000_000; frames += 1) {
+      session.widen(1, 1_000);
+      session.widen(0, 1_000);
+      if (frames % 60 === 0) await processed(session);
+    }
+    assert.equal(session.received.goaway, 0);
+  }));

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { createServer as createHttp2Server, type Http2Server, type Http2Session, type ServerHttp2Stream } from "node:http2";
+import { constants, createServer as createHttp2Server, type Http2Server, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import { BlockList, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
 import { TLSSocket, type Server as TlsServer } from "node:tls";
 import type { Bounds } from "../../platform/bounds.ts";
@@ -15,7 +15,7 @@ import type { OnVisit } from "./access-log.ts";
 import { openBodies, type OpenContent } from "./bodies.ts";
 import { trackConnections, type Connections } from "./connections.ts";
 import { createExchange, type Exchange, type SecureConnection } from "./exchange.ts";
-import { createHttp2Bounds, type Http2Bounds, type Http2Load } from "./http2-bounds.ts";
+import { createHttp2Bounds, destroySession, type Http2Bounds, type Http2Load } from "./http2-bounds.ts";
 import { edgeLimits, type EdgeLimits } from "./limits.ts";
 import { deploymentAt } from "./requests.ts";
 import type { Certificates, Challenges, Log, Sites } from "./site.ts";
@@ -117,7 +117,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     serve: (socket, host) => serveSecure(edge, socket, host),
     http1Host: options.own?.host,
   });
-  const own = options.own && openOwn(options.own, served, guard);
+  const own = options.own && openOwn(options.own, served);
   const edge: State = { guard, connections, http2Bounds, trustedProxies, secured, http1, http2, tls, sessions, isRetiring: false, own };
   guardListeners(edge);
 
@@ -135,10 +135,10 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   };
 }
 
-function openOwn(own: OwnHost, { ports, hstsSeconds }: Served, guard: ConnectionGuard): State["own"] {
+function openOwn(own: OwnHost, { ports, hstsSeconds }: Served): State["own"] {
   // Only for ports 80 and 443, as in `withHsts` of answer.ts.
   const seconds = (): number | undefined => (ports.http === 80 && ports.https === 443 ? hstsSeconds(own.host) : undefined);
-  return { host: own.host, pass: passConnections(own, guard, seconds) };
+  return { host: own.host, pass: passConnections(own, seconds) };
 }
 
 function trackSessions(http2: Http2Server): Set<Http2Session> {
@@ -156,9 +156,9 @@ function serveSecure(
   socket: TLSSocket,
   host: string,
 ): void {
-  guard.secured(socket);
   connections.track(socket);
   connections.use(socket, host);
+  if (socket.alpnProtocol !== "h2") guard.secured(socket);
   if (host === own?.host) return own.pass(socket);
   if (socket.alpnProtocol !== "h2") {
     secured.set(socket, { socket, host });
@@ -167,11 +167,18 @@ function serveSecure(
   }
   // Emitting the connection creates its session at once, before any frame is read.
   http2.once("session", (session) => {
+    guard.secured(socket, () => endFlood(session, socket));
     const { remoteAddress = "" } = socket;
     const isTrusted = hasAddress(trustedProxies, remoteAddress);
     if (http2Bounds.addSession(session, socket, isTrusted ? undefined : addressName(remoteAddress))) secured.set(session, { socket, host });
   });
   http2.emit("connection", socket);
+}
+
+/** Closes a session that floods. Its socket follows at once, because Node goes on reading until the client has taken the GOAWAY frame. */
+function endFlood(session: Http2Session, socket: TLSSocket): void {
+  destroySession(session, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  setImmediate(() => socket.destroy());
 }
 
 /** Counts the connections of both listeners, and their requests. */

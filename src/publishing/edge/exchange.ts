@@ -12,7 +12,7 @@ import type { OnVisit, Visit } from "./access-log.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Connections } from "./connections.ts";
 import type { Http2Bounds } from "./http2-bounds.ts";
-import { sendHttp2 } from "./send-http2.ts";
+import { dropBody, sendHttp2 } from "./send-http2.ts";
 import { parseHost, splitAbsoluteForm } from "./requests.ts";
 import { sendAnswer, type Sent } from "./send.ts";
 import type { Log } from "./site.ts";
@@ -71,7 +71,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
     const authority = named !== undefined && host !== undefined && host !== named ? undefined : (named ?? host);
     const secure = secured.get(session);
     if (secure === undefined || secure.socket.destroyed || !http2Bounds.addStream(stream)) return;
-    if (!stream.endAfterHeaders) stream.resume();
+    dropBody(stream, http2Bounds);
     const decide = (): Answer => answer({ method, url, authority, secureHost: secure.host, cameByHttps: false, headers }, served);
     const send = (reply: Answer, sent: Sent): void | Promise<void> =>
       whenFound(reply, (found) => sendHttp2(found, stream, method === "HEAD", sent, { bodies, bounds: http2Bounds, hotFileBytesMax }));

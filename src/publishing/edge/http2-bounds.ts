@@ -31,6 +31,8 @@ export type Http2Bounds = {
   addSession(http2: Http2Session, socket: Duplex, address: string | undefined): boolean;
   /** Counts a stream until it closes. Returns false if the stream was refused (`REFUSED_STREAM`). */
   addStream(http2: ServerHttp2Stream): boolean;
+  /** Resets a stream that costs too much, and counts it as refused. */
+  refuse(http2: ServerHttp2Stream): void;
   /**
    * Returns the size of the next piece of an answer that has `left` bytes left. The piece counts as unsent until `sent` is
    * called, or until the stream closes.
@@ -76,6 +78,7 @@ export function createHttp2Bounds(limits: Http2Limits, clock: Clock, bounds: Pic
   return {
     addSession: (http2, socket, address) => addSession(state, http2, socket, address),
     addStream: (http2) => addStream(state, http2),
+    refuse: (http2) => refuse(state, http2, constants.NGHTTP2_ENHANCE_YOUR_CALM),
     reserve: (http2, left) => reserve(state, http2, left),
     sent: (http2) => sent(state, http2),
     closeIdle: () => closeIdle(state),
@@ -106,15 +109,13 @@ function addSession(state: State, http2: Http2Session, socket: Duplex, name: str
 }
 
 function addStream(state: State, http2: ServerHttp2Stream): boolean {
-  const { bounds, all, sessionOf, streamOf } = state;
+  const { all, sessionOf, streamOf } = state;
   const { streamsMax, pieceBytes } = state.limits;
   const session = http2.session && sessionOf.get(http2.session);
   if (session === undefined || session.http2.destroyed) return false;
   const { address } = session;
   if (!makeRoom(state, address.streams, streamsMax.address, resetStream) || !makeRoom(state, all.streams, streamsMax.all, resetStream)) {
-    bounds.refused("http2_streams");
-    http2.close(constants.NGHTTP2_REFUSED_STREAM);
-    countRefusal(state, session);
+    refuse(state, http2, constants.NGHTTP2_REFUSED_STREAM);
     return false;
   }
   // The client's first window is the one in its SETTINGS; later changes of it are not visible here.
@@ -192,7 +193,11 @@ function resetStream(state: State, stream: Stream): void {
   http2.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
-function countRefusal(state: State, session: Session): void {
+function refuse(state: State, http2: ServerHttp2Stream, code: number): void {
+  const session = http2.session && state.sessionOf.get(http2.session);
+  state.bounds.refused("http2_streams");
+  http2.close(code);
+  if (session === undefined) return;
   session.refusals += 1;
   if (session.refusals > state.limits.streamRefusalsMax && !session.http2.destroyed) closeSession(state, session);
 }
@@ -205,8 +210,13 @@ function closeSession(state: State, session: Session): void {
 /** Node ends a session only after sending GOAWAY. A client that reads nothing could delay that for ever, so its socket is closed. */
 function end(state: State, session: Session, code: number): void {
   for (const { sessions } of [session.address, state.all]) sessions.delete(session);
-  session.http2.destroy(undefined, code);
+  destroySession(session.http2, code);
   setTimeout(() => session.socket.destroy(), goawayMs).unref();
+}
+
+/** Destroys a session, with a GOAWAY frame. Node ignores a code that comes without an error. */
+export function destroySession(http2: Http2Session, code: number): void {
+  http2.destroy(code === constants.NGHTTP2_NO_ERROR ? undefined : new Error("The client exceeded a bound."), code);
 }
 
 function closeIdle(state: State): void {

@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import type { ConnectionGuard } from "../../platform/connections.ts";
 
 /** A server of HTTP/1.1 that answers the HTTPS connections of one host, such as that of the API. */
 export type OwnHost = { host: string; server: Server };
@@ -14,15 +13,10 @@ const events = ["request", "checkContinue", "checkExpectation"];
  *
  * @param hstsSeconds returns the max-age of Strict-Transport-Security; undefined to send none
  */
-export function passConnections(
-  { server }: OwnHost,
-  guard: Pick<ConnectionGuard, "requested">,
-  hstsSeconds: () => number | undefined,
-): (socket: TLSSocket) => void {
+export function passConnections({ server }: OwnHost, hstsSeconds: () => number | undefined): (socket: TLSSocket) => void {
   const passed = new WeakSet<object>();
   const prepare = ({ socket }: IncomingMessage, response: ServerResponse): void => {
     if (!passed.has(socket)) return;
-    guard.requested(socket, response);
     const seconds = hstsSeconds();
     if (seconds !== undefined) response.setHeader("Strict-Transport-Security", `max-age=${seconds}`);
   };

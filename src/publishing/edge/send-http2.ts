@@ -107,21 +107,29 @@ function lowerCase(name: string): string {
   return lower;
 }
 
-/** If a client sends more than this many bytes after its answer, the edge resets the stream. */
-const bytesAfterAnswerMax = 16 * 1024;
+/** The most bytes of a request body that are read, and the most frames: each costs as much as thousands of bytes. */
+const bodyBytesMax = 16 * 1024;
+const bodyFramesMax = 64;
 
 /**
- * Ends the answer. The rest of a small request body may still arrive: the client can end its stream normally, and errors in its frames
- * are reported as RFC 9113 asks (sections 6.1 and 8.1). If more arrives, RST_STREAM tells the client to stop (section 8.1).
+ * Reads and drops a small request body, so that the client can end its stream normally, and errors in its frames are reported as RFC 9113
+ * asks (sections 6.1 and 8.1). If more arrives, RST_STREAM tells the client to stop (section 8.1).
  */
-function end(stream: ServerHttp2Stream, body: Buffer | undefined): void {
-  if (!stream.writableEnded) stream.end(body);
-  if (stream.endAfterHeaders || stream.readableEnded) return;
-  let bytes = 0;
+export function dropBody(stream: ServerHttp2Stream, bounds: Pick<Http2Bounds, "refuse">): void {
+  if (stream.endAfterHeaders) return;
+  let [bytes, frames] = [0, 0];
   stream.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > bytesAfterAnswerMax) stream.close(constants.NGHTTP2_NO_ERROR);
+    frames += 1;
+    if (stream.closed) return;
+    if (bytes > bodyBytesMax) stream.close(stream.writableEnded ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    else if (frames > bodyFramesMax) bounds.refuse(stream);
   });
+}
+
+/** Ends the answer, unless it has ended because it has no body. */
+function end(stream: ServerHttp2Stream, body: Buffer | undefined): void {
+  if (!stream.writableEnded) stream.end(body);
 }
 
 /** Resolves when the client has taken the piece, or the stream has closed. */
