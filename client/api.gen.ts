@@ -518,7 +518,7 @@ export type Schemas = {
   Webhook: {
     /** Unique identifier assigned on creation. */
     id: number;
-    /** An `https://` URL on the public internet. */
+    /** An `https://` URL on the public internet, with port 80, 443, or one from 1024 to 65535. */
     url: string;
     /** The types of events to send, such as `order.created`, `order.*` or `*`. Default: `*`. */
     types: (string)[];
@@ -544,7 +544,7 @@ export type Schemas = {
   };
   Webhooks: (Schemas["Webhook"])[];
   NewWebhook: {
-    /** An `https://` URL on the public internet. */
+    /** An `https://` URL on the public internet, with port 80, 443, or one from 1024 to 65535. */
     url: string;
     /** The types of events to send, such as `order.created`, `order.*` or `*`. Default: `*`. */
     types?: (string)[] | null;
@@ -554,7 +554,7 @@ export type Schemas = {
     ordered?: boolean | null;
   };
   WebhookPatch: {
-    /** An `https://` URL on the public internet. */
+    /** An `https://` URL on the public internet, with port 80, 443, or one from 1024 to 65535. */
     url?: string;
     /** The types of events to send, such as `order.created`, `order.*` or `*`. Default: `*`. */
     types?: (string)[];

@@ -147,6 +147,9 @@ test("a refused address shows its error at the field", async (t) => {
   await dialogOf(page).getByLabel("Address").fill("warehouse");
   await dialogOf(page).getByRole("button", { name: "Add the receiver" }).click();
   await dialogOf(page).locator("input[name=url][aria-invalid=true]").waitFor();
+  await dialogOf(page).getByLabel("Address").fill("https://hooks.example.com:25/");
+  await dialogOf(page).getByRole("button", { name: "Add the receiver" }).click();
+  await dialogOf(page).getByText("must have port 80, 443, or one from 1024 to 65535").waitFor();
   await assertAccessible(page);
 });
 

@@ -79,6 +79,19 @@ test("an endpoint's invalid fields are refused by name, and an account has at mo
   assert.equal(await refusedAt({ url: receiver.url }), "body");
 });
 
+test("an endpoint has port 80, 443, or one from 1024 to 65535, and any other is refused by name", async (t) => {
+  const { ask, at } = await openScene(t, shop);
+  const put = (url: string) => ask<Failure>("PATCH", at, { url });
+  for (const port of [1, 22, 25, 53, 81, 444, 1_023].flatMap((other) => [other, `0000${other}`]).concat(0)) {
+    const { status, body } = await put(`https://a.example:${port}/`);
+    const rule = { path: "body.url", message: "must have port 80, 443, or one from 1024 to 65535" };
+    assert.deepEqual([status, body.details], [400, [rule]], `${port}`);
+  }
+  assert.equal((await put("https://a.example:65536/")).status, 400);
+  for (const port of ["", ":80", ":443", ":1024", ":65535"])
+    for (const scheme of ["http", "https"]) assert.equal((await put(`${scheme}://a.example${port}/`)).status, 200, `${scheme} ${port}`);
+});
+
 test("creating, changing and replaying need the scope events:read beside webhooks:write, and foreign endpoints are not found", async (t) => {
   const { receiver, webhook, at, accountId } = await openScene(t, shop);
   const { key } = await shop.administration["keys.create"]({ account: accountId, scopes: ["webhooks:read", "webhooks:write"] });

@@ -20,6 +20,7 @@ export class AddressError extends Error {
 export type AddressRules = { privateAddresses: boolean; resolve: Resolve };
 
 const urlLengthMax = 2_000;
+const portRule = "must have port 80, 443, or one from 1024 to 65535";
 
 /**
  * Parses the URL of an endpoint.
@@ -37,11 +38,26 @@ export function parseEndpointUrl(text: string, { privateAddresses }: Pick<Addres
           ? "must not contain a user or password"
           : url.hash !== "" || text.includes("#")
             ? "must not contain a fragment"
-            : url.href.length > urlLengthMax
-              ? `must have at most ${urlLengthMax} characters once it is escaped`
-              : undefined;
+            : !hasAllowedPort(url)
+              ? portRule
+              : url.href.length > urlLengthMax
+                ? `must have at most ${urlLengthMax} characters once it is escaped`
+                : undefined;
   if (url === null || reason !== undefined) throw invalidAt("body.url", reason ?? "must be an https URL");
   return url;
+}
+
+/**
+ * Refuses any other port: below 1024 are services that read what they get in protocols of their own, such as SSH and mail (specification 9.6).
+ *
+ * @throws AddressError
+ */
+export function requireAllowedPort(url: URL): void {
+  if (!hasAllowedPort(url)) throw new AddressError(portRule, { isRefused: true });
+}
+
+function hasAllowedPort({ port }: URL): boolean {
+  return port === "" || port === "80" || port === "443" || Number(port) >= 1_024;
 }
 
 /**

@@ -128,7 +128,7 @@ test("an answer that is not HTTP, has too many headers, or breaks off is a failu
   assert.equal(await failed(`HTTP/1.1 200 OK\r\n${"x-flood: y\r\n".repeat(2_000)}\r\n`), "The answer's head is longer than 8192 bytes.");
   assert.equal(await failed(""), "The connection was closed without an answer.");
   assert.match(await failed("HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"), /^The connection broke/);
-  assert.equal(errorOf(await send("http://127.0.0.1:1/")), "The connection was refused.");
+  assert.equal(errorOf(await send("http://127.0.0.1:1024/")), "The connection was refused.");
 });
 
 test("invalid UTF-8 and NUL in an answer become text that a database can store", async (t) => {
@@ -172,6 +172,14 @@ test("without private addresses no connection is made to one, by name or by numb
   assert.equal(errorOf(await send(`http://public.example:${port}/`)), "The URL is not an https URL.");
   assert.match(errorOf(await send("https://none.example/")), /without an address/);
   assert.equal(connections, 0);
+});
+
+test("no connection is made to a port that webhooks may not have, even if an endpoint was made with it", async (t) => {
+  for (const privateAddresses of [true, false]) {
+    const send = senderOf(t, { privateAddresses });
+    for (const url of ["https://public.example:22/", "http://127.0.0.1:0/", "https://[::1]:1023/"])
+      assert.equal(errorOf(await send(url)), "The URL must have port 80, 443, or one from 1024 to 65535.", url);
+  }
 });
 
 test("an attempt that is aborted says so", async (t) => {

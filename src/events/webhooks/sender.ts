@@ -4,7 +4,7 @@ import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import { isIP } from "node:net";
 import { StringDecoder } from "node:string_decoder";
-import { AddressError, addressesOf, hostOf, type AddressRules } from "./endpoint-url.ts";
+import { AddressError, addressesOf, hostOf, requireAllowedPort, type AddressRules } from "./endpoint-url.ts";
 
 /** The longest time (ms) of an attempt: DNS, connection, TLS and answer together. */
 const attemptMs = 10_000;
@@ -101,6 +101,7 @@ function openAgents(ca: string | undefined): Agents {
 async function sendOnce(options: SenderOptions, agents: Agents, sent: Sent, signal: AbortSignal): Promise<Outcome> {
   const { url, body, accountId } = sent;
   const host = hostOf(url);
+  requireAllowedPort(url);
   // A connection to an address needs no look-up, so `checkedLookup` does not check it.
   if (isIP(host) !== 0) await addressesOf(host, options, accountId);
   const isHttp = url.protocol === "http:";

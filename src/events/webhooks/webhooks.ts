@@ -8,7 +8,11 @@ import { invalidAt } from "../../platform/problem.ts";
 export const webhooksMax = 20;
 const typesMax = 100;
 
-const url = Type.String({ minLength: 1, maxLength: 2_000, description: "An `https://` URL on the public internet." });
+const url = Type.String({
+  minLength: 1,
+  maxLength: 2_000,
+  description: "An `https://` URL on the public internet, with port 80, 443, or one from 1024 to 65535.",
+});
 const types = Type.Array(Type.String({ maxLength: 100 }), {
   minItems: 1,
   maxItems: typesMax,
