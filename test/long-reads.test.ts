@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import sql from "sql-template-tag";
 import { sendAudit } from "../src/events/log/audit-export.ts";
 import { auditTypes } from "../src/events/log/audit.ts";
 import { streamEvents } from "../src/events/log/stream.ts";
+import type { Awaitable } from "../src/platform/db/database.ts";
 import type { AnswerStream } from "../src/platform/http/operation.ts";
+import { countPets, listLowStock } from "../src/store/inventory/catalogue-counts.store.ts";
+import type { PetQuery } from "../src/store/pets/pets.ts";
 import { newMember, type Browser } from "./support/dashboard.ts";
 import { allNumbered } from "./support/event-log.ts";
 import { startService, type TestService } from "./support/service.ts";
@@ -13,6 +17,7 @@ before(async () => void (service = await startService()));
 after(() => service.close());
 
 const events = 300;
+const animals = 5_000;
 /** A place for texts of about 1,000 bytes, so that pages are bounded by their events. */
 const filling = "x".repeat(1_000);
 
@@ -117,6 +122,56 @@ test("a stream holds at most 256 KiB for a client that does not read, and an eve
   const page = await heldBy("x".repeat(20_000));
   assert.ok(page.length > 200_000 && page.length <= 262_144, `${page.length}`);
   assert.match(await heldBy("x".repeat(300_000)), /^id: \d+\ndata: .{300000,}\n\n$/);
+});
+
+/** A shop with `animals` animals of two categories, a third of them sold, each with a later word and stock of 0 to 6. */
+async function openCatalogue() {
+  const { id } = await service.newAccount();
+  const numbers = sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${animals})`;
+  const status = sql`CASE WHEN i % 3 = 0 THEN 'sold' ELSE 'available' END`;
+  await service.db.write(async (tx) => {
+    for (const category of [1, 2])
+      await tx.query(
+        sql`INSERT INTO categories (account_id, id, name, name_key, version) VALUES (${id}, ${category}, ${`C${category}`}, ${`c${category}`}, 1)`,
+      );
+    await tx.query(sql`
+      INSERT INTO pets (account_id, id, name, name_key, category_id, status, version)
+      ${numbers} SELECT ${id}, i, 'Rex ' || i, 'rex ' || i, 1 + i % 2, ${status}, 1 FROM n`);
+    await tx.query(sql`
+      INSERT INTO inventory (account_id, pet_id, quantity, held, status, version) ${numbers} SELECT ${id}, i, i % 7, 0, ${status}, 1 FROM n`);
+  });
+  return id;
+}
+
+test("counts of a catalogue read a page at a time, and are those of one read", async () => {
+  const id = await openCatalogue();
+  let pages = 0;
+  const own = service.db.forAccount(id);
+  const db = { ...own, scan: <T>(read: () => Awaitable<T>) => ((pages += 1), own.scan(read)) };
+  const where = (condition: (i: number) => boolean) => Array.from({ length: animals }, (_, i) => i + 1).filter(condition);
+  const cases: [PetQuery, (i: number) => boolean][] = [
+    [{}, () => true],
+    [{ status: ["sold"] }, (i) => i % 3 === 0],
+    [{ status: ["sold", "pending"], categoryId: 1 }, (i) => i % 6 === 0],
+    [{ q: "rex" }, () => true],
+    [{ q: "4", status: ["available", "pending"] }, (i) => String(i).startsWith("4") && i % 3 !== 0],
+    [{ q: "rex 4", categoryId: 2 }, (i) => String(i).startsWith("4") && i % 2 === 1],
+  ];
+  for (const [query, condition] of cases) {
+    const found = where(condition);
+    const categories = [1, 2].map((categoryId) => ({ categoryId, count: found.filter((i) => 1 + (i % 2) === categoryId).length }));
+    const expected = { count: found.length, isMore: false, categories: categories.filter(({ count }) => count > 0) };
+    assert.deepEqual(await countPets(db, id, query), expected, JSON.stringify(query));
+  }
+  assert.ok(pages > 10, `${pages}`);
+  pages = 0;
+  const { count, entries } = await listLowStock(db, id, 900);
+  assert.deepEqual([count, pages], [where((i) => i % 7 <= 3).length, 3]);
+  const lowest = [...where((i) => i % 7 === 0), ...where((i) => i % 7 === 1)].slice(0, 900);
+  assert.deepEqual(
+    entries.map(({ petId, name }) => [petId, name]),
+    lowest.map((i) => [i, `Rex ${i}`]),
+  );
 });
 
 /** Begins an export whose client does not read on. */

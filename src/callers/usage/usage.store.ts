@@ -1,10 +1,15 @@
-import sql, { bulk, raw, join } from "sql-template-tag";
+import sql, { bulk, raw, join, type Sql } from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
-import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
+import type { Database, Row, Transaction } from "../../platform/db/database.ts";
+import { createTally } from "../../platform/jobs/tally.ts";
 import { intervals, retention, spanOf, startOf, type Counts, type Interval, type Kind } from "./usage.ts";
 
 /** The most rows of one statement. */
 const rowsPerInsert = 50;
+/** The intervals of one read. An account has up to 1,000 keys, and about 100 operations, so an interval has as many rows. */
+const intervalsPerRead: Record<Kind, number> = { key: 5, operation: 50 };
+/** The names that are listed. */
+const namesMax = 50;
 
 /** The counts of one minute (its start in ms) under one name. */
 export type UsageCounts = Counts & { accountId: number; minute: number; kind: Kind; name: string };
@@ -44,31 +49,55 @@ function summed(counted: readonly UsageCounts[], stepMs: number): UsageRow[] {
 export type Point = Counts & { start: number };
 
 /** Lists the account's requests by interval, oldest first, as far back as they are kept. */
-export async function readUsage(db: Queryable, accountId: number, interval: Interval, now: number): Promise<Point[]> {
-  const { from, to } = spanOf(interval, now);
-  const rows = await db.query(sql`
-    SELECT start, SUM(requests) AS requests, SUM(refused) AS refused, SUM(banned) AS banned FROM usage
-    WHERE account_id = ${accountId} AND step = ${retention[interval].stepMs} AND kind = 'operation' AND start >= ${from} AND start < ${to}
-    GROUP BY start ORDER BY start`);
-  return rows.map(pointOf);
+export async function readUsage(db: Database, accountId: number, interval: Interval, now: number): Promise<Point[]> {
+  const points: Point[] = [];
+  for (const some of partsOf("operation", accountId, interval, now)) {
+    const rows = await db.scan(() =>
+      db.query(sql`
+        SELECT start, SUM(requests) AS requests, SUM(refused) AS refused, SUM(banned) AS banned FROM usage
+        WHERE ${some} GROUP BY start ORDER BY start`),
+    );
+    points.push(...rows.map(pointOf));
+  }
+  return points;
 }
 
 /** Lists the account's requests by interval and name, oldest interval first, for the 50 names with the most requests. */
 export async function readUsageBy(
-  db: Queryable,
+  db: Database,
   kind: Kind,
   accountId: number,
   interval: Interval,
   now: number,
 ): Promise<(Point & { name: string })[]> {
+  const parts = partsOf(kind, accountId, interval, now);
+  const totals = createTally<string>();
+  for (const some of parts) {
+    const all = sql`SELECT name, SUM(requests + refused + banned) AS total FROM usage WHERE ${some} GROUP BY name`;
+    for (const { name, total } of await db.scan(() => db.query<{ name: string; total: number }>(all))) totals.add(name, total);
+  }
+  const names = [...totals.counts].toSorted(([a, most], [b, more]) => more - most || (a < b ? -1 : 1)).slice(0, namesMax);
+  const points: (Point & { name: string })[] = [];
+  for (const some of names.length > 0 ? parts : []) {
+    const rows = await db.scan(() =>
+      db.query(sql`
+        SELECT name, start, requests, refused, banned FROM usage
+        WHERE ${some} AND name IN (${join(names.map(([name]) => name))}) ORDER BY start`),
+    );
+    points.push(...rows.map((row) => ({ name: String(row["name"]), ...pointOf(row) })));
+  }
+  return points;
+}
+
+/** The conditions of the parts of an account's usage that are read one by one, oldest first. */
+function partsOf(kind: Kind, accountId: number, interval: Interval, now: number): Sql[] {
   const { from, to } = spanOf(interval, now);
-  const range = sql`account_id = ${accountId} AND step = ${retention[interval].stepMs} AND kind = ${kind} AND start >= ${from} AND start < ${to}`;
-  const rows = await db.query(sql`
-    SELECT name, start, requests, refused, banned FROM usage
-    WHERE ${range} AND name IN
-      (SELECT name FROM usage WHERE ${range} GROUP BY name ORDER BY SUM(requests + refused + banned) DESC, name LIMIT 50)
-    ORDER BY start`);
-  return rows.map((row) => ({ name: String(row["name"]), ...pointOf(row) }));
+  const { stepMs } = retention[interval];
+  const partMs = intervalsPerRead[kind] * stepMs;
+  return Array.from({ length: Math.ceil((to - from) / partMs) }, (_, i) => {
+    const start = from + i * partMs;
+    return sql`account_id = ${accountId} AND step = ${stepMs} AND kind = ${kind} AND start >= ${start} AND start < ${Math.min(start + partMs, to)}`;
+  });
 }
 
 /** Deletes intervals that are older than their retention, or than the last `daysKept` days. Default: 90. */

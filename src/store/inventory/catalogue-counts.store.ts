@@ -1,31 +1,50 @@
 import sql from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database } from "../../platform/db/database.ts";
+import { findRows } from "../../platform/db/index-walk.ts";
+import { createTally } from "../../platform/jobs/tally.ts";
 import type { PetQuery, PetStatus } from "../pets/pets.ts";
 import { categoriesOfPets } from "../pets/pets.store.ts";
 import { countedMax, type CatalogueCounts, type LowStock } from "./catalogue-counts.ts";
 
+/** The most inventory entries of one read. */
+const pageMax = 2_000;
+
 /** Counts the pets that pass the filters, in all and by category. If there are more than `countedMax`, does not count by category. */
 export async function countPets(db: Database, accountId: number, query: PetQuery): Promise<CatalogueCounts> {
-  const limited = sql`${await categoriesOfPets(db, accountId, query)} ${limitTo(countedMax + 1)}`;
-  const rows = await db.query<{ category_id: number; pets: number }>(sql`
-    SELECT category_id, COUNT(*) AS pets FROM (${limited}) AS counted GROUP BY category_id ORDER BY category_id`);
-  const count = rows.reduce((sum, { pets }) => sum + pets, 0);
-  if (count > countedMax) return { count: countedMax, isMore: true, categories: [] };
-  return { count, isMore: false, categories: rows.map(({ category_id: id, pets }) => ({ categoryId: id, count: pets })) };
+  const byCategory = createTally<number>();
+  let count = 0;
+  for await (const page of categoriesOfPets(db, accountId, query)) {
+    for (const category of page) byCategory.add(category);
+    count += page.length;
+    if (count > countedMax) return { count: countedMax, isMore: true, categories: [] };
+  }
+  const categories = Array.from(byCategory.counts, ([categoryId, pets]) => ({ categoryId, count: pets }));
+  return { count, isMore: false, categories: categories.toSorted((a, b) => a.categoryId - b.categoryId) };
 }
+
+type Entry = { pet_id: number; quantity: number; status: PetStatus };
 
 /** Returns the entries at or below the account's `lowStock`: their number, and the `limit` lowest. Reads only the first `countedMax` entries. */
 export async function listLowStock(db: Database, accountId: number, limit: number): Promise<LowStock> {
-  const firstEntries = sql`
-    SELECT pet_id, quantity, status FROM inventory WHERE account_id = ${accountId} ORDER BY pet_id ${limitTo(countedMax)}`;
-  const low = sql`SELECT pet_id, quantity, status FROM (${firstEntries}) AS entries WHERE quantity <= (SELECT low_stock FROM accounts WHERE id = ${accountId})`;
-  const [counted] = await db.query<{ entries: number }>(sql`SELECT COUNT(*) AS entries FROM (${low}) AS low`);
-  const rows = await db.query<{ pet_id: number; quantity: number; status: PetStatus; name: string }>(sql`
-    SELECT low.pet_id, low.quantity, low.status, pets.name FROM (${low} ORDER BY quantity, pet_id ${limitTo(limit)}) AS low
-    JOIN pets ON pets.account_id = ${accountId} AND pets.id = low.pet_id ORDER BY low.quantity, low.pet_id`);
-  return {
-    count: counted?.entries ?? 0,
-    entries: rows.map(({ pet_id: petId, ...entry }) => ({ petId, ...entry })),
-  };
+  const [account] = await db.query<{ low_stock: number }>(sql`SELECT low_stock FROM accounts WHERE id = ${accountId}`);
+  const lowStock = account?.low_stock ?? -1;
+  let lowest: Entry[] = [];
+  let count = 0;
+  for (let [after, read] = [0, 0]; read < countedMax; read += pageMax) {
+    const some = sql`
+      SELECT pet_id, quantity, status FROM inventory WHERE account_id = ${accountId} AND pet_id > ${after} ORDER BY pet_id ${limitTo(pageMax)}`;
+    const page = await db.scan(() => db.query<Entry>(some));
+    const low = page.filter(({ quantity }) => quantity <= lowStock);
+    count += low.length;
+    lowest = [...lowest, ...low].toSorted((a, b) => a.quantity - b.quantity || a.pet_id - b.pet_id).slice(0, limit);
+    if (page.length < pageMax) break;
+    after = page.at(-1)!.pet_id;
+  }
+  const ids = lowest.map(({ pet_id: id }) => id);
+  const lookUp = { table: "pets", columns: sql`id, name`, accountId, key: "id" };
+  const names = new Map((await db.query<{ id: number; name: string }>(findRows(db.engine, lookUp, ids))).map(({ id, name }) => [id, name]));
+  // An animal that was deleted in the meantime has no name, and is left out.
+  const entries = lowest.flatMap(({ pet_id: petId, ...entry }) => (names.has(petId) ? [{ petId, ...entry, name: names.get(petId)! }] : []));
+  return { count, entries };
 }

@@ -69,6 +69,25 @@ export function showListedPets(
   return showPets(db, accountId, { ids: () => walkOf(idColumn), rows: () => walkOf(petColumns) });
 }
 
+/** The most rows of a page of a count. */
+export const pageMax = 2_000;
+const categoryAndId = raw("category_id, id");
+const categoryAndName = raw("category_id, name_key, id");
+
+/** Reads the category of each pet that passes the filters, page by page. */
+export async function* categoriesOfNamed(db: Database, accountId: number, query: PetQuery): AsyncGenerator<number[]> {
+  const { from, until } = namesOf(query, undefined);
+  const [columns, order] = query.q === undefined ? [categoryAndId, idOnly] : [categoryAndName, nameAndId];
+  const range = { db, accountId, equal: equalOf(query), limit: pageMax };
+  for (let after: Position | undefined; ;) {
+    const { statement, values } = boundWalk<[number, ...Position]>(range, { columns, order, after, from, until });
+    const rows = await db.scan(() => db.rows(statement, values));
+    yield rows.map(([category]) => category);
+    if (rows.length < pageMax) return;
+    after = rows.at(-1)!.slice(1);
+  }
+}
+
 function petsOf(rows: NamedRow[]): Pet[] {
   return rows.map(([id, name, categoryId, status]) => ({ id, name, categoryId, status }));
 }

@@ -1,9 +1,10 @@
-import sql, { join, raw, type Sql } from "sql-template-tag";
+import sql, { raw } from "sql-template-tag";
 import type { Database, Queryable } from "../../platform/db/database.ts";
 import { mergeRows, type Walk } from "../../platform/db/index-walk.ts";
 import { statement } from "../../platform/db/statement.ts";
+import { walkStatement } from "../../platform/db/walk-statements.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
-import { beginsWith, keysBeginning, listPets, namePosition } from "./pet-lists.store.ts";
+import { categoriesOfNamed, keysBeginning, listPets, namePosition, pageMax } from "./pet-lists.store.ts";
 import { nameKeyOf, petStatuses, type Pet, type PetQuery, type PetStatus } from "./pets.ts";
 
 /*
@@ -145,15 +146,23 @@ function nextKey(word: string): string {
   return `${word}\u0001`;
 }
 
-/** Selects the category of each pet that passes the filters, in no particular order. */
-export async function categoriesOfPets(db: Database, accountId: number, { q = "", status, categoryId }: PetQuery): Promise<Sql> {
-  const conditions: Sql[] = [sql`account_id = ${accountId}`];
-  if (status) conditions.push(sql`status IN (${join(status)})`);
-  if (categoryId !== undefined) conditions.push(sql`category_id = ${categoryId}`);
-  const named = q === "" ? conditions : [...conditions, beginsWith(sql`name_key`, q)];
-  const pets = sql`SELECT category_id FROM pets WHERE ${join(named, " AND ")}`;
-  const shared = await sharedBelow(db, accountId, Array.from(nameKeyOf(q)).length);
-  if (shared.length === 0) return pets;
-  const worded = [...conditions, sql`shared IN (${join(shared)})`, beginsWith(sql`word`, q)];
-  return sql`${pets} UNION ALL SELECT category_id FROM pet_words WHERE ${join(worded, " AND ")}`;
+const categoryAndWord = raw("category_id, word, pet_id");
+
+/** Reads the category of each pet that passes the filters, page by page, in no particular order. */
+export async function* categoriesOfPets(db: Database, accountId: number, { q = "", ...filters }: PetQuery): AsyncGenerator<number[]> {
+  yield* categoriesOfNamed(db, accountId, q === "" ? filters : { ...filters, q });
+  if (q === "") return;
+  const prefix = nameKeyOf(q);
+  const shared = await sharedBelow(db, accountId, Array.from(prefix).length);
+  if (shared.length === 0) return;
+  const walks = walksOf(accountId, filters, shared).map((walk) => ({ ...walk, ...keysBeginning(prefix), columns: categoryAndWord }));
+  for (let after: [word: string, id: number] | undefined; ;) {
+    const page = walks.map((walk) => ({ ...walk, after }));
+    const { statement: text, values } = walkStatement<[category: number, word: string, id: number]>(db.engine, page, pageMax);
+    const rows = await db.scan(() => db.rows(text, values));
+    yield rows.map(([category]) => category);
+    if (rows.length < pageMax) return;
+    const [, word, id] = rows.at(-1)!;
+    after = [word, id];
+  }
 }
