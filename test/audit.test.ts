@@ -124,6 +124,30 @@ test("events that only the audit keeps are shown and exported, and a filter that
   assert.equal(rows.length, 6_001);
 });
 
+test("a page of large events ends after 1 MiB and names the next one, and the export has them all", async () => {
+  const { id: accountId, owner, list } = await openShop();
+  const text = "x".repeat(300_000);
+  await service.db.write(async (tx) => {
+    for (let i = 1; i <= 8; i++)
+      tx.record({ accountId, type: "webhook.updated", resource: { type: "webhook", id: i }, data: { id: i, text } });
+  });
+  await allNumbered(service.db);
+  const ids: (number | string | null)[] = [];
+  let page = await list("?types=webhook.*&limit=100");
+  while (page.next !== null) {
+    assert.equal(page.events.length, 3);
+    ids.push(...page.events.map(({ resource }) => resource.id));
+    page = await list(`?types=webhook.*&limit=100&before=${page.next}`);
+  }
+  ids.push(...page.events.map(({ resource }) => resource.id));
+  assert.deepEqual(ids, [8, 7, 6, 5, 4, 3, 2, 1]);
+  const rows = parse((await exported(owner, "?types=webhook.*")).text, { columns: true }) as Record<string, string>[];
+  assert.deepEqual(
+    rows.map(({ resourceId }) => Number(resourceId)),
+    ids,
+  );
+});
+
 const unfiltered = { types: auditTypes, actor: undefined, resource: undefined, requestId: undefined, from: undefined, to: undefined };
 
 test("a change of a role and the removal of second factors are events, and setting the same role again is none", async () => {

@@ -7,6 +7,8 @@ import type { StoredEvent } from "./events.store.ts";
 /** The most events that one step scans if it has to look for those that pass, and that one page scans. A page ends after them, even if none passed the filter. */
 const stepMax = 500;
 const scannedMax = 5_000;
+/** The most characters of the events of one page, which are parsed and written in one turn. A single event may have more. */
+const pageCharactersMax = 1_048_576;
 /** An event has the time of its request, so positions and times may be out of order by up to this (ms). */
 const timesApartMs = 3_600_000;
 
@@ -32,10 +34,8 @@ export async function readAudit(
   const { types: _types, ...others } = filter;
   const step = Object.values(others).some((value) => value !== undefined) ? stepMax : limit;
   const found: number[] = [];
-  const pageUntil = async (next: number | null): Promise<AuditPage> => ({
-    events: await db.scan(() => eventsAt(db, accountId, found)),
-    next,
-  });
+  const pageUntil = async (next: number | null): Promise<AuditPage> =>
+    within(pageCharactersMax, { events: await db.scan(() => eventsAt(db, accountId, found)), next });
   let until = before;
   for (let scanned = 0; scanned < scannedMax; scanned += step) {
     const rows = await db.scan(() => scanBackwards(db, accountId, filter, until, step));
@@ -47,6 +47,15 @@ export async function readAudit(
     if (isOver) return pageUntil(null);
   }
   return pageUntil(until ?? null);
+}
+
+/** The first events of a page, up to this many characters. */
+function within(charactersMax: number, page: AuditPage): AuditPage {
+  let characters = 0;
+  const end = page.events.findIndex(({ text }, i) => (characters += text.length) > charactersMax && i > 0);
+  if (end === -1) return page;
+  const events = page.events.slice(0, end);
+  return { events, next: events.at(-1)!.position };
 }
 
 /** Records that a member exports the audit. */

@@ -120,7 +120,7 @@ async function readWaiting(
   waitMs: number,
   listeners: Listeners,
 ): Promise<StoredEvent[]> {
-  const events = await readEvents(db, accountId, reading);
+  const events = await db.scan(() => readEvents(db, accountId, reading));
   if (events.length > 0) return events;
   await requireKept(db, accountId, reading.after);
   if (waitMs === 0) return events;
