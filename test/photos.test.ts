@@ -9,8 +9,8 @@ import sql from "sql-template-tag";
 import { done, settingsOf } from "./support/backups.ts";
 import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { announced, picture, turnedPhoto } from "./support/pictures.ts";
-import { startService, statusesOf, unlimited, type TestService } from "./support/service.ts";
+import { announced, announcedAvif, picture, stopPictureProcess, textBomb, turnedPhoto } from "./support/pictures.ts";
+import { ask, startService, statusesOf, unlimited, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
 import { until } from "./support/until.ts";
 import { pathOf, upload, type Profile } from "./support/profiles.ts";
@@ -95,8 +95,10 @@ test("files that are not pictures, too large or decompression bombs are refused 
     ["nothing", Buffer.alloc(0), /not a JPEG/],
     ["half a JPEG", jpeg.subarray(0, jpeg.length / 2), /cannot be used/],
     ["a JPEG header and noise", Buffer.concat([jpeg.subarray(0, 24), Buffer.alloc(5_000, 7)]), /cannot be used/],
-    ["60,000 × 60,000 pixels", announced(60_000, 60_000), /cannot be used/],
-    ["8,000 × 7,000 pixels", announced(8_000, 7_000), /cannot be used/],
+    ["60,000 × 60,000 pixels", await announced(60_000, 60_000), /60000 × 60000 pixels; the limit is 50 megapixels/],
+    ["8,000 × 7,000 pixels", await announced(8_000, 7_000), /8000 × 7000 pixels; the limit is 50 megapixels/],
+    ["10-bit AVIF of 7,070 × 7,070 pixels", await announcedAvif(7_070, 7_070), /the limit is 13 megapixels for AVIF/],
+    ["texts that take gigabytes", await textBomb(), /takes more than 512 MiB of memory to decode. Save it smaller/],
     ["an AVIF header", Buffer.from("\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf".padEnd(64, "\0"), "latin1"), /cannot be used/],
   ];
   for (const [what, body, message] of hostile) {
@@ -221,6 +223,63 @@ test("concurrent uploads over the bound of an account are refused with a time to
   assert.ok(statuses.has(201) && statuses.has(503) && statuses.size === 2, String([...statuses]));
   assert.ok(replies.every(({ status, headers }) => status === 201 || headers.get("retry-after") === "2"));
 });
+
+test("accounts take turns: a photo waits for the one that is being encoded, and not for the others of its account", async () => {
+  const { shop, pet: theirs } = await newShop("plain");
+  const pet = await newPet(service, categoryId);
+  const answered: string[] = [];
+  const send = async (name: string, colour: string, ...args: [number, string]) => {
+    const { status } = await upload(service, args[0], await picture(colour, { width: 60, height: 40 }), {}, args[1]);
+    answered.push(`${name} ${status}`);
+  };
+  const first = send("first", "red", pet.id, service.key);
+  const process1 = await stopPictureProcess();
+  const second = send("second", "green", pet.id, service.key);
+  await until(async () => (await waiting()) === 1);
+  const other = send("other", "blue", theirs.id, shop.key);
+  await until(async () => (await waiting()) === 2);
+  process.kill(process1, "SIGCONT");
+  await Promise.all([first, second, other]);
+  assert.deepEqual(answered, ["first 201", "other 201", "second 201"]);
+});
+
+test("a photo whose process is killed is encoded by another process", async () => {
+  const pet = await newPet(service, categoryId);
+  const uploading = upload(service, pet.id, await picture("salmon", { width: 60, height: 40 }));
+  process.kill(await stopPictureProcess(), "SIGKILL");
+  assert.equal((await uploading).status, 201);
+});
+
+test("a photo whose client has gone before its turn is dropped", async () => {
+  const pet = await newPet(service, categoryId);
+  const small = { width: 60, height: 40 };
+  const first = upload(service, pet.id, await picture("tan", small));
+  const process1 = await stopPictureProcess();
+  const body = await picture("orchid", small);
+  const headers = { authorization: `Bearer ${service.key}`, "content-type": "image/jpeg", "content-length": body.length };
+  const gone = request(`${service.address}/v1${pathOf(pet.id)}/photos`, { method: "POST", headers }).on("error", () => undefined);
+  gone.end(body);
+  await until(async () => (await waiting()) === 1);
+  gone.destroy();
+  process.kill(process1, "SIGCONT");
+  assert.equal((await first).status, 201);
+  await until(async () => (await waiting()) === 0);
+  assert.equal((await upload(service, pet.id, await picture("wheat", small))).status, 201);
+  assert.equal((await made<Profile>(service, "GET", pathOf(pet.id))).photos.length, 2);
+});
+
+/** The photos that wait for their turn. */
+async function waiting(): Promise<number> {
+  const { body } = await ask<string>(`${service.address}/metrics`, "GET");
+  return Number(/^petstore_turns_waiting\{of="pictures"\} (\d+)$/m.exec(body)![1]);
+}
+
+/** Another account with a pet. */
+async function newShop(name: string) {
+  const shop = await service.newAccount("enterprise", unlimited);
+  const { id } = await newCategory(service, name, shop.key);
+  return { shop, pet: await newPet(service, id, {}, shop.key) };
+}
 
 test("a backup has the photos, a restored service has them again, and verify names one that is missing", async (t) => {
   const pet = await newPet(service, categoryId);

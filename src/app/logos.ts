@@ -5,7 +5,7 @@ import type { StorefrontServices } from "../publishing/projects/storefront.route
 /** Receives and reads the logo of the storefront's form: it is encoded like a photo, and stored in the published content. */
 export function logosOf(photos: ReturnType<typeof openPhotoUploads>, open: Content["open"]): StorefrontServices["logos"] {
   return {
-    receive: (accountId, body) => photos.receive(accountId, body, "logo"),
+    receive: (uploader, body) => photos.receive(uploader, body, "logo"),
     requireStored: photos.requireStored,
     finish: photos.finish,
     async read(hash, size) {

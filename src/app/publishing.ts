@@ -258,13 +258,13 @@ function errorLogger(log: Logger): (error: unknown) => void {
 }
 
 /** Published files and uploads: in the data folder with SQLite, in the database with PostgreSQL. */
-function openFiles({ settings, db, clock, bounds }: PublishingParts) {
+function openFiles({ settings, db, clock, log, bounds }: PublishingParts) {
   const blobs = db.engine === "sqlite" ? undefined : openBlobs(db, clock);
   const folder = join(settings.dataDir, "content");
   const content = blobs ? sharedContent(db, folder, blobs, settings.contentCacheMib * 1024 * 1024) : localContent(db, folder);
   const localUploads = uploadFolder(join(settings.dataDir, "uploads"));
   const uploads = openUploads(blobs ? uploadBlobs(db, blobs) : localUploads, bounds);
-  const photos = openPhotoUploads({ db, content, bounds });
+  const photos = openPhotoUploads({ db, content, bounds, log });
   return { blobs, content, watch: watchContent(content.open), localUploads, uploads, photos };
 }
 

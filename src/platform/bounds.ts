@@ -71,9 +71,10 @@ export const queues = {
     by: "account",
     max: 1,
     waitingMax: 100,
-    waitingMaxEach: 10,
+    waitingMaxEach: 2,
     waitMs: 30_000,
-    turnMs: 5_000,
+    /** Elapsed. A picture may use 5 s of CPU time, which a low-priority process gets late on a busy machine. */
+    turnMs: 30_000,
     busy: `Too many photos are processed at once. ${again}`,
   },
   rendering: {
@@ -148,6 +149,9 @@ export const caps = [
   "uploads",
   "event_streams",
   "long_polls",
+  "picture_memory",
+  "picture_cpu_time",
+  "picture_time",
   "http2_sessions",
   "http2_streams",
   "http2_stalled_streams",

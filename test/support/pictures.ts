@@ -1,4 +1,7 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { crc32, deflateSync } from "node:zlib";
 import sharp from "sharp";
+import { until } from "./until.ts";
 
 /** A picture of one colour with a bright corner. Default: a JPEG of 800 × 600. */
 export function picture(
@@ -26,12 +29,59 @@ export async function turnedPhoto(): Promise<Buffer> {
     .toBuffer();
 }
 
-/** A PNG whose header announces this many pixels. */
-export function announced(width: number, height: number): Buffer {
-  const png = Buffer.from("89504e470d0a1a0a0000000d4948445200000000000000000802000000000000000000000049454e44ae426082", "hex");
+/** A small PNG whose header announces this many pixels. */
+export async function announced(width: number, height: number): Promise<Buffer> {
+  const png = await picture("black", { width: 10, height: 10, format: "png" });
   png.writeUInt32BE(width, 16);
   png.writeUInt32BE(height, 20);
+  png.writeUInt32BE(crc32(png.subarray(12, 29)), 29);
   return png;
+}
+
+/** An AVIF with 10 bits and transparency whose header announces this many pixels. */
+export async function announcedAvif(width: number, height: number): Promise<Buffer> {
+  const background = { r: 10, g: 20, b: 30, alpha: 0.5 };
+  const small = sharp({ create: { width: 64, height: 64, channels: 4, background } }).toColourspace("rgb16");
+  const avif = await small.avif({ bitdepth: 10, effort: 0 }).toBuffer();
+  for (let at = avif.indexOf("ispe"); at >= 0; at = avif.indexOf("ispe", at + 4)) {
+    avif.writeUInt32BE(width, at + 8);
+    avif.writeUInt32BE(height, at + 12);
+  }
+  return avif;
+}
+
+/** A small PNG of 7 MB with texts that take 7 GB once they are decompressed. */
+export async function textBomb(): Promise<Buffer> {
+  const png = await picture("teal", { width: 64, height: 64, format: "png" });
+  const content = Buffer.concat([Buffer.from("zTXtComment\0\0"), deflateSync(Buffer.alloc(7_900_000, "A"), { level: 9 })]);
+  const chunk = Buffer.alloc(content.length + 8);
+  chunk.writeUInt32BE(content.length - 4, 0);
+  content.copy(chunk, 4);
+  chunk.writeUInt32BE(crc32(content), content.length + 4);
+  const afterHeader = 33;
+  return Buffer.concat([png.subarray(0, afterHeader), ...Array<Buffer>(900).fill(chunk), png.subarray(afterHeader)]);
+}
+
+/** Waits for the process that encodes a picture for this one, and stops it until it gets SIGCONT. Returns its id. */
+export async function stopPictureProcess(): Promise<number> {
+  let found: number | undefined;
+  await until(() => (found = childrenOf(process.pid).find((pid) => commandOf(pid).includes("picture-process"))) !== undefined);
+  process.kill(found!, "SIGSTOP");
+  return found!;
+}
+
+const childrenOf = (pid: number): number[] =>
+  readdirSync(`/proc/${pid}/task`)
+    .flatMap((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").trim().split(" "))
+    .filter((child) => child !== "")
+    .map(Number);
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return ""; // it has ended
+  }
 }
 
 /** The picture that the description's examples upload: 8 × 6 pixels. */

@@ -35,6 +35,8 @@ export type Call<S = unknown, I = unknown> = I & {
   now: number;
   /** The caller and the request, for the events of its changes. */
   origin: Origin;
+  /** Whether the client has closed its connection. */
+  hasGone: () => boolean;
 };
 
 /** One request to an operation that only the dashboard calls. `caller` is null if the operation has no scope and nobody is signed in. */

@@ -185,7 +185,8 @@ function run<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: Given
   const { accountId, keyId } = caller;
   const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
   const origin = originOf(exchange, caller, now);
-  const call = { params, query, body, accountId, keyId, conditions, headers, caller, services, now, origin } as Call<S, never>;
+  const hasGone = (): boolean => exchange.response.destroyed;
+  const call = { params, query, body, accountId, keyId, conditions, headers, caller, services, now, origin, hasGone } as Call<S, never>;
   if (operation.read) return operation.read(db.forAccount(accountId), call);
   const own = db.forAccount(accountId).actingAs(origin);
   if (given.isDryRun) return dryRun(compiled, operation, own, call, exchange);

@@ -1,14 +1,13 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { constants, setPriority } from "node:os";
-import { fileURLToPath } from "node:url";
-import type { Bounds } from "../../platform/bounds.ts";
+import type { Bound, Bounds } from "../../platform/bounds.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
-import { slots } from "../../platform/jobs/fair-share.ts";
+import { runInTurn } from "../../platform/jobs/fair-share.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
-import { invalidAt, overloaded } from "../../platform/problem.ts";
-import type { PhotoForm, PicturePurpose, ProcessAnswer } from "./photos.ts";
+import type { Logger } from "../../platform/log.ts";
+import { invalidAt, overloaded, type Problem } from "../../platform/problem.ts";
+import { formatOf, type PhotoForm, type PicturePurpose } from "./photos.ts";
 import { insertForms, markBeforeUse, requireStored } from "./photos.store.ts";
+import { encodeInProcess, type Encoded, type Ended, type Picture } from "./picture-encoding.ts";
 
 /**
  * An encoded picture that no photo has yet; `fingerprint` is the SHA-256 of the uploaded bytes. Its forms are stored, except in a dry run.
@@ -22,60 +21,49 @@ type PhotoContent = {
   release: (hashes: readonly string[]) => void;
 };
 
-type PhotoParts = { db: Database; content: PhotoContent; bounds: Pick<Bounds, "refused"> };
-type Encoded = { answer: ProcessAnswer; bodies: Buffer };
+/** Who uploads a picture. `hasGone` says whether the client has closed its connection. */
+type Uploader = { accountId: number; hasGone: () => boolean };
+type PhotoParts = {
+  db: Database;
+  content: PhotoContent;
+  bounds: Pick<Bounds, "queue" | "refused">;
+  log: Pick<Logger, "warn">;
+  encode?: (picture: Picture) => Promise<Encoded>;
+};
 
-/** The most uploads in progress, waiting ones included: each holds its bytes in memory. */
-const atOnceMax = 8;
-const atOnceMaxEach = 2;
-/**
- * The most CPU time (ms) for one picture, which a busy machine does not use up; and the most elapsed time, for a process that hangs without
- * using CPU time or gets none.
- */
-const encodingLimits = { cpuMsMax: 30_000, msMax: 120_000 };
-const script = fileURLToPath(new URL("picture-process.ts", import.meta.url));
+/** The most uploads of one account in progress, waiting ones included. */
+const uploadsMaxEach = 2;
+/** The most bytes of pictures in memory. An account may hold as many of them as are free, so that some stay free for the others. */
+const heldBytesMax = 64 * 1_048_576;
 
-/** Receives pictures, encodes them one at a time, each in a separate low-priority process, and publishes their forms. */
-export function openPhotoUploads(
-  parts: PhotoParts,
-  encode: (picture: Buffer, purpose: PicturePurpose) => Promise<Encoded> = encodeInProcess,
-) {
-  const { db, content, bounds } = parts;
+/** Receives pictures, encodes them in turns by account, and publishes their forms. */
+export function openPhotoUploads(parts: PhotoParts) {
+  const { db, content, bounds, log, encode = encodeInProcess } = parts;
   const receivePicture = openReceiver(bounds);
-  const inTurn = slots(1);
-  /** The pictures that wait or are being encoded, by purpose and fingerprint: concurrent uploads of one picture share its encoding. */
-  const preparing = new Map<string, Promise<ReceivedPhoto>>();
+  const turns = bounds.queue<number>("pictures");
 
-  const encodeInTurn = async (picture: Buffer, purpose: PicturePurpose): Promise<Encoding> =>
-    encodingOf(await inTurn(() => encode(picture, purpose)), fingerprintOf(picture));
-
-  function prepareOnce(picture: Buffer, purpose: PicturePurpose): Promise<ReceivedPhoto> {
-    const key = `${purpose} ${fingerprintOf(picture)}`;
-    const running = preparing.get(key);
-    if (running !== undefined) return running;
-    const prepared = encodeInTurn(picture, purpose)
-      .then((encoding) => store(parts, encoding))
-      .finally(() => preparing.delete(key));
-    preparing.set(key, prepared);
-    // By then each upload holds the content.
-    prepared.then(
-      (received) => setImmediate(() => content.release(hashesOf(received))),
-      () => undefined,
-    );
-    return prepared;
+  /** @throws Problem `invalid_request` for a file that is not a usable picture */
+  async function encodeInTurn({ accountId, hasGone }: Uploader, bytes: Buffer, purpose: PicturePurpose): Promise<Encoding> {
+    const format = formatOf(bytes);
+    if (format === undefined) throw unusable("it is not a JPEG, PNG, WebP or AVIF picture");
+    const encoded = await runInTurn(turns, accountId, () => {
+      if (hasGone()) throw overloaded("The client closed its connection before the photo had its turn.");
+      return encode({ bytes, format, purpose });
+    });
+    if ("answer" in encoded) return encodingOf(encoded, bytes);
+    const { bound, problem } = endings[encoded.ended];
+    if (bound !== undefined) bounds.refused(bound);
+    log.warn({ account: accountId, reason: encoded.ended }, "a picture process was ended");
+    throw problem();
   }
 
   return {
     /** Encodes and stores a picture. @throws Problem `unavailable`; `invalid_request` for a file that is not a usable picture */
-    receive: (accountId: number, body: AsyncIterable<Buffer>, purpose: PicturePurpose = "photo"): Promise<ReceivedPhoto> =>
-      receivePicture(accountId, body, async (picture) => {
-        const received = await prepareOnce(picture, purpose);
-        content.hold(hashesOf(received));
-        return received;
-      }),
+    receive: (uploader: Uploader, body: AsyncIterable<Buffer>, purpose: PicturePurpose = "photo"): Promise<ReceivedPhoto> =>
+      receivePicture(uploader, body, async (bytes) => store(parts, await encodeInTurn(uploader, bytes, purpose))),
     /** Encodes a photo for a dry run, and stores nothing. Throws what `receive` throws. */
-    rehearse: (accountId: number, body: AsyncIterable<Buffer>): Promise<ReceivedPhoto> =>
-      receivePicture(accountId, body, async (picture) => ({ ...(await encodeInTurn(picture, "photo")).photo, isStored: false })),
+    rehearse: (uploader: Uploader, body: AsyncIterable<Buffer>): Promise<ReceivedPhoto> =>
+      receivePicture(uploader, body, async (bytes) => ({ ...(await encodeInTurn(uploader, bytes, "photo")).photo, isStored: false })),
     /** @throws Problem `storage_limit_reached`; `unavailable` if the content was removed meanwhile */
     claim: async (tx: Transaction, accountId: number, photoId: number, { forms, isStored }: ReceivedPhoto): Promise<void> => {
       if (isStored) await requireStored(tx, db.engine, forms);
@@ -88,20 +76,39 @@ export function openPhotoUploads(
   };
 }
 
-/** Returns a function that reads a picture and passes it to `work`. It throws Problem `unavailable` while too many uploads are in progress. */
+/** Returns a function that reads a picture and passes it to `work`. It throws Problem `unavailable` beyond the bounds of uploads. */
 function openReceiver(bounds: PhotoParts["bounds"]) {
   const receiving = createTally<number>();
-  return async <T>(accountId: number, body: AsyncIterable<Buffer>, work: (picture: Buffer) => Promise<T>): Promise<T> => {
-    const all = receiving.counts.values().reduce((sum, count) => sum + count, 0);
-    if (receiving.of(accountId) >= atOnceMaxEach || all >= atOnceMax) {
-      bounds.refused("uploads");
-      throw overloaded("Too many photos are arriving. Try again when they are done.", 2);
-    }
+  const held = createTally<number>();
+  let heldBytes = 0;
+
+  function refuse(message: string): never {
+    bounds.refused("uploads");
+    throw overloaded(message, 2);
+  }
+
+  function hold(accountId: number, bytes: number): void {
+    if (held.of(accountId) + bytes > heldBytesMax - heldBytes) refuse("Too many photos are arriving. Try again in a moment.");
+    held.add(accountId, bytes);
+    heldBytes += bytes;
+  }
+
+  return async <T>({ accountId }: Uploader, body: AsyncIterable<Buffer>, work: (picture: Buffer) => Promise<T>): Promise<T> => {
+    if (receiving.of(accountId) >= uploadsMaxEach) refuse("Two photos of this account are arriving. Try again when they are done.");
     receiving.add(accountId);
+    const chunks: Buffer[] = [];
+    let length = 0;
     try {
-      return await work(Buffer.concat(await Array.fromAsync(body)));
+      for await (const chunk of body) {
+        hold(accountId, chunk.length);
+        length += chunk.length;
+        chunks.push(chunk);
+      }
+      return await work(Buffer.concat(chunks.splice(0)));
     } finally {
       receiving.take(accountId);
+      held.take(accountId, length);
+      heldBytes -= length;
     }
   };
 }
@@ -109,11 +116,10 @@ function openReceiver(bounds: PhotoParts["bounds"]) {
 type Stored = Pick<ReceivedPhoto, "forms">;
 type Encoding = { photo: Omit<ReceivedPhoto, "isStored">; files: { hash: string; bytes: Buffer }[] };
 
-/** @throws Problem `invalid_request` for a file that is not a usable picture */
-function encodingOf({ answer, bodies }: Encoded, fingerprint: string): Encoding {
+function encodingOf({ answer, bodies }: Exclude<Encoded, { ended: Ended }>, picture: Buffer): Encoding {
   if ("refusal" in answer) throw unusable(answer.refusal);
   const { width, height, forms } = answer;
-  return { photo: { fingerprint, width, height, forms }, files: cut(bodies, forms) };
+  return { photo: { fingerprint: fingerprintOf(picture), width, height, forms }, files: cut(bodies, forms) };
 }
 
 /** Publishes the forms of a picture, which stay held. */
@@ -127,40 +133,29 @@ const fingerprintOf = (picture: Buffer): string => createHash("sha256").update(p
 
 const hashesOf = ({ forms }: Stored): string[] => forms.map(({ hash }) => hash);
 
-function unusable(why: string) {
+/** What an upload is answered whose process ended without an answer, and the bound that it exceeded. */
+const endings: Record<Ended, { bound?: Bound; problem: () => Problem }> = {
+  memory: {
+    bound: "picture_memory",
+    problem: () => unusable("it takes more than 512 MiB of memory to decode. Save it smaller, or as a JPEG"),
+  },
+  "cpu time": {
+    bound: "picture_cpu_time",
+    problem: () => unusable("it takes more than 5 seconds of CPU time. Save it smaller, or as a JPEG"),
+  },
+  time: {
+    bound: "picture_time",
+    problem: () => overloaded("The server is too busy to prepare the photo. Try again in a few minutes.", 60),
+  },
+  crash: { problem: () => unusable("it cannot be decoded. Save it again, or as a JPEG") },
+  killed: { problem: () => overloaded("The server ended the preparation of the photo, which may lack memory. Try again in a minute.", 60) },
+};
+
+function unusable(why: string): Problem {
   return invalidAt("body", "must be a whole picture", `The picture cannot be used: ${why}.`);
 }
 
 function cut(bodies: Buffer, forms: readonly PhotoForm[]): { hash: string; bytes: Buffer }[] {
   let from = 0;
   return forms.map(({ hash, bytes }) => ({ hash, bytes: bodies.subarray(from, (from += bytes)) }));
-}
-
-/** @throws Problem `unavailable` if `msMax` passes before the picture has used `cpuMsMax` */
-export async function encodeInProcess(picture: Buffer, purpose: PicturePurpose, { cpuMsMax, msMax } = encodingLimits): Promise<Encoded> {
-  const args = ["--max-old-space-size=128", script, purpose, String(cpuMsMax)];
-  const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "ignore"], env: {} });
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    child.kill("SIGKILL");
-  }, msMax);
-  try {
-    const ended = new Promise<{ code: number | null }>((resolve, reject) => {
-      child.on("error", reject).on("close", (code) => resolve({ code }));
-    });
-    ended.catch(() => undefined);
-    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
-    child.stdin.on("error", () => undefined).end(picture);
-    const output = Buffer.concat(await Array.fromAsync(child.stdout as AsyncIterable<Buffer>));
-    const { code } = await ended;
-    if (isLate) throw overloaded("The server is too busy to prepare the photo. Try again in a few minutes.", 60);
-    if (code === null) return { answer: { refusal: "it takes too long, or too much memory, to decode" }, bodies: Buffer.alloc(0) };
-    if (code !== 0) throw new Error(`the process that encodes pictures ended with ${code}`);
-    const end = output.indexOf("\n");
-    return { answer: JSON.parse(output.toString("utf8", 0, end)) as ProcessAnswer, bodies: output.subarray(end + 1) };
-  } finally {
-    clearTimeout(timer);
-    child.kill("SIGKILL");
-  }
 }

@@ -12,7 +12,15 @@ export type ProcessAnswer = { width: number; height: number; forms: PhotoForm[] 
 
 /** The label below the platform domain at which the photos of all accounts are served. */
 export const photosHost = "photos";
-export const pixelsMax = 50_000_000;
+
+/**
+ * The most megapixels of each kind of picture, so that decoding it takes at most 512 MiB (decision 0095). Most are decoded row by row, the
+ * others as a whole.
+ */
+const megapixelsMax = { jpeg: 50, png: 50, webp: 50, avif: 13 };
+const progressiveMax = { ...megapixelsMax, jpeg: 40, png: 30 };
+/** The most pixels of a side: the decoder holds several whole rows. */
+const sideMax = 30_000;
 
 const extensions: Record<PhotoType, string> = { "image/webp": "webp", "image/avif": "avif" };
 /** The widths that pages choose from. AVIF, which takes long to encode, is not made in the largest. */
@@ -30,6 +38,21 @@ export function formatOf(bytes: Buffer): PictureFormat | undefined {
   if (bytes.subarray(0, 8).toString("latin1") === "\x89PNG\r\n\x1a\n") return "png";
   if (bytes.toString("latin1", 0, 4) === "RIFF" && bytes.toString("latin1", 8, 12) === "WEBP") return "webp";
   return bytes.toString("latin1", 4, 8) === "ftyp" && /^avi[fs]$/.test(bytes.toString("latin1", 8, 12)) ? "avif" : undefined;
+}
+
+/** Why a picture has too many pixels to be decoded; undefined if it has not. `isProgressive` also means interlaced. */
+export function pixelsRefusal(picture: {
+  format: PictureFormat;
+  width: number;
+  height: number;
+  isProgressive: boolean;
+}): string | undefined {
+  const { format, width, height, isProgressive } = picture;
+  const max = (isProgressive ? progressiveMax : megapixelsMax)[format];
+  const form = { jpeg: "progressive JPEG", png: "interlaced PNG", webp: "WebP", avif: "AVIF" }[format];
+  const size = `it has ${width} × ${height} pixels`;
+  if (width * height > max * 1_000_000) return `${size}; the limit is ${max} megapixels${max < 50 ? ` for ${form}` : ""}`;
+  return Math.max(width, height) > sideMax ? `${size}; the limit is ${sideMax} on a side` : undefined;
 }
 
 /** The forms to make of a picture: no wider than it is, and at least one of each type. */

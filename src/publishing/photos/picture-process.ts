@@ -1,22 +1,23 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import type { Sharp, SharpOptions } from "sharp";
+import { writeFileSync } from "node:fs";
+import type { OutputInfo, Sharp, SharpOptions } from "sharp";
 import {
-  formatOf,
   iconSide,
   isSquareEnough,
   logoSide,
-  pixelsMax,
+  pixelsRefusal,
   plannedForms,
   type PictureFormat,
   type PhotoForm,
+  type PicturePurpose,
   type ProcessAnswer,
 } from "./photos.ts";
 
 /**
  * Decodes a picture and encodes its forms, in a separate process: a file that makes the decoder hang, crash or use too much memory harms
- * nothing else. Its arguments are the purpose of the picture, and the CPU time (ms) after which it kills itself. Reads the picture from
- * standard input. Writes one line of JSON (`ProcessAnswer`), then the bytes of the forms one after another.
+ * nothing else. Its arguments are the purpose of the picture, its format, and the number of its bytes, which it reads from standard input.
+ * Writes one line of JSON (`ProcessAnswer`), then the bytes of the forms one after another. Ends at once if standard input does.
  */
 const loaders: Record<PictureFormat, string> = {
   jpeg: "VipsForeignLoadJpegBuffer",
@@ -29,31 +30,50 @@ const encoders = {
   "image/webp": (picture: Sharp) => picture.webp({ quality: 78, effort: 3 }),
   "image/avif": (picture: Sharp) => picture.avif({ quality: 52, effort: 2, chromaSubsampling: "4:2:0" }),
 };
-const isLogo = process.argv[2] === "logo";
-const cpuMsMax = Number(process.argv[3]);
-const cpuCheckMs = 100;
+const [purpose, format, length] = process.argv.slice(2) as [PicturePurpose, PictureFormat, string];
+const isLogo = purpose === "logo";
 const sideMax = isLogo ? logoSide : 1600;
 
-setInterval(endOverCpuTime, cpuCheckMs).unref(); // the decoder works in threads beside this one
-const input = Buffer.concat(await Array.fromAsync(process.stdin as AsyncIterable<Buffer>));
-const answer = await convert(input).catch((error: unknown): { head: ProcessAnswer; bodies: Buffer[] } => ({
-  head: {
-    refusal: (error as Error).message.split("\n", 1)[0]!.slice(0, 200),
-  },
+offerToBeKilled();
+const answer = await convert(await readInput(Number(length))).catch((error: unknown): Converted => ({
+  head: { refusal: firstLine((error as Error).message) },
   bodies: [],
 }));
-endOverCpuTime();
 process.stdout.write(`${JSON.stringify(answer.head)}\n`);
 for (const body of answer.bodies) if (!process.stdout.write(body)) await once(process.stdout, "drain");
+process.stdin.unref();
 
-function endOverCpuTime(): void {
-  const { user, system } = process.cpuUsage();
-  if ((user + system) / 1_000 > cpuMsMax) process.kill(process.pid, "SIGKILL");
+function firstLine(message: string): string {
+  return message
+    .split("\n", 1)[0]!
+    .slice(0, 200)
+    .replace(/[:.]*$/, "");
 }
 
-async function convert(bytes: Buffer): Promise<{ head: ProcessAnswer; bodies: Buffer[] }> {
-  const format = formatOf(bytes);
-  if (format === undefined) return { head: { refusal: "it is not a JPEG, PNG, WebP or AVIF picture" }, bodies: [] };
+type Converted = { head: ProcessAnswer; bodies: Buffer[] };
+
+/** Makes this process the first that Linux kills when memory runs out. Other systems have no such file. */
+function offerToBeKilled(): void {
+  try {
+    writeFileSync("/proc/self/oom_score_adj", "1000");
+  } catch {}
+}
+
+/** Reads the picture. From then on, the end of standard input means that the service has ended. */
+async function readInput(bytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let missing = bytes;
+  const { promise, resolve } = Promise.withResolvers<Buffer>();
+  process.stdin.on("end", () => process.kill(process.pid, "SIGKILL"));
+  process.stdin.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    missing -= chunk.length;
+    if (missing <= 0) resolve(Buffer.concat(chunks));
+  });
+  return promise;
+}
+
+async function convert(bytes: Buffer): Promise<Converted> {
   const { default: sharp } = await import("sharp");
   sharp.cache(false);
   sharp.concurrency(1);
@@ -61,29 +81,40 @@ async function convert(bytes: Buffer): Promise<{ head: ProcessAnswer; bodies: Bu
   sharp.block({ operation: ["VipsForeignLoad"] });
   sharp.unblock({ operation: [loaders[format]] });
   // one page: the first picture of an animation
-  const options: SharpOptions = { limitInputPixels: pixelsMax, failOn: "error", sequentialRead: true, pages: 1 };
-  const { width, height } = await sharp(bytes, options).metadata();
-  if (width * height > pixelsMax)
-    return { head: { refusal: `it has ${width} × ${height} pixels; the limit is 50 megapixels` }, bodies: [] };
-  // Decodes once, and turns the picture as its metadata says. The forms are made from the reduced picture, which has no metadata.
+  const options: SharpOptions = { limitInputPixels: false, failOn: "error", sequentialRead: true, pages: 1 };
+  const { width, height, isProgressive, orientation = 1 } = await sharp(bytes, options).metadata();
+  const refusal = pixelsRefusal({ format, width, height, isProgressive });
+  if (refusal !== undefined) return { head: { refusal }, bodies: [] };
+  // Decodes once. The forms are made from the reduced picture, which has no metadata.
   const reduced = await sharp(bytes, options)
-    .autoOrient()
     .resize({ width: sideMax, height: sideMax, fit: "inside", withoutEnlargement: true })
     .toColourspace("srgb")
     .raw()
     .toBuffer({ resolveWithObject: true });
-  const { info } = reduced;
-  const raw = { width: info.width, height: info.height, channels: info.channels };
-  const pictures = isLogo ? logoForms(() => sharp(reduced.data, { raw }), info) : photoForms(() => sharp(reduced.data, { raw }), info);
-  const bodies: Buffer[] = [];
+  // Turns the picture as its metadata says, once it is small: to turn it, all of it has to be in memory.
+  const { data, info } = await turned(sharp(reduced.data, { raw: rawOf(reduced.info) }), orientation)
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const upright = (): Sharp => sharp(data, { raw: rawOf(info) });
   const forms: PhotoForm[] = [];
-  for (const { type, picture } of pictures) {
+  const bodies: Buffer[] = [];
+  for (const { type, picture } of isLogo ? logoForms(upright, info) : photoForms(upright, info)) {
     const made = await picture.toBuffer({ resolveWithObject: true });
     bodies.push(made.data);
     const hash = createHash("sha256").update(made.data).digest("hex");
     forms.push({ type, width: made.info.width, height: made.info.height, hash, bytes: made.data.length });
   }
   return { head: { width: info.width, height: info.height, forms }, bodies };
+}
+
+function rawOf({ width, height, channels }: OutputInfo) {
+  return { width, height, channels };
+}
+
+/** Applies an orientation of EXIF: the even ones of the first four and the odd ones of the others are mirrored. `flop` comes before `rotate`. */
+function turned(picture: Sharp, orientation: number): Sharp {
+  const degrees = [0, 0, 180, 180, 270, 90, 90, 270][orientation - 1] ?? 0;
+  return picture.flop([2, 4, 5, 7].includes(orientation)).rotate(degrees);
 }
 
 type Size = { width: number; height: number };

@@ -22,7 +22,7 @@ import { deployChanged, findLive, type LiveDeployment } from "./storefront-setti
 
 export type StorefrontServices = DeploymentServices & {
   logos: {
-    receive: (accountId: number, body: AsyncIterable<Buffer>) => Promise<ReceivedLogo>;
+    receive: (uploader: { accountId: number; hasGone: () => boolean }, body: AsyncIterable<Buffer>) => Promise<ReceivedLogo>;
     /** @throws Problem `unavailable` */
     requireStored: (tx: Transaction, received: ReceivedLogo) => Promise<void>;
     finish: (received: ReceivedLogo) => void;
@@ -86,7 +86,7 @@ export const storefrontRoutes: Operation<StorefrontServices>[] = [
     upload: { mediaTypes: pictureTypes, bytesMax: pictureBytesMax, sample: "logo.png", description: "The picture, at most 10 MiB." },
     answers,
     problems: ["not_found", "project_not_deployed", "deployment_not_ready", "storage_limit_reached"],
-    before: (_db, { accountId, services }, body) => services.logos.receive(accountId, body),
+    before: (_db, call, body) => call.services.logos.receive(call, body),
     write: async (tx, call, received) => {
       const answer = await deploy(tx, call, (live) => withLogo(requireStorefront(live), received));
       await call.services.logos.requireStored(tx, received);

@@ -56,13 +56,13 @@ export const photoRoutes: Operation<ProfileServices>[] = [
     example: { params, query: { alt: photo.alt } },
     answers: { 201: created("The photo.", Photo, photo) },
     problems: ["not_found", "precondition_failed", "storage_limit_reached"],
-    before: async (db, { accountId, params: { petId }, services }, body) => {
-      await requirePhotoRoom(db, accountId, petId);
-      return services.photos.receive(accountId, body);
+    before: async (db, call, body) => {
+      await requirePhotoRoom(db, call.accountId, call.params.petId);
+      return call.services.photos.receive(call, body);
     },
-    beforeDryRun: async (db, { accountId, params: { petId }, services }, body) => {
-      await requirePhotoRoom(db, accountId, petId);
-      return services.photos.rehearse(accountId, body);
+    beforeDryRun: async (db, call, body) => {
+      await requirePhotoRoom(db, call.accountId, call.params.petId);
+      return call.services.photos.rehearse(call, body);
     },
     write: addPhoto,
     finish: async (_db, { services }, received) => services.photos.finish(received),

@@ -11,9 +11,9 @@ import { findProfile, type StoredForm, type StoredPhoto, type StoredProfile } fr
 /** The photo service that the profile operations call. */
 export type ProfileServices = {
   photos: {
-    receive: (accountId: number, body: AsyncIterable<Buffer>) => Promise<ReceivedPhoto>;
+    receive: (uploader: Uploader, body: AsyncIterable<Buffer>) => Promise<ReceivedPhoto>;
     /** Encodes a picture as `receive` does, but stores nothing. */
-    rehearse: (accountId: number, body: AsyncIterable<Buffer>) => Promise<ReceivedPhoto>;
+    rehearse: (uploader: Uploader, body: AsyncIterable<Buffer>) => Promise<ReceivedPhoto>;
     /** @throws Problem `storage_limit_reached` */
     claim: (tx: Transaction, accountId: number, photoId: number, received: ReceivedPhoto) => Promise<void>;
     finish: (received: ReceivedPhoto) => void;
@@ -21,6 +21,7 @@ export type ProfileServices = {
     urlOf: (form: StoredForm) => string;
   };
 };
+type Uploader = { accountId: number; hasGone: () => boolean };
 export type ReceivedPhoto = {
   fingerprint: string;
   width: number;
