@@ -68,9 +68,12 @@ const mayReadEnvironment = /^(src\/app\/(client-)?settings\.ts$|bin\/|bench\/)/;
 const mayReadTime = /^(src\/platform\/clock\.ts$|web\/|bench\/|bin\/)/;
 const mayInvalidate = /^web\/calls\/rows\.ts$/;
 const mayBindLimits = /^src\/platform\/db\/batches\.ts$/;
-/** src/platform/files.ts writes files that survive a power cut. Standard output may be a file; commands write into a person's own folders. */
+/**
+ * src/platform/files.ts writes files that survive a power cut. Standard output may be a file; commands write into a person's own folders; the process
+ * that encodes pictures writes a setting of the kernel.
+ */
 const mayWriteFiles =
-  /^(src\/platform\/files\.ts$|src\/platform\/(db\/sqlite-recovery|log-output)\.ts$|src\/commands\/|web\/|bench\/|bin\/|client\/)/;
+  /^(src\/platform\/files\.ts$|src\/publishing\/photos\/picture-process\.ts$|src\/platform\/(db\/sqlite-recovery|log-output)\.ts$|src\/commands\/|web\/|bench\/|bin\/|client\/)/;
 const writers = /\*|\b(?:writeFile|appendFile|rename|copyFile|cp|link|symlink|truncate)(?:Sync)?\b|\bcreateWriteStream\b|\bwriteSync\b/;
 export const linesMax = 300;
 

@@ -107,6 +107,7 @@ test("files that are not pictures, too large or decompression bombs are refused 
     assert.match(reply.body.message, message, what);
     assert.ok(!reply.body.message.includes("\n"), what);
   }
+  assert.equal(await figure('petstore_bound_refusals_total{reason="picture_memory"}'), 1);
   assert.equal((await upload(service, pet.id, Buffer.alloc(10 * 1_048_576 + 1))).status, 413);
   assert.equal((await upload(service, pet.id, jpeg, { "content-type": "image/svg+xml" })).status, 415);
   assert.equal((await upload(service, pet.id, jpeg, { "content-type": "application/json" })).status, 415);
@@ -269,9 +270,12 @@ test("a photo whose client has gone before its turn is dropped", async () => {
 });
 
 /** The photos that wait for their turn. */
-async function waiting(): Promise<number> {
+const waiting = () => figure('petstore_turns_waiting{of="pictures"}');
+
+async function figure(name: string): Promise<number> {
   const { body } = await ask<string>(`${service.address}/metrics`, "GET");
-  return Number(/^petstore_turns_waiting\{of="pictures"\} (\d+)$/m.exec(body)![1]);
+  const line = body.split("\n").find((text) => text.startsWith(`${name} `));
+  return Number(line?.split(" ").at(-1) ?? assert.fail(`${name} is not among the metrics`));
 }
 
 /** Another account with a pet. */

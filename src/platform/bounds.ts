@@ -73,8 +73,8 @@ export const queues = {
     waitingMax: 100,
     waitingMaxEach: 2,
     waitMs: 30_000,
-    /** Elapsed. A picture may use 5 s of CPU time, which a low-priority process gets late on a busy machine. */
-    turnMs: 30_000,
+    /** Elapsed. A picture may use 5 s of CPU time, for which a low-priority process waits on a busy machine. */
+    turnMs: 60_000,
     busy: `Too many photos are processed at once. ${again}`,
   },
   rendering: {

@@ -14,7 +14,7 @@ export type ProcessAnswer = { width: number; height: number; forms: PhotoForm[] 
 export const photosHost = "photos";
 
 /**
- * The most megapixels of each kind of picture, so that decoding it takes at most 512 MiB (decision 0095). Most are decoded row by row, the
+ * The most megapixels of each kind of picture, so that decoding it takes at most 512 MiB (decision 0096). Most are decoded row by row, the
  * others as a whole.
  */
 const megapixelsMax = { jpeg: 50, png: 50, webp: 50, avif: 13 };

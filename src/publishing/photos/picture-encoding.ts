@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { constants, setPriority } from "node:os";
+import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { queues } from "../../platform/bounds.ts";
 import type { PictureFormat, PicturePurpose, ProcessAnswer } from "./photos.ts";
@@ -18,6 +18,8 @@ export const pictureLimits: PictureLimits = { memoryBytesMax: 512 * 1_048_576, c
 const lookEveryMs = 20;
 /** Linux counts CPU time in hundredths of a second, whatever the machine. */
 const msPerTick = 10;
+/** Gives the process a quarter of a core that the service keeps busy, and all of an idle one. */
+const niceness = 5;
 /** Signals that the system or a person sends, unlike those of a decoder that crashes. */
 const signalsFromOutside = new Set<NodeJS.Signals | null>(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
 const script = fileURLToPath(new URL("picture-process.ts", import.meta.url));
@@ -25,7 +27,7 @@ const script = fileURLToPath(new URL("picture-process.ts", import.meta.url));
 const env = { MALLOC_ARENA_MAX: "1" };
 
 /**
- * Encodes a picture in a low-priority process of its own (decision 0073). Ends the process beyond `limits`; only Linux shows its memory and its
+ * Encodes a picture in a low-priority process of its own (decision 0096). Ends the process beyond `limits`; only Linux shows its memory and its
  * CPU time. Tries once more if the process was killed from outside: it is the first that a system without memory kills.
  */
 export async function encodeInProcess(
@@ -68,7 +70,7 @@ async function encodeOnce({ bytes, format, purpose }: Picture, limits: PictureLi
 
 function lowerPriority(pid: number): void {
   try {
-    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+    setPriority(pid, niceness);
   } catch {} // it has ended, or a sandbox forbids it
 }
 

@@ -47,7 +47,7 @@ export const photoRoutes: Operation<ProfileServices>[] = [
     stability,
     summary: "Add a photo",
     description:
-      "Adds a photo after the pet's other photos, and creates a profile if the pet has none. A pet can have up to 10 photos of up to 50 megapixels each. The service re-encodes each photo as AVIF and WebP in several sizes, without metadata; of an animation it takes the first picture.",
+      "Adds a photo after the pet's other photos, and creates a profile if the pet has none. A pet can have up to 10 photos of up to 50 megapixels each; progressive JPEGs up to 40, interlaced PNGs up to 30 and AVIFs up to 13. The service re-encodes each photo as AVIF and WebP in several sizes, without metadata; of an animation it takes the first picture.",
     scope: "catalogue:write",
     dryRun: true,
     params: ProfilePath,
