@@ -226,11 +226,12 @@ test("concurrent uploads over the bound of an account are refused with a time to
 });
 
 test("accounts take turns: a photo waits for the one that is being encoded, and not for the others of its account", async () => {
-  const { shop, pet: theirs } = await newShop("plain");
+  const shop = await service.newAccount("enterprise", unlimited);
+  const theirs = await newPet(service, (await newCategory(service, "Plain", shop.key)).id, {}, shop.key);
   const pet = await newPet(service, categoryId);
   const answered: string[] = [];
-  const send = async (name: string, colour: string, ...args: [number, string]) => {
-    const { status } = await upload(service, args[0], await picture(colour, { width: 60, height: 40 }), {}, args[1]);
+  const send = async (name: string, colour: string, petId: number, key: string) => {
+    const { status } = await upload(service, petId, await picture(colour, { width: 60, height: 40 }), {}, key);
     answered.push(`${name} ${status}`);
   };
   const first = send("first", "red", pet.id, service.key);
@@ -276,13 +277,6 @@ async function figure(name: string): Promise<number> {
   const { body } = await ask<string>(`${service.address}/metrics`, "GET");
   const line = body.split("\n").find((text) => text.startsWith(`${name} `));
   return Number(line?.split(" ").at(-1) ?? assert.fail(`${name} is not among the metrics`));
-}
-
-/** Another account with a pet. */
-async function newShop(name: string) {
-  const shop = await service.newAccount("enterprise", unlimited);
-  const { id } = await newCategory(service, name, shop.key);
-  return { shop, pet: await newPet(service, id, {}, shop.key) };
 }
 
 test("a backup has the photos, a restored service has them again, and verify names one that is missing", async (t) => {
