@@ -3,6 +3,7 @@ import { after, before, suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { files, oneMiB, packed, petstore, site, type Entry } from "./support/archives.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
+import { endMarker, paxHeader, rawEntry } from "./support/tar-bytes.ts";
 
 const withFile = (text: string): Entry[] => [{ name: "petstore.json", body: text }, site];
 
@@ -37,7 +38,27 @@ const refused: [what: string, archive: () => Promise<Buffer> | Buffer, reason: R
     () => gzipSync(Buffer.alloc(240 * oneMiB), { level: 1 }),
     /larger than 200 MiB unpacked|no readable tar/,
   ],
-  ["a bomb of folders", () => packed(folders(10_001)), /more than \d+ folders/],
+  ["a bomb of folders", () => packed(folders(10_001)), /more than 10,000 entries/],
+  [
+    "a global pax header of 4 MiB, before small ones",
+    () => tarred(paxHeader(records(400_000), "g"), paxHeader(records(1)), home),
+    /global pax header of more than 64 KiB\. Pack the folder again/,
+  ],
+  ["a pax header of 65 keys", () => tarred(paxHeader(records(65)), home), /pax header with more than 64 keys/],
+  ["two pax headers for one file", () => tarred(paxHeader(records(1)), paxHeader(records(1)), home), /more than one pax header/],
+  ["a sparse file", () => tarred(paxHeader([["GNU.sparse.major", "1"]]), home), /"index\.html" is a sparse file/],
+  ["entries behind the end", () => tarred(home, endMarker, home), /other data behind its end/],
+  [
+    "entries in a second gzip member",
+    async () => Buffer.concat([await packed([petstore, site]), await packed([site])]),
+    /other data behind its end/,
+  ],
+  [
+    "entries behind the gzip data",
+    async () => Buffer.concat([await packed([petstore, site]), Buffer.alloc(9), await packed([site])]),
+    /other data behind its gzip data/,
+  ],
+  ["gzip in gzip", async () => gzipSync(await packed([petstore, site])), /compressed twice/],
   [
     "gzip that breaks off",
     async () => (await packed([petstore, { name: "a", body: noise(20_000) }])).subarray(0, 9_000),
@@ -77,6 +98,10 @@ const refused: [what: string, archive: () => Promise<Buffer> | Buffer, reason: R
   ["a name of the platform's", () => packed(redirects([], "other.sites.test")), /assigned by this service/],
   ["a domain that another account holds", () => packed(redirects([], "www.foreign.test")), /attached to another project/],
 ];
+
+const home = rawEntry({ name: "index.html" }, "<h1>new</h1>");
+const records = (count: number) => Array.from({ length: count }, (_, key) => [key.toString(36), ""] as const);
+const tarred = (...pieces: Buffer[]): Buffer => gzipSync(Buffer.concat([rawEntry({ name: "petstore.json" }, "{}"), ...pieces, endMarker]));
 
 function* folders(count: number): Generator<Entry> {
   yield petstore;

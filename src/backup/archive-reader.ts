@@ -1,11 +1,9 @@
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
-import { extract } from "tar-stream";
+import { gunzipped, UnreadableArchive, type Bytes } from "../platform/archives/archive-bytes.ts";
+import { readTar } from "../platform/archives/tar-reader.ts";
 import { decrypted } from "./encryption.ts";
 import { ArchiveError, isEntryName } from "./manifest.ts";
 import { unsealed } from "./seal.ts";
 
-type Bytes = AsyncIterable<Uint8Array>;
 /** A file in an archive. Its content has to be read before the next one. */
 export type ArchivedFile = { name: string; bytes: number; content: Bytes };
 
@@ -15,38 +13,19 @@ export type ArchivedFile = { name: string; bytes: number; content: Bytes };
  * @throws ArchiveError
  */
 export async function* readEntries(source: Bytes, passphrase: string | undefined): AsyncGenerator<ArchivedFile> {
-  const unpacking = extract();
-  let failure: Error | undefined;
-  const feeding = pipeline(unsealed(gzipOnly(decrypted(source, passphrase))), createGunzip(), unpacking as never).catch((error: Error) => {
-    failure = error;
-    unpacking.destroy();
-  });
-  try {
-    for await (const entry of unpacking) {
-      const { name, size, type } = entry.header;
-      if (type !== "file" || !isEntryName(name)) throw new ArchiveError("is not a backup of this program");
-      yield { name, bytes: size, content: entry as Bytes };
-      entry.resume();
-    }
-    await feeding;
-    if (failure !== undefined) throw failure;
-  } catch (error) {
-    unpacking.destroy();
-    await feeding;
-    // a stream that another stream destroys reports only that it was destroyed
-    const isOwn = error instanceof ArchiveError || (failure as { code?: string } | undefined)?.code === "ERR_STREAM_PREMATURE_CLOSE";
-    throw faultOf(isOwn ? error : (failure ?? error));
-  } finally {
-    unpacking.destroy();
-    await feeding;
+  for await (const { name, type, size, content } of checked(readTar(gunzipped(unsealed(gzipOnly(decrypted(source, passphrase))))))) {
+    if (type !== "file" || !isEntryName(name)) throw new ArchiveError("is not a backup of this program");
+    yield { name, bytes: size, content: checked(content) };
   }
 }
 
-/** Leaves errors of the system, such as EIO, as they are. */
-function faultOf(error: unknown): unknown {
-  if (error instanceof ArchiveError || (error as NodeJS.ErrnoException).syscall !== undefined) return error;
-  if (!/^(Z_|ERR_)|Unexpected end|tar|header|checksum/i.test(`${(error as { code?: string }).code ?? ""} ${String(error)}`)) return error;
-  return new ArchiveError("is damaged or incomplete: it cannot be unpacked", { cause: error });
+async function* checked<T>(source: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* source;
+  } catch (error) {
+    if (!(error instanceof UnreadableArchive)) throw error;
+    throw new ArchiveError(`is damaged or incomplete: it ${error.message}`, { cause: error });
+  }
 }
 
 async function* gzipOnly(source: Bytes): AsyncGenerator<Uint8Array> {

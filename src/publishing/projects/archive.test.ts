@@ -9,8 +9,9 @@ import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { pack, type Header } from "tar-stream";
 import type { Database } from "../../platform/db/database.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
+import { openBounds } from "../../platform/bounds.ts";
 import { Problem } from "../../platform/problem.ts";
-import { archiveLimits, unpackArchive } from "./archive.ts";
+import { archiveLimits, unpackArchive, type ArchiveLimits } from "./archive.ts";
 import { contentPath } from "./content.ts";
 import { localContent, type Content } from "./shared-content.ts";
 import { manifestFromText, manifestToText } from "./manifest.ts";
@@ -21,12 +22,11 @@ const page = "<!doctype html><p>" + "Cats and dogs. ".repeat(200);
 let folder: string;
 let db: Database;
 let content: Content;
-const claim = async () => undefined;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "content-"));
   db = openSqlite(join(folder, "test.db"));
-  content = localContent(db, folder);
+  content = localContent(db, folder, openBounds());
 });
 after(async () => {
   await db.close();
@@ -40,8 +40,12 @@ async function tarOf(entries: PackedEntry[]): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(tar as unknown as AsyncIterable<Uint8Array>));
 }
 
-async function unpack(entries: PackedEntry[], limits = archiveLimits) {
-  return unpackArchive(Readable.from([gzipSync(await tarOf(entries))]), content, claim, limits);
+async function unpack(entries: PackedEntry[], limits?: ArchiveLimits) {
+  return unpackBytes(Readable.from([gzipSync(await tarOf(entries))]), limits);
+}
+
+function unpackBytes(packed: Readable, limits?: ArchiveLimits, signal = new AbortController().signal) {
+  return unpackArchive(packed, { content, claim: async () => undefined, compressInTurn: (compress) => compress(), signal }, limits);
 }
 
 async function refusal(entries: PackedEntry[], limits = archiveLimits): Promise<string> {
@@ -149,7 +153,7 @@ test("paths that are too long or too deep are refused", async () => {
 });
 
 test("each limit has its own message", async () => {
-  const limits = { packedBytesMax: 20_000, unpackedBytesMax: 3000, filesMax: 3, fileBytesMax: 2000, pathBytesMax: 400 };
+  const limits = { ...archiveLimits, packedBytesMax: 20_000, unpackedBytesMax: 3000, filesMax: 3, fileBytesMax: 2000, pathBytesMax: 400 };
   const file = (name: string, size: number): PackedEntry => ({ name, body: "x".repeat(size) });
   assert.equal((await unpack([petstoreJson, file("a", 1000), file("b", 1000), file("c", 900)], limits)).files, 3);
   assert.match(await refusal([petstoreJson, file("a", 2001)], limits), /"a" has 0\.1 MiB; the limit is 0\.1 MiB a file/);
@@ -164,6 +168,35 @@ test("each limit has its own message", async () => {
   );
 });
 
+test("what macOS adds to an archive is left out, and counts as entries and bytes but not as files", async () => {
+  const added = ["__MACOSX/", "__MACOSX/._a", "._a", "img/._dot.png", "._petstore.json"].map((name): PackedEntry => ({ name, body: "" }));
+  const entries = [petstoreJson, ...added, { name: "a", body: "x" }, { name: "img/dot.png", body: "y" }];
+  const { manifest, files } = await unpack(entries, { ...archiveLimits, filesMax: 2, entriesMax: entries.length });
+  assert.deepEqual([[...manifest.keys()], files], [["a", "img/dot.png"], 2]);
+  assert.match(
+    await refusal(entries, { ...archiveLimits, entriesMax: entries.length - 1 }),
+    /has more than 7 entries\. Pack the folder again/,
+  );
+  assert.match(await refusal([petstoreJson, { name: "._a", type: "symlink", linkname: "/etc/passwd" }]), /is a link/);
+  const large: PackedEntry = { name: "._a", body: Buffer.alloc(240 * 1024 * 1024) };
+  assert.match(await refusal([petstoreJson, large]), /larger than 200 MiB unpacked/);
+});
+
+test("what ends the unpacking early is the error, and leaves nothing behind", async () => {
+  const whole = gzipSync(await tarOf([petstoreJson, { name: "a", body: page }]));
+  const ending = new AbortController();
+  const reason = new Error("the service stops");
+  const packed = Readable.from(
+    (async function* () {
+      yield whole.subarray(0, 100);
+      ending.abort(reason);
+      yield whole.subarray(100);
+    })(),
+  );
+  await assert.rejects(unpackBytes(packed, undefined, ending.signal), reason);
+  assert.deepEqual(await readdir(join(folder, "incoming")), []);
+});
+
 test("a decompression bomb is refused long before it is unpacked", async () => {
   const zeros = Buffer.alloc(16 * 1024 * 1024);
   const member = gzipSync(zeros);
@@ -174,19 +207,19 @@ test("a decompression bomb is refused long before it is unpacked", async () => {
       yield member;
     }
   }
-  await assert.rejects(unpackArchive(Readable.from(bomb()), content, claim), /larger than 200 MiB unpacked/);
+  await assert.rejects(unpackBytes(Readable.from(bomb())), /larger than 200 MiB unpacked/);
   assert.ok(read < 400 * 1024 * 1024, `unpacked ${read} bytes`);
 });
 
 test("anything but a complete gzipped tar is refused as such", async () => {
   const whole = gzipSync(await tarOf([petstoreJson, { name: "a", body: createHash("shake256", { outputLength: 9000 }).digest() }]));
-  const attempt = (bytes: Buffer) => unpackArchive(Readable.from([bytes]), content, claim);
+  const attempt = (bytes: Buffer) => unpackBytes(Readable.from([bytes]));
   await assert.rejects(attempt(Buffer.from("PK zip, not gzip")), { code: "invalid_request", message: /not a complete gzip file/ });
   await assert.rejects(attempt(whole.subarray(0, whole.length - 4000)), { code: "invalid_request", message: /not a complete gzip file/ });
   await assert.rejects(attempt(gzipSync("no tar ".repeat(200))), { code: "invalid_request", message: /no readable tar archive/ });
   await assert.rejects(attempt(gzipSync((await tarOf([petstoreJson])).subarray(0, 520))), {
     code: "invalid_request",
-    message: /no readable tar archive/,
+    message: /breaks off/,
   });
   await assert.rejects(attempt(Buffer.alloc(0)), { code: "invalid_request" });
 });
@@ -195,7 +228,7 @@ test("zeros with which some tools pad the gzip data are not part of the archive"
   const whole = gzipSync(await tarOf([petstoreJson, { name: "a", body: "x" }]));
   const zeros = Buffer.alloc(3000);
   const padded = Readable.from([Buffer.concat([whole, zeros]), zeros, zeros]);
-  assert.deepEqual([...(await unpackArchive(padded, content, claim)).manifest.keys()], ["a"]);
+  assert.deepEqual([...(await unpackBytes(padded)).manifest.keys()], ["a"]);
 });
 
 test("an interrupted upload leaves nothing behind and is not reported as an error of the archive", async () => {
@@ -205,7 +238,7 @@ test("an interrupted upload leaves nothing behind and is not reported as an erro
       throw new Error("connection lost");
     })(),
   );
-  await assert.rejects(unpackArchive(broken, content, claim), /connection lost/);
+  await assert.rejects(unpackBytes(broken), /connection lost/);
   assert.deepEqual(await readdir(join(folder, "incoming")), []);
 });
 

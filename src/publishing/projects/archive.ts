@@ -1,11 +1,9 @@
 import { rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
-import type { Extract, Header } from "tar-stream";
-import { slots } from "../../platform/jobs/fair-share.ts";
+import { gunzipped, UnreadableArchive, type Bytes } from "../../platform/archives/archive-bytes.ts";
+import { readTar, type TarEntry } from "../../platform/archives/tar-reader.ts";
 import { Problem } from "../../platform/problem.ts";
-import { createPathSet, publishedPath, quoted } from "./archive-paths.ts";
+import { createPathSet, isOfSystem, publishedPath, quoted } from "./archive-paths.ts";
 import {
   compressFile,
   compressionEffort,
@@ -14,6 +12,7 @@ import {
   flushContentFolders,
   publishFile,
   stageFile,
+  type Encodings,
   type StagedFile,
 } from "./content.ts";
 import type { Manifest } from "./manifest.ts";
@@ -27,6 +26,8 @@ export type ArchiveLimits = {
   packedBytesMax: number;
   unpackedBytesMax: number;
   filesMax: number;
+  /** Files, folders, and entries that are left out. */
+  entriesMax: number;
   fileBytesMax: number;
   /** All paths together, which the edge keeps in memory. */
   pathBytesMax: number;
@@ -36,118 +37,105 @@ export const archiveLimits: ArchiveLimits = {
   packedBytesMax: 50 * oneMiB,
   unpackedBytesMax: 200 * oneMiB,
   filesMax: 2000,
+  entriesMax: 10_000,
   fileBytesMax: 25 * oneMiB,
   pathBytesMax: 256 * 1024,
 };
 
 /** Tar headers, padding and bytes after the last entry: everything but the contents of files. */
 const framingBytesMax = 32 * oneMiB;
-/** The most folder entries. Folders without an entry are bounded by the number of files. */
-const foldersMax = 10_000;
-/** For the whole process: half of the threads of libuv, which also read files. */
+/** Files of one archive that are compressed or wait for it. */
 const compressedAtOnce = 2;
-const compressing = slots(compressedAtOnce);
 const publishedAtOnce = 8;
 const compressedFromBytes = 512;
 
 export type UnpackedArchive = { projectFile: ProjectFile; manifest: Manifest; files: number; bytes: number };
 
+export type Unpacking = {
+  content: Content;
+  /** Claims all files, each content once, before any is published: from then on they are not removed. */
+  claim: (files: ClaimedFile[]) => Promise<void>;
+  /** Runs the compression of a file when it is the account's turn. */
+  compressInTurn: (compress: () => Promise<Encodings>) => Promise<Encodings>;
+  /** Ends the unpacking early, with its reason. */
+  signal: AbortSignal;
+};
+
 /**
  * Unpacks a gzipped tar into the content folder and returns its contents. Names in the archive never become names on the disk. Stops at the first
- * entry that breaks a rule, so a decompression bomb is refused as soon as it passes a limit, and has written only to its incoming folder. At
- * most two files of all archives are compressed at a time.
+ * entry that breaks a rule, so a decompression bomb is refused as soon as it passes a limit, and has written only to its incoming folder.
  *
- * @param claim claims all files, each content once, before any is published: from then on they are not removed
  * @throws Problem that names the entry and what to change
  */
 export async function unpackArchive(
   packed: Readable,
-  content: Content,
-  claim: (files: ClaimedFile[]) => Promise<void>,
+  unpacking: Unpacking,
   limits: ArchiveLimits = archiveLimits,
 ): Promise<UnpackedArchive> {
+  const { content, claim, signal } = unpacking;
   const incoming = await openIncoming(content.folder);
+  const end = (): void => void packed.destroy(signal.reason as Error);
+  signal.addEventListener("abort", end);
   try {
-    const { projectFile, staged } = await stageEntries(packed, incoming, limits);
+    const { projectFile, staged } = await readEntries(packed, incoming, signal, limits);
     await claim(
       Array.from(new Map(Array.from(staged.values(), (file) => [file.hash, file])).values(), ({ hash, size }) => ({ hash, size })),
     );
-    const manifest = await publishStaged(staged, content, incoming);
+    const manifest = await publishStaged(staged, unpacking, incoming);
     return { projectFile, manifest, files: manifest.size, bytes: sum(Array.from(manifest.values(), (file) => file.size)) };
+  } catch (error) {
+    throw error instanceof UnreadableArchive ? asRefusal(error) : error;
   } finally {
+    signal.removeEventListener("abort", end);
+    packed.destroy();
     await rm(incoming, { recursive: true, force: true });
   }
 }
 
-async function stageEntries(
-  packed: Readable,
+async function readEntries(
+  packed: Bytes,
   incoming: string,
+  signal: AbortSignal,
   limits: ArchiveLimits,
 ): Promise<{ projectFile: ProjectFile; staged: Map<string, StagedFile> }> {
-  const { extract } = await import("tar-stream");
-  const tar = extract();
-  const gunzip = createGunzip();
-  // Separate from the pipeline below, because gunzip, like `gzip`, stops reading at padding after the gzip data.
-  pipeline(packed, (source: AsyncIterable<Uint8Array>) => limitPacked(source, limits.packedBytesMax), gunzip).catch(() => undefined);
-  const unpacking = pipeline(gunzip, (source: AsyncIterable<Uint8Array>) => limitUnpacked(source, limits.unpackedBytesMax), tar);
-  unpacking.catch(() => undefined);
-  try {
-    const entries = await readEntries(tar, incoming, limits);
-    await unpacking;
-    return entries;
-  } catch (error) {
-    tar.destroy();
-    const reason =
-      error instanceof Problem
-        ? error
-        : await unpacking.then(
-            () => error,
-            (cause: unknown) => cause,
-          );
-    throw asRefusal(reason);
-  } finally {
-    packed.destroy();
-  }
-}
-
-async function readEntries(tar: Extract, incoming: string, limits: ArchiveLimits) {
   const paths = createPathSet();
   const staged = new Map<string, StagedFile>();
   let projectFile: ProjectFile | undefined;
   let bytes = 0;
   let pathBytes = 0;
-  let folders = 0;
-  for await (const entry of tar) {
-    const path = publishedPath(entry.header.name);
-    refuseOtherTypes(entry.header, path);
-    if (entry.header.type === "directory") {
-      if (++folders > foldersMax) refuse(`The archive has more than ${foldersMax} folders.`);
+  const unpacked = limitUnpacked(gunzipped(limitPacked(packed, limits.packedBytesMax)), limits.unpackedBytesMax);
+  for await (const entry of readTar(unpacked, limits.entriesMax)) {
+    signal.throwIfAborted();
+    const path = publishedPath(entry.name);
+    refuseOtherTypes(entry, path);
+    if (isOfSystem(path)) continue; // limitUnpacked counts its bytes
+    if (entry.type === "directory") {
       if (path !== "") paths.addFolder(path);
-      entry.resume();
       continue;
     }
     paths.addFile(path);
     pathBytes += Buffer.byteLength(path);
     if (pathBytes > limits.pathBytesMax) refusePaths(limits.pathBytesMax);
-    const { size } = entry.header;
+    const { size } = entry;
     bytes += size;
     if (size > limits.fileBytesMax) refuse(`${quoted(path)} has ${inMiB(size)}; the limit is ${inMiB(limits.fileBytesMax)} a file.`);
     if (bytes > limits.unpackedBytesMax) refuseUnpacked(limits.unpackedBytesMax);
     if (path === projectFileName) {
       if (size > projectFileBytesMax) refuse(`${projectFileName} has ${inMiB(size)}; the limit is ${projectFileBytesMax / 1024} KiB.`);
-      projectFile = parseProjectFile(Buffer.concat(await Array.fromAsync(entry as AsyncIterable<Uint8Array>)));
+      projectFile = parseProjectFile(Buffer.concat(await Array.fromAsync(entry.content)));
     } else {
       if (staged.size === limits.filesMax) refuse(`The archive has more than ${limits.filesMax} files.`);
-      staged.set(path, await stageFile(incoming, entry as AsyncIterable<Uint8Array>));
+      staged.set(path, await stageFile(incoming, entry.content));
     }
   }
   return { projectFile: projectFile ?? refuseMissing(staged), staged };
 }
 
-function refuseOtherTypes(header: Header, path: string): void {
-  if (header.type === "directory" || (header.type === "file" && path !== "")) return;
-  if (header.type === "symlink" || header.type === "link") refuse(`${quoted(path)} is a link. Put the file itself in its place.`);
-  refuse(`${quoted(path)} is neither a file nor a folder (${(header.type as string | null) ?? "an unknown kind"}). Leave it out.`);
+function refuseOtherTypes({ type }: TarEntry, path: string): void {
+  if (type === "directory" || (type === "file" && path !== "")) return;
+  if (type === "symlink" || type === "link") refuse(`${quoted(path)} is a link. Put the file itself in its place.`);
+  if (type === "sparse") refuse(`${quoted(path)} is a sparse file. Pack it without \`--sparse\`.`);
+  refuse(`${quoted(path)} is neither a file nor a folder (${type === "unknown" ? "an unknown kind" : type}). Leave it out.`);
 }
 
 function refuseMissing(staged: Map<string, StagedFile>): never {
@@ -159,7 +147,11 @@ function refuseMissing(staged: Map<string, StagedFile>): never {
   refuse(`The archive has no ${projectFileName} at its top.${found}`);
 }
 
-async function publishStaged(staged: Map<string, StagedFile>, content: Content, incoming: string): Promise<Manifest> {
+async function publishStaged(
+  staged: Map<string, StagedFile>,
+  { content, compressInTurn, signal }: Unpacking,
+  incoming: string,
+): Promise<Manifest> {
   const { contentTypeOf, isCompressible } = await import("./content-types.ts");
   const { folder } = content;
   const manifest: Manifest = new Map();
@@ -172,13 +164,15 @@ async function publishStaged(staged: Map<string, StagedFile>, content: Content, 
   const effort = compressionEffort(sum(compressible.map((file) => file.size)));
   const byHash = Map.groupBy(compressible, (file) => file.hash);
   await eachAtOnce(compressedAtOnce, byHash.values(), async (same) => {
+    signal.throwIfAborted();
     const { hash } = same[0]!;
-    const made = await compressing(() =>
+    const made = await compressInTurn(() =>
       compressFile(folder, incoming, same[0]!, effort, (encoding) => known.get(formName(hash, encoding))),
     );
     for (const file of same) file.encodings = made;
   });
   await flushContentFolders(folder, unique.keys());
+  signal.throwIfAborted();
   await eachAtOnce(publishedAtOnce, new Map(Array.from(manifest.values(), (file) => [file.hash, file])).values(), async (file) => {
     if (!known.has(file.hash)) await content.share(file.hash, undefined, file.size);
     for (const encoding of encodings) {
@@ -217,12 +211,8 @@ async function* limitUnpacked(source: AsyncIterable<Uint8Array>, bytesMax: numbe
   }
 }
 
-function asRefusal(error: unknown): unknown {
-  const { code = "", message } = error as NodeJS.ErrnoException;
-  if (code.startsWith("Z_"))
-    return new Problem("invalid_request", "The archive is not a complete gzip file. Pack it with `tar -czf`, and send all of it.");
-  const broken = /invalid tar header|unexpected end of data|header exceeds max size|invalid header/i.test(message);
-  return broken ? new Problem("invalid_request", "The gzip file contains no readable tar archive. Pack it with `tar -czf`.") : error;
+function asRefusal({ message }: UnreadableArchive): Problem {
+  return new Problem("invalid_request", `The archive ${message}. Pack the folder again with \`tar -czf\`, and send all of it.`);
 }
 
 function refusePaths(bytesMax: number): never {

@@ -1,0 +1,170 @@
+import { openByteReader, UnreadableArchive, type ByteReader, type Bytes } from "./archive-bytes.ts";
+import { bytesOfPax, parsePax } from "./pax-records.ts";
+import { blockBytes, decodeHeader, type ExtensionType, type TarHeader, type TarType } from "./tar-header.ts";
+
+/** An entry of a tar archive. Read its content before the next entry, which skips the rest. */
+export type TarEntry = { name: string; type: TarType; size: number; content: Bytes };
+
+const oneKiB = 1_024;
+/** For each extended header: a pax header, a long name, a long link. */
+const extensionBytesMax = 64 * oneKiB;
+const keysMax = 64;
+const globalsMax = 16;
+/** The records of all global pax headers, of which a later one replaces those with its keys. */
+const globalBytesMax = 64 * oneKiB;
+const allExtensionBytesMax = 8 * oneKiB * oneKiB;
+/** Records that would name the content of every entry that follows. */
+const ofOneEntry = /^(?:path|linkpath|size|GNU\.sparse\..*)$/;
+
+type State = {
+  bytes: ByteReader;
+  isBegin: boolean;
+  /** The extended headers of the next entry. */
+  next: Map<Exclude<ExtensionType, "pax-global">, Buffer>;
+  globals: number;
+  globalRecords: Map<string, string>;
+  extensionBytes: number;
+};
+
+/**
+ * Reads the entries of a tar archive in order: ustar, pax, GNU and V7. Bounds everything that it keeps before it reads it, whatever the archive
+ * claims, and gives the event loop a turn at least every 10 ms (specification 6.3, decision 0097).
+ *
+ * @throws UnreadableArchive
+ */
+export async function* readTar(source: Bytes, entriesMax = Infinity): AsyncGenerator<TarEntry> {
+  const bytes = openByteReader(source);
+  const state: State = { bytes, isBegin: true, next: new Map(), globals: 0, globalRecords: new Map(), extensionBytes: 0 };
+  try {
+    for (let entries = 1; ; entries++) {
+      const header = await readHeader(state);
+      if (header === undefined) break;
+      if (entries > entriesMax) throw new UnreadableArchive(`has more than ${entriesMax.toLocaleString("en")} entries`);
+      const body = openBody(bytes, header.type === "directory" ? 0 : header.size);
+      yield { ...header, content: body.content() };
+      await body.skip();
+    }
+    await requireEnd(bytes);
+  } finally {
+    await bytes.close();
+  }
+}
+
+/** Reads the extended headers of an entry and its own; undefined at the end of the archive. */
+async function readHeader(state: State): Promise<{ name: string; type: TarType; size: number } | undefined> {
+  for (;;) {
+    const block = await state.bytes.exactly(blockBytes);
+    if (block === undefined || isZero(block)) {
+      if (state.next.size > 0) throw new UnreadableArchive("breaks off");
+      return undefined;
+    }
+    const { name, type, size } = state.isBegin ? decodeFirst(block) : decodeHeader(block);
+    state.isBegin = false;
+    if (type === "pax" || type === "pax-global" || type === "long-name" || type === "long-link") await readExtension(state, type, size);
+    else return describe(state, { name, type, size });
+  }
+}
+
+function decodeFirst(block: Buffer): TarHeader {
+  try {
+    return decodeHeader(block);
+  } catch (error) {
+    throw new UnreadableArchive("contains no readable tar archive", { cause: error });
+  }
+}
+
+async function readExtension(state: State, type: ExtensionType, size: number): Promise<void> {
+  const kind = { pax: "pax header", "pax-global": "global pax header", "long-name": "long name", "long-link": "long link" }[type];
+  if (type !== "pax-global" && state.next.has(type)) throw new UnreadableArchive(`has more than one ${kind} for an entry`);
+  if (size > extensionBytesMax) throw new UnreadableArchive(`has a ${kind} of more than ${extensionBytesMax / oneKiB} KiB`);
+  state.extensionBytes += size;
+  if (state.extensionBytes > allExtensionBytesMax) {
+    throw new UnreadableArchive(`has extended headers of more than ${allExtensionBytesMax / oneKiB / oneKiB} MiB together`);
+  }
+  const body = openBody(state.bytes, size);
+  const content = Buffer.concat(await Array.fromAsync(body.content()));
+  await body.skip();
+  if (type === "pax-global") mergeGlobal(state, content);
+  else state.next.set(type, content);
+}
+
+function mergeGlobal(state: State, content: Buffer): void {
+  if (++state.globals > globalsMax) throw new UnreadableArchive(`has more than ${globalsMax} global pax headers`);
+  for (const [key, value] of parsePax(content, Infinity)) {
+    if (ofOneEntry.test(key)) throw new UnreadableArchive(`has a global pax header with the ${key} of a single entry`);
+    state.globalRecords.set(key, value);
+  }
+  if (bytesOfPax(state.globalRecords) > globalBytesMax) {
+    throw new UnreadableArchive(`has global pax headers of more than ${globalBytesMax / oneKiB} KiB together`);
+  }
+}
+
+/** Applies the extended headers of an entry to its own header. */
+function describe({ next }: State, header: TarHeader & { type: TarType }): { name: string; type: TarType; size: number } {
+  const records = parsePax(next.get("pax") ?? Buffer.alloc(0), keysMax);
+  const longName = next.get("long-name");
+  next.clear();
+  // An empty value of pax removes a record.
+  const name = records.get("path") || (longName && textOf(longName)) || header.name;
+  const size = sizeOf(records.get("size")) ?? header.size;
+  const isSparse = [...records.keys()].some((key) => key.startsWith("GNU.sparse."));
+  const type = isSparse ? "sparse" : header.type;
+  // Tar of Unix V7 has no type for folders.
+  if (type !== "file" || !name.endsWith("/")) return { name, type, size };
+  if (size > 0) throw new UnreadableArchive("has a folder with content");
+  return { name, type: "directory", size };
+}
+
+function textOf(content: Buffer): string {
+  const end = content.indexOf(0);
+  return content.toString("utf8", 0, end === -1 ? content.length : end);
+}
+
+function sizeOf(text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const size = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+  if (!Number.isSafeInteger(size)) throw new UnreadableArchive("has a header with a number that makes no sense");
+  return size;
+}
+
+/** The content of an entry and the padding behind it. */
+function openBody(bytes: ByteReader, size: number): { content: () => AsyncGenerator<Uint8Array>; skip: () => Promise<void> } {
+  let left = size;
+  let padding = (blockBytes - (size % blockBytes)) % blockBytes;
+
+  async function* content(): AsyncGenerator<Uint8Array> {
+    while (left > 0) {
+      const chunk = (await bytes.some(left)) ?? brokenOff();
+      left -= chunk.length;
+      yield chunk;
+    }
+  }
+
+  async function skip(): Promise<void> {
+    while (left > 0) left -= ((await bytes.some(left)) ?? brokenOff()).length;
+    while (padding > 0) padding -= ((await bytes.some(padding)) ?? brokenOff()).length;
+  }
+
+  return { content, skip };
+}
+
+/** Reads the rest: an archive that a tool reads to its end marker and another beyond would have two contents. */
+async function requireEnd(bytes: ByteReader): Promise<void> {
+  for (let rest = await bytes.some(Infinity); rest; rest = await bytes.some(Infinity)) {
+    if (!isZero(rest)) throw new UnreadableArchive("has other data behind its end, as archives have that were joined");
+  }
+}
+
+const zeros = Buffer.alloc(64 * oneKiB);
+
+function isZero(bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; at += zeros.length) {
+    const piece = bytes.subarray(at, at + zeros.length);
+    if (zeros.compare(piece, 0, piece.length, 0, piece.length) !== 0) return false;
+  }
+  return true;
+}
+
+function brokenOff(): never {
+  throw new UnreadableArchive("breaks off");
+}
