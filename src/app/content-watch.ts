@@ -18,10 +18,10 @@ export type ContentWatch = {
 export function watchContent(openContent: OpenContent): ContentWatch {
   const missing = new Map<string, Parameters<OpenContent>>();
 
-  const open: OpenContent = async (hash, encoding, size) => {
+  const open: OpenContent = async (hash, encoding, size, site) => {
     const key = `${hash}.${encoding ?? ""}`;
     try {
-      const handle = await openContent(hash, encoding, size);
+      const handle = await openContent(hash, encoding, size, site);
       if ((await handle.stat()).size !== size) {
         await handle.close();
         throw new Error("the file does not have the size in its manifest");
@@ -29,7 +29,7 @@ export function watchContent(openContent: OpenContent): ContentWatch {
       if (missing.size > 0) missing.delete(key);
       return handle;
     } catch (error) {
-      if (concernsFile(error) && missing.size < missingMax) missing.set(key, [hash, encoding, size]);
+      if (concernsFile(error) && missing.size < missingMax) missing.set(key, [hash, encoding, size, site]);
       throw error;
     }
   };

@@ -208,7 +208,7 @@ async function clearUnfinished({ db, content, localUploads }: Wing): Promise<voi
 }
 
 function startWorkers(wing: Wing): void {
-  const { settings, db, clock, log, announcer, node, uploads, content, checks, state } = wing;
+  const { settings, db, clock, log, announcer, node, bounds, uploads, content, checks, state } = wing;
   const leases = openRowLeases(node, clock);
   const onError = errorLogger(log);
   state.workers.push(
@@ -219,6 +219,7 @@ function startWorkers(wing: Wing): void {
       content,
       announcer,
       leases,
+      bounds,
       kept: settings.deploymentsKept,
       domains: domainsOf(wing),
       onError,
@@ -261,7 +262,9 @@ function errorLogger(log: Logger): (error: unknown) => void {
 function openFiles({ settings, db, clock, log, bounds }: PublishingParts) {
   const blobs = db.engine === "sqlite" ? undefined : openBlobs(db, clock);
   const folder = join(settings.dataDir, "content");
-  const content = blobs ? sharedContent(db, folder, blobs, settings.contentCacheMib * 1024 * 1024) : localContent(db, folder);
+  const content = blobs
+    ? sharedContent(db, folder, blobs, settings.contentCacheMib * 1024 * 1024, bounds)
+    : localContent(db, folder, bounds);
   const localUploads = uploadFolder(join(settings.dataDir, "uploads"));
   const uploads = openUploads(blobs ? uploadBlobs(db, blobs) : localUploads, bounds);
   const photos = openPhotoUploads({ db, content, bounds, log });

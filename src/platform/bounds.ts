@@ -15,7 +15,7 @@ import { overloaded } from "./problem.ts";
 /** Work that takes turns: whose, how many places there are, how much may wait and how long (ms). */
 type Queue = Required<Pick<ShareLimits, "max" | "waitingMax" | "waitingMaxEach" | "waitMs">> &
   Pick<ShareLimits, "maxEach" | "reserved"> & {
-    by: "account" | "site and address" | "name" | "member or address";
+    by: "account" | "site" | "site and address" | "name" | "member or address";
     /** The longest that one piece of work keeps its place (ms). The work enforces it. */
     turnMs: number;
     /** The message for work that gets no place. */
@@ -57,15 +57,48 @@ export const queues = {
     turnMs: 600_000,
     busy: "Two exports of this account are running, or too many of all accounts. Try again when one of them has ended.",
   },
+  /** Uploads wait as rows in the database, at most 20 of an account: one is claimed when it has a place here. */
   unpacking: {
     by: "account",
+    max: 4,
+    maxEach: 1,
+    waitingMax: 0,
+    waitingMaxEach: 0,
+    waitMs: 3_000,
+    turnMs: 300_000,
+    busy: `Too many uploads are unpacked at once. ${again}`,
+  },
+  /** Files of uploads, on half of the threads that also read files. The size of a file bounds its turn. An upload has two here at once. */
+  compressing: {
+    by: "account",
     max: 2,
+    maxEach: 2,
+    waitingMax: 16,
+    waitingMaxEach: 4,
+    waitMs: 300_000,
+    turnMs: 60_000,
+    busy: `Too many files are compressed at once. ${again}`,
+  },
+  /** Claims of published files, which are not made while unused files are removed. */
+  content_changes: {
+    by: "account",
+    max: 1,
     maxEach: 1,
     waitingMax: 1_000,
     waitingMaxEach: 100,
-    waitMs: 600_000,
-    turnMs: 300_000,
-    busy: `Too many uploads wait to be unpacked. ${again}`,
+    waitMs: 60_000,
+    turnMs: 10_000,
+    busy: `Too many published files change at once. ${again}`,
+  },
+  /** Published files that a node fetches from the database. */
+  content_fetches: {
+    by: "site",
+    max: 8,
+    waitingMax: 1_000,
+    waitingMaxEach: 500,
+    waitMs: 30_000,
+    turnMs: 30_000,
+    busy: `Too many published files are fetched at once. ${again}`,
   },
   pictures: {
     by: "account",

@@ -13,14 +13,14 @@ export type BodyLimits = {
   openFilesMax: number;
 };
 
-/** Opens the content of a file in an encoding; `size` is its length in bytes. */
-export type OpenContent = (hash: string, encoding: Encoding | undefined, size: number) => Promise<FileHandle>;
+/** Opens the content of a file in an encoding; `size` is its length in bytes. If it has to be fetched, hosts take turns. */
+export type OpenContent = (hash: string, encoding: Encoding | undefined, size: number, host?: string) => Promise<FileHandle>;
 
 export type Bodies = {
   /** Returns a small file if it is cached. */
   hot(file: PublishedFile, encoding: Encoding | undefined): Buffer | undefined;
   /** Reads a small file into the cache. Concurrent calls share one read. */
-  read(file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer>;
+  read(host: string, file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer>;
   /** Opens a large file for a host; the caller closes it. Returns undefined if too many files are open, for the host or in total. */
   open(host: string, file: PublishedFile, encoding: Encoding | undefined): Promise<OpenBody | undefined>;
 };
@@ -42,16 +42,21 @@ export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies
   const state: State = { openContent, cache: createLru(limits.hotBytesMax), reading: new Map(), shared: new Map(), places };
   return {
     hot: (file, encoding) => state.cache.get(keyOf(file, encoding)),
-    read: (file, encoding) => readIntoCache(state, file, encoding),
+    read: (host, file, encoding) => readIntoCache(state, host, file, encoding),
     open: (host, file, encoding) => openShared(state, host, file, encoding),
   };
 }
 
-function readIntoCache({ openContent, cache, reading }: State, file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer> {
+function readIntoCache(
+  { openContent, cache, reading }: State,
+  host: string,
+  file: PublishedFile,
+  encoding: Encoding | undefined,
+): Promise<Buffer> {
   const key = keyOf(file, encoding);
   const running = reading.get(key);
   if (running !== undefined) return running;
-  const bytes = readWhole(openContent, file, encoding)
+  const bytes = readWhole(openContent, host, file, encoding)
     .then((body) => {
       cache.set(key, body, body.length);
       return body;
@@ -61,8 +66,8 @@ function readIntoCache({ openContent, cache, reading }: State, file: PublishedFi
   return bytes;
 }
 
-async function readWhole(openContent: OpenContent, file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer> {
-  await using handle = await openContent(file.hash, encoding, sizeOf(file, encoding));
+async function readWhole(openContent: OpenContent, host: string, file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer> {
+  await using handle = await openContent(file.hash, encoding, sizeOf(file, encoding), host);
   return await handle.readFile();
 }
 
@@ -72,7 +77,7 @@ async function openShared(state: State, host: string, file: PublishedFile, encod
   let entry = shared.get(key);
   if (entry === undefined) {
     if (acquire(places, host) !== undefined) return undefined;
-    entry = { handle: openContent(file.hash, encoding, sizeOf(file, encoding)), host, readers: 0 };
+    entry = { handle: openContent(file.hash, encoding, sizeOf(file, encoding), host), host, readers: 0 };
     shared.set(key, entry);
   }
   const { handle } = entry;

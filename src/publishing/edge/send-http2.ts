@@ -34,7 +34,7 @@ export function sendHttp2(answer: Answer, stream: ServerHttp2Stream, isHead: boo
   return sendPieces(answer, body, visitor, { bounds: parts.bounds, reserved }, (position, bytes) => {
     const cached = parts.bodies.hot(file, encoding);
     if (cached !== undefined) return part(cached, position, bytes);
-    return parts.bodies.read(file, encoding).then((whole) => part(whole, position, bytes));
+    return parts.bodies.read(answer.host ?? "", file, encoding).then((whole) => part(whole, position, bytes));
   });
 }
 

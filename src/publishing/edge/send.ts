@@ -29,7 +29,7 @@ export function sendAnswer(
   if (sizeOf(file, encoding) > hotFileBytesMax) return sendLarge(answer, body, visitor, bodies);
   const hot = bodies.hot(file, encoding);
   if (hot !== undefined) return sendWhole(answer, body, visitor, hot);
-  return bodies.read(file, encoding).then((whole) => sendWhole(answer, body, visitor, whole));
+  return bodies.read(answer.host ?? "", file, encoding).then((whole) => sendWhole(answer, body, visitor, whole));
 }
 
 function sendWhole(answer: Answer, { file, encoding, range }: Body, visitor: Visitor, whole: Buffer): void {

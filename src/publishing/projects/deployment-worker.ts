@@ -1,7 +1,8 @@
+import { queues, type Bounds } from "../../platform/bounds.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
-import { slots } from "../../platform/jobs/fair-share.ts";
+import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
 import { createTally, type Tally } from "../../platform/jobs/tally.ts";
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
@@ -14,11 +15,11 @@ import {
   claimFiles,
   failDeployment,
   finishDeployment,
+  giveBack,
   hasUnusedFiles,
   isUploadTaken,
   saveManifest,
   noteUnusedFiles,
-  postponeDeployment,
   pruneDeployments,
   type WaitingDeployment,
 } from "./deployments.store.ts";
@@ -34,6 +35,9 @@ export type DeploymentWorkerParts = {
   content: Content;
   announcer: Announcer;
   leases: RowLeases;
+  bounds: Pick<Bounds, "queue">;
+  /** The longest that an upload may take to be unpacked (ms). Default: that of the queue. */
+  turnMs?: number;
   /** How many deployments of each project are kept. */
   kept: number;
   /**
@@ -53,72 +57,76 @@ const pollEveryMs = 1_000;
 /** The wait before a new attempt, after an error. Each attempt reads the whole archive. */
 const retryMs = 5_000;
 const removedAtOnce = 200;
-const atOnceMax = 4;
-/** Keeps large uploads of one account from delaying those of others. */
-const atOnceMaxEach = 2;
+/** An upload that was being unpacked as often when the process ended is not tried again, because it may be the reason. */
+const attemptsMax = 2;
 
 /** Shared by the deployments of one worker. */
 type Context = DeploymentWorkerParts & {
-  /** Deployments under way, by account. */
+  /** Deployments that have a place or are about to take it, by account. */
   running: Tally<number>;
-  /** Claims files or removes unused ones, never both at once: a deployment may claim a file that was unused. */
-  alone: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  unpacking: FairShare<number>;
+  compressing: FairShare<number>;
 };
 
 /**
  * Unpacks waiting deployments, a few at once, with accounts in turn, and switches each project to the result. A deployment is ready when
- * every node serves it.
+ * every node serves it. The rows are the queue, for all nodes: a deployment is claimed when a place for it is free.
  */
 export function openDeploymentWorker(parts: DeploymentWorkerParts): Worker {
-  const context: Context = { ...parts, running: createTally<number>(), alone: slots(1) };
+  const [unpacking, compressing] = [parts.bounds.queue<number>("unpacking"), parts.bounds.queue<number>("compressing")];
+  const context: Context = { ...parts, running: createTally<number>(), unpacking, compressing };
   return openWorker({
     claim: (count) => claimWaiting(context, count),
-    run: (waiting) => deploy(context, waiting),
-    atOnceMax,
+    run: (waiting, stopping) =>
+      runInTurn(unpacking, waiting.accountId, () => deploy(context, waiting, stopping)).finally(() =>
+        context.running.take(waiting.accountId),
+      ),
+    atOnceMax: unpacking.max,
     everyMs: pollEveryMs,
     onError: parts.onError,
   });
 }
 
 async function claimWaiting(context: Context, count: number): Promise<WaitingDeployment[]> {
-  const { db, leases, running, onError } = context;
+  const { db, leases, running, unpacking, onError } = context;
   await removeUnused(context).catch(onError);
   const claim = await leases.begin(leaseMs);
   if (claim === undefined) return [];
-  const claimed = await db.write((tx) => claimDeployments(tx, { count, each: atOnceMaxEach, running: running.counts }, claim));
+  const claimed = await db.write((tx) => claimDeployments(tx, { count, each: unpacking.maxEach, running: running.counts }, claim));
   for (const { accountId } of claimed) running.add(accountId);
   return claimed;
 }
 
-async function removeUnused({ db, content, alone }: Context): Promise<void> {
-  while ((await db.scan(() => hasUnusedFiles(db))) && (await alone(() => content.remove(removedAtOnce))) > 0);
+async function removeUnused({ db, content }: Context): Promise<void> {
+  while ((await db.scan(() => hasUnusedFiles(db))) && (await content.remove(removedAtOnce)) > 0);
 }
 
-async function deploy(context: Context, waiting: WaitingDeployment): Promise<void> {
-  const { db, clock, content, uploads, running, onError } = context;
+async function deploy(context: Context, waiting: WaitingDeployment, stopping: AbortSignal): Promise<void> {
+  const { db, clock, content, uploads, onError } = context;
   const claimed: string[] = [];
   try {
-    if (!(await publish(context, waiting, claimed))) await db.write((tx) => noteUnusedFiles(tx, claimed));
+    if (!(await publish(context, waiting, claimed, stopping))) await db.write((tx) => noteUnusedFiles(tx, claimed));
   } catch (error) {
     // If this fails, the next attempt begins when the lease ends.
-    await db.write((tx) => postponeDeployment(tx, waiting, clock() + retryMs)).catch(onError);
+    await db.write((tx) => giveBack(tx, waiting, clock() + (stopping.aborted ? 0 : retryMs))).catch(onError);
     throw error;
   } finally {
     content.release(claimed);
-    running.take(waiting.accountId);
   }
   // Another process that has taken the deployment over still needs the upload.
-  if (!(await isUploadTaken(db, waiting.upload))) await uploads.remove(waiting.upload);
+  if (await isUploadTaken(db, waiting.upload)) await db.write((tx) => giveBack(tx, waiting, clock()));
+  else await uploads.remove(waiting.upload);
 }
 
 /** Returns whether the deployment is ready; if not, saves the reason. Adds the hashes of its files to `claimed`. */
-async function publish(context: Context, waiting: WaitingDeployment, claimed: string[]): Promise<boolean> {
-  const { uploads, content, announcer, alone, onError } = context;
-  const claim = (files: ClaimedFile[]) => alone(() => claimContent(context, waiting, files, claimed));
+async function publish(context: Context, waiting: WaitingDeployment, claimed: string[], stopping: AbortSignal): Promise<boolean> {
+  const { announcer, onError } = context;
   try {
-    const unpacked = await unpackArchive(uploads.read(waiting.upload), content, claim);
+    if (waiting.attempts > attemptsMax) throw endedTooOften();
+    const unpacked = await unpack(context, waiting, claimed, stopping);
     if (!(await switchProject(context, waiting, unpacked))) return false;
   } catch (error) {
+    if (stopping.aborted) throw error;
     if (!(error instanceof Problem) || error.code === "internal") onError(error);
     if (error instanceof Problem && error.code === "unavailable") throw error; // the database is busy
     await finish(context, waiting, (tx) => failDeployment(tx, waiting, failureOf(error)));
@@ -126,6 +134,37 @@ async function publish(context: Context, waiting: WaitingDeployment, claimed: st
   }
   await announcer.waitForAll();
   return finish(context, waiting, (tx) => finishDeployment(tx, waiting));
+}
+
+async function unpack(context: Context, waiting: WaitingDeployment, claimed: string[], stopping: AbortSignal): Promise<UnpackedArchive> {
+  const { uploads, content, compressing, turnMs = queues.unpacking.turnMs } = context;
+  const { accountId, upload } = waiting;
+  const late = AbortSignal.timeout(turnMs);
+  try {
+    return await unpackArchive(uploads.read(upload), {
+      content,
+      claim: (files) => content.claim(accountId, () => claimContent(context, waiting, files, claimed)),
+      compressInTurn: (compress) => runInTurn(compressing, accountId, compress),
+      signal: AbortSignal.any([stopping, late]),
+    });
+  } catch (error) {
+    throw late.aborted && !(error instanceof Problem) ? tookTooLong(turnMs) : error;
+  }
+}
+
+/** Both reasons stay with the deployment, and no client gets them as an answer. */
+function endedTooOften(): Problem {
+  return new Problem(
+    "internal",
+    "The service ended twice while it unpacked this upload, so it did not try a third time. Upload it again. If this happens again, pack fewer or smaller files.",
+  );
+}
+
+function tookTooLong(ms: number): Problem {
+  return new Problem(
+    "invalid_request",
+    `The upload took longer than ${ms / 1_000} seconds to unpack. Upload it again when the service is less busy, or with fewer or smaller files.`,
+  );
 }
 
 /**

@@ -70,7 +70,8 @@ export async function isUploadTaken(db: Queryable, upload: string): Promise<bool
   return (await db.query(sql`SELECT 1 FROM deployments WHERE upload = ${upload}`)).length > 0;
 }
 
-export type WaitingDeployment = { accountId: number; id: number; projectId: number; upload: string; lease: RowLease };
+/** `attempts` counts the claims that no process has given back, this one included. */
+export type WaitingDeployment = { accountId: number; id: number; projectId: number; upload: string; attempts: number; lease: RowLease };
 
 /**
  * Leases waiting deployments. Accounts take turns, starting with the one whose last turn was longest ago, and each account's oldest deployment
@@ -95,22 +96,22 @@ export async function claimDeployments(
 
 async function claimNext(tx: Transaction, uncrowded: Sql, { lease, isFree }: RowClaim): Promise<WaitingDeployment | null> {
   const due = sql`status = 'queued' AND ${isFree(sql`lease_until`, sql`lease_life`)}`;
-  const [row] = await tx.query<{ account_id: number; id: number; project_id: number; upload: string }>(sql`
-    UPDATE deployments SET lease_until = ${lease.until}, lease_life = ${lease.leaseId}
+  const [row] = await tx.query<{ account_id: number; id: number; project_id: number; upload: string; attempts: number }>(sql`
+    UPDATE deployments SET lease_until = ${lease.until}, lease_life = ${lease.leaseId}, attempts = attempts + 1
     WHERE ${due} AND id = (
       SELECT d.id FROM deployments d LEFT JOIN deployment_turns turn ON turn.account_id = d.account_id
       WHERE ${due} ${uncrowded}
         AND NOT EXISTS (SELECT 1 FROM deployments earlier WHERE earlier.account_id = d.account_id
           AND earlier.project_id = d.project_id AND earlier.id < d.id AND earlier.status = 'queued')
       ORDER BY COALESCE(turn.number, 0), d.id ${limitTo(1)}${tx.skipLocked("d")})
-    RETURNING account_id, id, project_id, upload`);
+    RETURNING account_id, id, project_id, upload, attempts`);
   if (!row) return null;
   const accountId = row.account_id;
   await tx.query(sql`
     INSERT INTO deployment_turns (account_id, number)
     SELECT CAST(${accountId} AS BIGINT), COALESCE(MAX(number), 0) + 1 FROM deployment_turns WHERE TRUE
     ON CONFLICT (account_id) DO UPDATE SET number = excluded.number`);
-  return { accountId, id: row.id, projectId: row.project_id, upload: row.upload, lease };
+  return { accountId, id: row.id, projectId: row.project_id, upload: row.upload, attempts: row.attempts, lease };
 }
 
 /** Keeps a worker from writing after it has lost its lease, for example while it was paused or cut off. */
@@ -171,10 +172,14 @@ async function bytesOnlyIn(db: Queryable, accountId: number, ids: readonly numbe
   return Number(row?.bytes);
 }
 
-/** Ends the lease early, at `until` (ms), so that the deployment is tried again then. */
-export async function postponeDeployment(tx: Transaction, { accountId, id, lease }: WaitingDeployment, until: number): Promise<void> {
+/**
+ * Gives an attempt back whose process goes on, also if it has lost the lease to another one. If it still has the lease, ends it early, at
+ * `until` (ms), so that the deployment is tried again then.
+ */
+export async function giveBack(tx: Transaction, { accountId, id, lease }: WaitingDeployment, until: number): Promise<void> {
   await tx.query(sql`
-    UPDATE deployments SET lease_until = ${until} WHERE account_id = ${accountId} AND id = ${id} AND ${heldBy(lease)}`);
+    UPDATE deployments SET attempts = attempts - 1, lease_until = CASE WHEN ${heldBy(lease)} THEN ${until} ELSE lease_until END
+    WHERE account_id = ${accountId} AND id = ${id} AND status = 'queued' AND attempts > 0`);
 }
 
 /** Marks a deployment as failed. Returns false if the lease was lost or the project is gone. */

@@ -3,6 +3,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../../test/support/folder.ts";
+import { openBounds } from "../../platform/bounds.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
 import { contentPath } from "./content.ts";
@@ -14,7 +15,7 @@ test("unused content stays while a deployment of this process is about to publis
   const db = openSqlite(join(folder, "test.db"));
   t.after(() => db.close());
   await migrate(db, 0);
-  const content = localContent(db, join(folder, "content"));
+  const content = localContent(db, join(folder, "content"), openBounds());
   for (const hash of ["aa1", "ab2"]) {
     const path = contentPath(content.folder, hash);
     await mkdir(dirname(path), { recursive: true });

@@ -6,9 +6,9 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Database } from "../../platform/db/database.ts";
 import { makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
-import { slots } from "../../platform/jobs/fair-share.ts";
+import type { Bounds } from "../../platform/bounds.ts";
+import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
-import { Problem } from "../../platform/problem.ts";
 import { openContentCache, type ContentCache } from "./content-cache.ts";
 import { contentPath, encodings, flushContentFolders, openIncoming, publishFile, stageFile, type Encoding } from "./content.ts";
 import { deleteUnusedFiles, listUnusedFiles } from "./deployments.store.ts";
@@ -20,8 +20,12 @@ import type { Blobs } from "./shared-bytes.ts";
  */
 export type Content = {
   folder: string;
-  /** Opens a form of a file that has `size` bytes. The caller closes it. @throws Problem `unavailable` while too many are fetched */
-  open: (hash: string, encoding: Encoding | undefined, size: number) => Promise<FileHandle>;
+  /**
+   * Opens a form of a file that has `size` bytes. The caller closes it. Sites take turns to fetch files from the database.
+   *
+   * @throws Problem `unavailable` while too many are fetched
+   */
+  open: (hash: string, encoding: Encoding | undefined, size: number, site?: string) => Promise<FileHandle>;
   /** The sizes of the stored forms of these files, by `formName`; empty with the embedded database. */
   known(hashes: readonly string[]): Promise<Map<string, number>>;
   /** Copies a form from the folder to where every node can read it. Returns the stored size; another node may have stored its own form first. */
@@ -31,12 +35,11 @@ export type Content = {
   /** Keeps files in the folder that a deployment is about to publish, until `release`. */
   hold(hashes: readonly string[]): void;
   release(hashes: readonly string[]): void;
-  /** Removes at most `limit` files that no deployment claims or holds. Returns how many. Must not run while files are claimed here. */
+  /** Runs work that claims files for an account, and never while unused ones are removed: a file that was unused may be claimed. */
+  claim<Result>(accountId: number, work: () => Promise<Result>): Promise<Result>;
+  /** Removes at most `limit` files that no deployment claims or holds. Returns how many. */
   remove(limit: number): Promise<number>;
 };
-
-const fetchesAtOnce = 8;
-const fetchesWaitingMax = 1_000;
 
 /** The name of a form, which is also the name of its file in the folder. */
 export const formName = (hash: string, encoding: Encoding | undefined): string => basename(contentPath("", hash, encoding));
@@ -44,15 +47,15 @@ export const formName = (hash: string, encoding: Encoding | undefined): string =
 const formsOf = (hash: string): string[] => [undefined, ...encodings].map((encoding) => formName(hash, encoding));
 
 /** The content of a process that has its database to itself. */
-export function localContent(db: Database, folder: string): Content {
+export function localContent(db: Database, folder: string, bounds: Pick<Bounds, "queue">): Content {
   const { hold, release, isHeld } = createHolding();
-  /** Publishes files or removes unused ones, never both at once: a file that was unused may be published. */
-  const alone = slots(1);
+  const changes = bounds.queue<number>("content_changes");
   return {
     folder,
     open: (hash, encoding) => open(contentPath(folder, hash, encoding)),
+    claim: (accountId, work) => runInTurn(changes, accountId, work),
     publish: (files) =>
-      alone(async () => {
+      runInTurn(changes, undefined, async () => {
         hold(files.map(({ hash }) => hash));
         await placeBytes(folder, files).catch(releasing(files, release));
       }),
@@ -62,7 +65,7 @@ export function localContent(db: Database, folder: string): Content {
     release,
     /** Deletes the files before their rows, so that a killed process leaves nothing behind. */
     remove: (limit) =>
-      alone(async () => {
+      runInTurn(changes, undefined, async () => {
         const hashes = (await db.write((tx) => listUnusedFiles(tx, limit))).filter((hash) => !isHeld(hash));
         await removeForms(folder, hashes);
         if (hashes.length > 0) await db.write((tx) => deleteUnusedFiles(tx, hashes));
@@ -77,20 +80,22 @@ type SharedContext = {
   cache: ContentCache;
   /** Files that are being fetched, by path. */
   fetching: Map<string, Promise<void>>;
-  inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  fetches: FairShare<string>;
 };
 
 /** The content of many nodes. @param cacheBytesMax bytes that this node's folder may hold */
-export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheBytesMax: number): Content {
+export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheBytesMax: number, bounds: Pick<Bounds, "queue">): Content {
   const { hold, release, isHeld } = createHolding();
   const cache = openContentCache(folder, cacheBytesMax, isHeld);
-  const context: SharedContext = { folder, blobs, cache, fetching: new Map(), inTurn: slots(fetchesAtOnce) };
+  const changes = bounds.queue<number>("content_changes");
+  const context: SharedContext = { folder, blobs, cache, fetching: new Map(), fetches: bounds.queue("content_fetches") };
   const share = async (hash: string, encoding: Encoding | undefined, size: number): Promise<number> => {
     await cache.grow(size);
     return blobs.put(formName(hash, encoding), createReadStream(contentPath(folder, hash, encoding)));
   };
   return {
     folder,
+    claim: (accountId, work) => runInTurn(changes, accountId, work),
     async publish(files) {
       hold(files.map(({ hash }) => hash));
       const stored = async (): Promise<void> => {
@@ -99,38 +104,38 @@ export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheB
       };
       await stored().catch(releasing(files, release));
     },
-    open: (hash, encoding, size) => openShared(context, contentPath(folder, hash, encoding), size),
+    open: (hash, encoding, size, site) => openShared(context, contentPath(folder, hash, encoding), size, site),
     known: (hashes) => blobs.sizes(hashes.flatMap(formsOf)),
     share,
     hold,
     release,
     /** The folders of other nodes keep the files until they need the room. */
-    async remove(limit) {
-      const unused = await db.write(async (tx) => {
-        const hashes = (await listUnusedFiles(tx, limit)).filter((hash) => !isHeld(hash));
-        await blobs.remove(tx, hashes.flatMap(formsOf));
-        await deleteUnusedFiles(tx, hashes);
-        return hashes;
-      });
-      await removeForms(folder, unused);
-      return unused.length;
-    },
+    remove: (limit) =>
+      runInTurn(changes, undefined, async () => {
+        const unused = await db.write(async (tx) => {
+          const hashes = (await listUnusedFiles(tx, limit)).filter((hash) => !isHeld(hash));
+          await blobs.remove(tx, hashes.flatMap(formsOf));
+          await deleteUnusedFiles(tx, hashes);
+          return hashes;
+        });
+        await removeForms(folder, unused);
+        return unused.length;
+      }),
   };
 }
 
-async function openShared(context: SharedContext, path: string, size: number): Promise<FileHandle> {
+async function openShared(context: SharedContext, path: string, size: number, site: string | undefined): Promise<FileHandle> {
   const there = await openWhole(path, size);
   if (there !== undefined) return there;
-  await fetchOnce(context, path, size);
+  await fetchOnce(context, path, size, site);
   return (await openWhole(path, size)) ?? missing(path);
 }
 
-function fetchOnce(context: SharedContext, path: string, size: number): Promise<void> {
-  const { fetching, inTurn } = context;
+function fetchOnce(context: SharedContext, path: string, size: number, site: string | undefined): Promise<void> {
+  const { fetching, fetches } = context;
   const running = fetching.get(path);
   if (running !== undefined) return running;
-  if (fetching.size >= fetchesWaitingMax) throw new Problem("unavailable", "Too many published files are fetched at once.");
-  const fetched = inTurn(() => fetchFile(context, path, size)).finally(() => fetching.delete(path));
+  const fetched = runInTurn(fetches, site, () => fetchFile(context, path, size)).finally(() => fetching.delete(path));
   fetching.set(path, fetched);
   return fetched;
 }
