@@ -1,5 +1,6 @@
 import { residentMiB } from "./cpu.ts";
 import { atMost, type Figure } from "./figures.ts";
+import { uploadArchives } from "./hostile/archives.ts";
 import { hostileBatches } from "./hostile/batches.ts";
 import { openScene, type Scene } from "./hostile/scene.ts";
 import { described, findCostliest, openMeter, type Cost } from "./hostile/search.ts";
@@ -27,6 +28,8 @@ export async function* measureHostile(): AsyncGenerator<Figure> {
     const queues = [open, keyed, batches].map((costs) => costs.map(({ request }) => request));
     const waits: number[] = [];
     for (let round = 0; round < rounds; round++) waits.push(await longestWait(scene, queues));
+    const archives = await uploadArchives(scene, generated, seed);
+    console.error(`archives: ${archives.ready} ready, ${archives.failed} failed`);
     yield* [
       atMost("hostile-open", `the costliest request without a key, of ${count} hostile ones`, open[0]!.ms, 5, "ms of CPU"),
       atMost("hostile-keyed", `the costliest request with a key or a session, of ${count} hostile ones`, keyed[0]!.ms, 25, "ms of CPU"),
@@ -34,6 +37,14 @@ export async function* measureHostile(): AsyncGenerator<Figure> {
       atMost("hostile-memory", "memory after all of these", residentMiB(scene.shop.pid), 450, "MiB"),
       atMost("hostile-sessions", "memory of 200 HTTP/2 sessions that never open their window", sessions, 64, "MiB"),
       atMost("hostile-wait", "longest wait of `/healthz` while all of these run at once", waits, 100, "ms"),
+      atMost(
+        "hostile-archives",
+        `longest wait of \`/healthz\` while ${count} generated archives are uploaded`,
+        archives.longestMs,
+        50,
+        "ms",
+      ),
+      atMost("hostile-archives-memory", "the most memory meanwhile", archives.memoryMiB, 450, "MiB"),
     ];
   } finally {
     await scene.close();

@@ -53,7 +53,7 @@ export const groups: Group[] = [
   {
     engines: "both",
     reason: "uploads and published files are in a folder, or in the database that nodes share",
-    suites: ["content-sweep", "profiles", "published-bytes", "publishing", "uploads"],
+    suites: ["content-sweep", "profiles", "published-bytes", "publishing", "uploads", "uploads-killed"],
   },
   {
     engines: "both",

@@ -35,6 +35,7 @@ export const faultSuites: string[] = [
   "durability",
   "events-tampered",
   "hostile",
+  "hostile-archives",
   "hostile-texts",
   "list-plans",
   "move-killed",
@@ -46,6 +47,7 @@ export const faultSuites: string[] = [
   "storage-limits",
   "storage-quotas",
   "upgrade",
+  "uploads-killed",
   "web-pages",
 ];
 

@@ -10,16 +10,26 @@ const roundMs = 10_000;
 
 /** Returns the longest wait (ms, see `probe.ts`) for `/healthz` while each queue is sent repeatedly, and sessions open and close. */
 export async function longestWait(scene: Scene, queues: readonly (readonly HostileRequest[])[]): Promise<number> {
-  const probe = spawn(process.execPath, [join(import.meta.dirname, "probe.ts"), scene.origin, String(scene.shop.pid)], {
+  const probe = await openProbe(scene);
+  const end = performance.now() + roundMs;
+  const isOver = (): boolean => performance.now() >= end;
+  await Promise.all([...queues.map((queue) => sendOver(scene, queue, isOver)), openAndClose(scene, isOver)]);
+  return probe.end();
+}
+
+/** Begins to measure; `end` returns the longest wait (ms) since then. */
+export async function openProbe({ origin, shop }: Scene): Promise<{ end(): Promise<number> }> {
+  const probe = spawn(process.execPath, [join(import.meta.dirname, "probe.ts"), origin, String(shop.pid)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const lines = createInterface(probe.stdout)[Symbol.asyncIterator]();
   await lines.next();
-  const end = performance.now() + roundMs;
-  const isOver = (): boolean => performance.now() >= end;
-  await Promise.all([...queues.map((queue) => sendOver(scene, queue, isOver)), openAndClose(scene, isOver)]);
-  probe.stdin.end();
-  return Number((await lines.next()).value);
+  return {
+    async end() {
+      probe.stdin.end();
+      return Number((await lines.next()).value);
+    },
+  };
 }
 
 async function sendOver({ api, edge }: Scene, queue: readonly HostileRequest[], isOver: () => boolean): Promise<void> {
