@@ -17,7 +17,7 @@ before(async () => void (service = await startService()));
 after(() => service.close());
 
 const events = 300;
-const animals = 5_000;
+const animals = 4_100;
 /** A place for texts of about 1,000 bytes, so that pages are bounded by their events. */
 const filling = "x".repeat(1_000);
 
@@ -129,17 +129,20 @@ async function openCatalogue() {
   const { id } = await service.newAccount();
   const numbers = sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${animals})`;
   const status = sql`CASE WHEN i % 3 = 0 THEN 'sold' ELSE 'available' END`;
-  await service.db.write(async (tx) => {
-    for (const category of [1, 2])
-      await tx.query(
-        sql`INSERT INTO categories (account_id, id, name, name_key, version) VALUES (${id}, ${category}, ${`C${category}`}, ${`c${category}`}, 1)`,
-      );
-    await tx.query(sql`
+  await service.db.write(
+    async (tx) => {
+      for (const category of [1, 2])
+        await tx.query(
+          sql`INSERT INTO categories (account_id, id, name, name_key, version) VALUES (${id}, ${category}, ${`C${category}`}, ${`c${category}`}, 1)`,
+        );
+      await tx.query(sql`
       INSERT INTO pets (account_id, id, name, name_key, category_id, status, version)
       ${numbers} SELECT ${id}, i, 'Rex ' || i, 'rex ' || i, 1 + i % 2, ${status}, 1 FROM n`);
-    await tx.query(sql`
+      await tx.query(sql`
       INSERT INTO inventory (account_id, pet_id, quantity, held, status, version) ${numbers} SELECT ${id}, i, i % 7, 0, ${status}, 1 FROM n`);
-  });
+    },
+    { statementMs: 60_000 },
+  );
   return id;
 }
 

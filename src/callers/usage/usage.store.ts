@@ -7,7 +7,7 @@ import { intervals, retention, spanOf, startOf, type Counts, type Interval, type
 /** The most rows of one statement. */
 const rowsPerInsert = 50;
 /** The intervals of one read. An account has up to 1,000 keys, and about 100 operations, so an interval has as many rows. */
-const intervalsPerRead: Record<Kind, number> = { key: 5, operation: 50 };
+const intervalsPerRead: Record<Kind, number> = { key: 5, operation: 25 };
 /** The names that are listed. */
 const namesMax = 50;
 
