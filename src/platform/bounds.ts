@@ -105,7 +105,8 @@ export const queues = {
     max: 1,
     waitingMax: 100,
     waitingMaxEach: 2,
-    waitMs: 30_000,
+    /** As long as a turn: however large the photos of one account are, those of the others are not refused. */
+    waitMs: 60_000,
     /** Elapsed. A picture may use 5 s of CPU time, for which a low-priority process waits on a busy machine. */
     turnMs: 60_000,
     busy: `Too many photos are processed at once. ${again}`,
