@@ -13,7 +13,7 @@ import { addressOf, createAccount, spawnServer, type ServerProcess } from "./sup
 import { ask, engine, secretsKey } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
-const kills = runs(2, 120);
+const kills = runs(2, 60);
 const killEveryMs = 1_000;
 const projects = 4;
 
