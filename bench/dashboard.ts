@@ -86,7 +86,7 @@ function fill(database: DatabaseSync, accountId: number): void {
     INSERT INTO categories SELECT ${accountId}, i, 'Category ' || i, 'category ' || i, NULL, 1 FROM n;
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000),
       made AS (SELECT i, 'Name ' || (i * 7919 % 200000) AS name FROM n)
-    INSERT INTO pets SELECT ${accountId}, i, name, lower(name), 1 + i % 10,
+    INSERT INTO pets (account_id, id, name, name_key, category_id, status, version) SELECT ${accountId}, i, name, lower(name), 1 + i % 10,
       CASE i * 31 % 7 WHEN 0 THEN 'pending' WHEN 1 THEN 'sold' ELSE 'available' END, 1 FROM made;
     COMMIT;`);
 }

@@ -20,7 +20,7 @@ export function fillSkewed(database: DatabaseSync, accountId: number): void {
     PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN;
     ${numbers} INSERT INTO categories SELECT ${accountId}, i, 'Kind ' || i, 'kind ' || i, NULL, 1 FROM n;
     ${numbers}, made AS (SELECT i, ${name} AS name FROM n)
-      INSERT INTO pets SELECT ${accountId}, i, name, lower(name), ${category}, ${status}, 1 FROM made;
+      INSERT INTO pets (account_id, id, name, name_key, category_id, status, version) SELECT ${accountId}, i, name, lower(name), ${category}, ${status}, 1 FROM made;
     ${numbers} INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
       SELECT ${accountId}, i, 1, 0, ${status}, 1 FROM n;
     ${numbers} INSERT INTO orders (account_id, id, pet_id, quantity, held, complete, version)

@@ -161,17 +161,67 @@ test("a dry run answers the same and changes nothing; 1,000 changes are the most
   assert.equal((await service.ask("POST", "/pets/changes", { key: shop.key, body: { changes: [{ id: a }] } })).status, 405);
 });
 
-test("if there is no room for the records, nothing changes; another account's animals are not found", async () => {
-  const [shop, other] = [await openShop(2), await openShop(1)];
+test("another account's animals are not found", async () => {
+  const [shop, other] = [await openShop(1), await openShop(1)];
   const [foreign] = await change(shop, [{ id: other.ids[0], delete: true }]);
   assert.equal(foreign?.code, "not_found");
-  await service.administration["accounts.setPlan"]({ id: shop.account, plan: "free", records: 5 });
-  const { status, body } = await shop.member.ask<{ code: string }>("POST", "/pets/changes", {
-    changes: shop.ids.map((id) => ({ id, stock: 1 })),
-  });
-  assert.equal(status, 403, JSON.stringify(body));
-  assert.equal(body.code, "storage_limit_reached");
-  assert.equal((await service.ask<object[]>("GET", "/store/inventory", { key: shop.key })).body.length, 0);
+});
+
+test("where there is room for some records only, the changes beyond it are refused, in a dry run too, and the others are made", async () => {
+  const shop = await openShop(130);
+  await service.administration["accounts.setPlan"]({ id: shop.account, plan: "free", records: 2 + 130 + 110 });
+  const changes = [...shop.ids.map((id) => ({ id, stock: 1 })), { id: 999_999 }];
+  const outcomes = (results: Result[]) => results.map(({ outcome, code }) => code ?? outcome);
+  const expected = [...Array.from({ length: 130 }, (_, i) => (i < 110 ? "changed" : "storage_limit_reached")), "not_found"];
+  assert.deepEqual(outcomes(await change(shop, changes, { prefer: "dry-run" })), expected);
+  const results = await change(shop, changes);
+  assert.deepEqual(outcomes(results), expected);
+  assert.deepEqual(results[129]?.before, state("Dog 129", shop.dogs, "available", null));
+  const { body: account } = await service.ask<{ records: { remaining: number } }>("GET", "/account", { key: shop.key });
+  assert.equal(account.records.remaining, 0);
+  assert.deepEqual(outcomes(await change(shop, [{ id: shop.ids[129], name: "Rex", stock: 1 }])), ["storage_limit_reached"]);
+  assert.equal((await service.ask<Pet[]>("GET", `/pets?id=${shop.ids[129]}`, { key: shop.key })).body[0]?.name, "Dog 129");
+});
+
+test("another account's write runs between the steps of a change of 1,000 animals", async () => {
+  const [shop, other] = [await openShop(1_000), await openShop(1)];
+  const ended: string[] = [];
+  const many = change(
+    shop,
+    shop.ids.map((id) => ({ id, name: "Sir Rex the Second of Berg", categoryId: shop.cats })),
+  ).then((results) => (ended.push("many"), results));
+  const begun = async () => (await service.ask<Pet[]>("GET", `/pets?id=${shop.ids[0]}`, { key: shop.key })).body[0]?.name !== "Dog 0";
+  await until(begun);
+  await service.ask("PATCH", `/pets/${other.ids[0]}`, { key: other.key, body: { name: "Max" } });
+  ended.push("other");
+  const results = await many;
+  assert.deepEqual(ended, ["other", "many"]);
+  assert.deepEqual(
+    results.map(({ id, outcome }) => [id, outcome]),
+    shop.ids.map((id) => [id, "changed"]),
+  );
+});
+
+test("each step of a repeated call with an Idempotency-Key has taken effect once, and those that had not run run then", async () => {
+  const shop = await openShop(120);
+  const changes = shop.ids.map((id) => ({ id, stock: 5 }));
+  const send = (key: string) => shop.member.ask<{ results: Result[] }>("POST", "/pets/changes", { changes }, { "idempotency-key": key });
+  const first = await send("a");
+  const stockOf = async (at: number) =>
+    (await service.ask<{ quantity: number }>("GET", `/store/inventory/${shop.ids[at]}`, { key: shop.key })).body.quantity;
+  for (const at of [0, 119]) await service.ask("POST", "/store/orders", { key: shop.key, body: { petId: shop.ids[at], quantity: 2 } });
+  const again = await send("a");
+  assert.deepEqual([again.body, again.headers.get("idempotent-replayed")], [first.body, "true"]);
+  assert.deepEqual([await stockOf(0), await stockOf(119)], [3, 3]);
+  // as if the process had ended after the first step
+  await service.db.write((tx) => tx.query(sql`DELETE FROM idempotency WHERE account_id = ${shop.account} AND target LIKE '% % %'`));
+  const resumed = await send("a");
+  assert.deepEqual([resumed.status, resumed.headers.get("idempotent-replayed")], [200, null]);
+  assert.deepEqual([await stockOf(0), await stockOf(119)], [3, 5]);
+  assert.deepEqual(resumed.body.results[0], first.body.results[0]);
+  assert.equal(resumed.body.results.length, 120);
+  const other = await shop.member.ask<{ code: string }>("POST", "/pets/changes", { changes: changes.slice(1) }, { "idempotency-key": "a" });
+  assert.equal(other.body.code, "idempotency_key_reused");
 });
 
 test("pets are counted by filter and category, and low stock is listed with the lowest first", async () => {

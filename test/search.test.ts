@@ -8,12 +8,18 @@ import { loadIntoPostgres } from "../src/backup/postgres-load.ts";
 import { openPostgresDump } from "../src/backup/postgres-dump.ts";
 import { openSqliteDump } from "../src/backup/sqlite-dump.ts";
 import { loadIntoSqlite } from "../src/backup/sqlite-load.ts";
-import type { Database } from "../src/platform/db/database.ts";
+import type { Database, Transaction } from "../src/platform/db/database.ts";
 import { migrate, migrationsFor } from "../src/platform/db/migrate.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { insertion } from "../src/platform/db/statement.ts";
+import { setStorageLimits } from "../src/platform/storage-quotas.ts";
+import { countPets } from "../src/store/inventory/catalogue-counts.store.ts";
+import { findPets } from "../src/store/pets/pet-ids.store.ts";
+import { searchPets } from "../src/store/pets/pet-search.store.ts";
+import { completeWords } from "../src/store/pets/pet-words.store.ts";
 import { nameKeyOf } from "../src/store/pets/pets.ts";
+import { deletePet, insertPets, lockPet, lockPetWithEntry, updatePet } from "../src/store/pets/pets.store.ts";
 import type { Pet } from "./support/models.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { newDatabase } from "./support/postgres.ts";
@@ -97,6 +103,67 @@ for (const engine of ["sqlite", "postgres"] as const) {
   });
 }
 
+for (const engine of ["sqlite", "postgres"] as const) {
+  testOnce(`on ${engine}, a batch of names with many words writes few of them itself, and every search finds all`, async (t) => {
+    const { db, checked } = await openEmpty(t, engine);
+    await migrate(db, 0);
+    for (const account of [1, 2]) await fill(db, account, []);
+    await db.write((tx) => setStorageLimits(tx, 1, { records: 1_000, publishedBytes: 0 }));
+    const dear = Array.from({ length: 200 }, (_, i) =>
+      Array.from({ length: 28 }, (_word, at) => `${i}w${at}`).join(i % 2 === 0 ? " " : "-"),
+    );
+    const batch = () =>
+      db.write((tx) =>
+        insertPets(
+          tx,
+          1,
+          dear.map((name) => ({ name, categoryId: 1 })),
+        ),
+      );
+    const pets = await batch();
+    await db.write((tx) => insertAtOnce(tx, 2, dear, pets[0]!.id));
+    const whole = await wordsOf(db, 2);
+    const written = await wordsOf(db, 1);
+    assert.ok(whole.length > 2_000 && written.length < 1_200, `${written.length} of ${whole.length} rows`);
+    assert.deepEqual(await checked(), []);
+
+    const [renamed, deleted, moved, last] = [pets[50]!, pets[51]!, pets[52]!, pets[79]!];
+    await db.write(async (tx) => {
+      for (const [pet, changed] of [
+        [renamed, { name: "Sir Rex" }],
+        [moved, { status: "sold" as const }],
+      ] as const)
+        await updatePet(tx, 1, (await lockPet(tx, 1, pet.id))!, { ...pet, ...changed });
+    });
+    await db.write(async (tx) => deletePet(tx, 1, (await lockPetWithEntry(tx, 1, deleted.id))!));
+    const found = await searchPets(db, 1, { q: "79w20" }, undefined, 10);
+    assert.deepEqual(found, [{ pet: last, word: "79w20" }]);
+    const others = (words: string[]) => words.filter((word) => ![renamed, deleted].some(({ id }) => word.startsWith(`${id} `)));
+    assert.deepEqual(others(await wordsOf(db, 1)), others(whole));
+    assert.deepEqual(
+      (await wordsOf(db, 1)).filter((word) => word.startsWith(`${renamed.id} `)),
+      [`${renamed.id} rex 0`],
+    );
+    assert.deepEqual(await searchPets(db, 1, { q: "52w20", status: ["sold"] }, undefined, 10), [
+      { pet: { ...moved, status: "sold" }, word: "52w20" },
+    ]);
+    assert.deepEqual(await checked(), []);
+
+    const again = await batch();
+    const query = { q: "79w20", id: [again[79]!.id] };
+    assert.deepEqual(
+      (await findPets(db, 1, query, undefined, 10)).map(({ word }) => word),
+      ["79w20"],
+      "by id too",
+    );
+    await batch();
+    assert.equal((await countPets(db, 1, { q: "79w20" })).count, 3, "and counted");
+    await batch();
+    await db.write((tx) => tx.query(sql`DELETE FROM pet_words WHERE shared = -1`));
+    assert.match((await checked()).join("; "), /will never find pet \d+ of account 1/);
+  });
+}
+
 testOnce("other work gets turns while a transaction inserts names of many words", async (t) => {
   const { db } = await openEmpty(t, "sqlite");
   await migrate(db, 0, migrationsFor("sqlite"));
@@ -127,6 +194,11 @@ testOnce("a copy on the same or the other engine builds the same words again", a
   await migrate(db, 0);
   await fill(db, 1, names);
   const words = await wordsOf(db, 1);
+  await fill(db, 2, names);
+  await db.write((tx) =>
+    tx.query(sql`INSERT INTO pets (account_id, id, name, name_key, category_id, status, version, is_split)
+    SELECT account_id, 100, name, name_key, 1, status, 1, FALSE FROM pets WHERE account_id = 2 AND id = 2`),
+  );
   await db.close();
   const dump = openSqliteDump(file);
   assert.ok(dump.tables.every(({ name }) => name !== "pet_words"));
@@ -137,6 +209,16 @@ testOnce("a copy on the same or the other engine builds the same words again", a
   await dump.close();
   for (const copy of [openSqlite(join(folder, "to.db")), openPostgres(url, { onError: () => undefined })]) {
     assert.deepEqual(await wordsOf(copy, 1), words);
+    assert.deepEqual(
+      (await wordsOf(copy, 2)).filter((word) => word.startsWith("100 ")),
+      ["100  -1"],
+      "words that were to be written later still are",
+    );
+    await completeWords(copy, 2);
+    assert.deepEqual(
+      (await wordsOf(copy, 2)).filter((word) => word.startsWith("100 ")),
+      ["100 second 0", "100 the 0"],
+    );
     await copy.close();
   }
 });
@@ -170,10 +252,15 @@ async function fill(db: Database, account: number, created: string[]): Promise<v
   await db.write(async (tx) => {
     await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${account}, 'Shop', 'pro', 0)`);
     await tx.query(sql`INSERT INTO categories (account_id, id, name, name_key, version) VALUES (${account}, 1, 'Dogs', 'dogs', 1)`);
-    for (const [at, name] of created.entries())
-      await tx.query(sql`INSERT INTO pets (account_id, id, name, name_key, category_id, status, version)
-        VALUES (${account}, ${at + 1}, ${name}, ${nameKeyOf(name.trim())}, 1, 'available', 1)`);
+    await insertAtOnce(tx, account, created, 1);
   });
+}
+
+/** Inserts pets one by one, as an earlier release does. */
+async function insertAtOnce(tx: Transaction, account: number, created: string[], firstId: number): Promise<void> {
+  for (const [at, name] of created.entries())
+    await tx.query(sql`INSERT INTO pets (account_id, id, name, name_key, category_id, status, version)
+      VALUES (${account}, ${firstId + at}, ${name}, ${nameKeyOf(name.trim())}, 1, 'available', 1)`);
 }
 
 async function wordsOf(db: Database, account: number): Promise<string[]> {

@@ -205,6 +205,7 @@ export const groups: Group[] = [
       "dashboard-addresses",
       "dashboard-activity",
       "dashboard-animals",
+      "dashboard-bulk-changes",
       "dashboard-domains",
       "dashboard-exporting",
       "dashboard-focus",

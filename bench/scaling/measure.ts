@@ -147,7 +147,7 @@ function processUs(pid: number): number {
 async function fill(pool: pg.Pool, accountId: number): Promise<void> {
   await pool.query(`
     INSERT INTO categories VALUES (${accountId}, 1, 'Dogs', 'dogs', NULL, 1);
-    INSERT INTO pets SELECT ${accountId}, n, 'Rex', 'rex', 1, 'available', 1 FROM generate_series(1, ${animals}) n;
+    INSERT INTO pets (account_id, id, name, name_key, category_id, status, version) SELECT ${accountId}, n, 'Rex', 'rex', 1, 'available', 1 FROM generate_series(1, ${animals}) n;
     INSERT INTO inventory SELECT ${accountId}, n, 1000000000, 0, 'available', 1 FROM generate_series(1, ${animals}) n;
     INSERT INTO accounts SELECT n, 'Shop', 'pro', NULL, NULL, 1 FROM generate_series(1000001, 1000000 + ${usageAccounts}) n;
     ANALYZE`);

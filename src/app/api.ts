@@ -13,6 +13,7 @@ import { apiSurface, dashboardSurface, mcpPath, mcpSurface } from "../platform/h
 import { gauge, type Metric } from "../platform/metrics.ts";
 import type { OwnHosts } from "../platform/http/hosts.ts";
 import type { RequestBounds } from "../platform/http/request-bounds.ts";
+import { logUnexpected } from "../platform/http/admission.ts";
 import { addOperations } from "../platform/http/routes.ts";
 import { openStaticText, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
 import { countTraffic, type Answered } from "../platform/http/traffic.ts";
@@ -68,7 +69,8 @@ export function openApi(options: ApiOptions): App {
   };
   const notFoundPage = web && ((exchange: Exchange): void => sendPage(exchange, web, 404));
   const app = openApp({ ...options, surfaces: [api, calls, agents], onAnswered, notFoundPage, enter: tracing?.enter });
-  const runtime = { db, clock, nowRange, requests, answersKeptMs, services, sunsets: sunsetsOf(options) };
+  const onError = (exchange: Exchange, error: unknown): void => logUnexpected(options.log, exchange, error);
+  const runtime = { db, clock, nowRange, requests, answersKeptMs, onError, services, sunsets: sunsetsOf(options) };
   addOperations(app, api, apiOperations, runtime);
   const onDashboard = { ...runtime, services: { ...dashboard.services, ...services } };
   addOperations(app, calls, [...apiOperations, ...dashboardOperations], onDashboard);

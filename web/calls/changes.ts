@@ -1,3 +1,4 @@
+import { realTiming } from "../../client/timing.ts";
 import { patientSend } from "./patient.ts";
 import { refusalOf } from "./refusal.ts";
 import { texts } from "../texts/texts.ts";
@@ -25,27 +26,61 @@ export type Result = {
 
 /** The most changes in one call. */
 const changesMax = 1_000;
+/** A call has so few changes at first, and more as long as it takes little time (ms), so that the page can say how far it is. */
+const changesFirst = 50;
+const quickMs = 500;
+const slowMs = 1_000;
+/** How long to wait (ms) before changes are sent again for which the service had no time. */
+const busyMs = 1_000;
 
-/** Changes any number of pets, up to 1,000 in each call, then calls `advance`. @throws Refusal; the changes of earlier calls remain */
-export function sendChanges(changes: readonly Change[], advance?: (done: number) => void, signal?: AbortSignal): Promise<Result[]> {
-  return inParts(changes, { advance, signal });
+type Sending = {
+  /** Called with the results of each call, in the order of the changes except for those that were sent again. */
+  onResults?: (results: readonly Result[]) => void;
+  /** Asked before each call. Once it returns true, no more changes are sent. Default: all are sent. */
+  isStopped?: () => boolean;
+};
+
+/**
+ * Changes any number of pets, in calls of up to 1,000. Sends those again for which the service had no time.
+ *
+ * @throws Refusal. The changes whose results `onResults` got remain, and the others were not made
+ */
+export async function sendChanges(
+  changes: readonly Change[],
+  { onResults = () => undefined, isStopped = () => false }: Sending = {},
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let left = [...changes];
+  let size = changesFirst;
+  while (left.length > 0 && !isStopped()) {
+    const part = left.slice(0, size);
+    const begunAt = performance.now();
+    const answered = await sendPart(part, {});
+    const took = performance.now() - begunAt;
+    const made = answered.filter(({ code }) => code !== "unavailable");
+    const unmade = new Set(answered.filter(({ code }) => code === "unavailable").map(({ id }) => id));
+    results.push(...made);
+    onResults(made);
+    left = [...part.filter(({ id }) => unmade.has(id)), ...left.slice(part.length)];
+    if (unmade.size > 0) await realTiming.wait(busyMs);
+    if (took < quickMs) size = Math.min(2 * size, changesMax);
+    else if (took > slowMs) size = Math.max(Math.ceil(size / 2), changesFirst);
+  }
+  return results;
 }
 
 /** Returns what `sendChanges` would return, and changes nothing. @throws Refusal */
-export function previewChanges(changes: readonly Change[], signal?: AbortSignal): Promise<Result[]> {
-  return inParts(changes, { signal, isDryRun: true });
+export async function previewChanges(changes: readonly Change[], signal?: AbortSignal): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let at = 0; at < changes.length; at += changesMax)
+    results.push(...(await sendPart(changes.slice(at, at + changesMax), { isDryRun: true, signal })));
+  return results;
 }
 
-type Sending = { advance?: ((done: number) => void) | undefined; signal?: AbortSignal | undefined; isDryRun?: boolean };
+type Part = { isDryRun?: boolean; signal?: AbortSignal | undefined };
 
-async function inParts(changes: readonly Change[], { advance, signal, isDryRun = false }: Sending): Promise<Result[]> {
-  const results: Result[] = [];
-  for (let at = 0; at < changes.length; at += changesMax) {
-    const part = changes.slice(at, at + changesMax);
-    const response = await patientSend("POST", "/pets/changes", { body: { changes: part }, isDryRun, signal });
-    if (!response.ok) throw await refusalOf(response, texts.dashboard.answered);
-    results.push(...((await response.json()) as { results: Result[] }).results);
-    advance?.(part.length);
-  }
-  return results;
+async function sendPart(changes: readonly Change[], { isDryRun = false, signal }: Part): Promise<Result[]> {
+  const response = await patientSend("POST", "/pets/changes", { body: { changes }, isDryRun, signal });
+  if (!response.ok) throw await refusalOf(response, texts.dashboard.answered);
+  return ((await response.json()) as { results: Result[] }).results;
 }

@@ -64,7 +64,7 @@ export async function importExport(
     const categoryId = category === undefined ? undefined : ids.get(normalize(category));
     return { ...change, ...(categoryId !== undefined && { categoryId }) };
   });
-  const accepted = rejectRefused(plan, await sendChanges(changes, progress.advance));
+  const accepted = rejectRefused(plan, await sendChanges(changes, { onResults: ({ length }) => progress.advance(length) }));
   return { counts: countsOf(plan, accepted.length), categoriesMade: made, rejects: rejectsOf(plan) };
 }
 

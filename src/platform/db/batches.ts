@@ -15,6 +15,16 @@ export async function writeInBatches(db: Database, writing: (limit: Sql) => Sql)
   while ((await db.write((tx) => tx.query(some))).length === batchMax);
 }
 
+/** The most rows of a step, and the time (ms) after which it takes no further row: a fraction of what one body may take of the writer. */
+export const stepRowsMax = 50;
+const stepMs = 20;
+
+/** Begins a step of long work, which has its own transaction. Returns a function that says whether the step should end. */
+export function openStep(now: () => number = () => performance.now()): () => boolean {
+  const endsAt = now() + stepMs;
+  return () => now() >= endsAt;
+}
+
 /** Steps of one call of `giveBackFreeSpace`. */
 const stepsMax = 20;
 

@@ -73,12 +73,16 @@ function serve(admission: Admission, exchange: Exchange): Awaitable<void> {
 export function refuse(admission: Admission, exchange: Exchange, error: unknown): Awaitable<void> {
   const { log, notFoundPage } = admission;
   const problem = problemOf(error);
-  if (problem.code === "internal") log.error({ ...traceFields(exchange), err: error }, "unexpected error");
+  if (problem.code === "internal") logUnexpected(log, exchange, error);
   else if (problem.isOverload) return refuseOverload(admission, exchange, problem);
   else if (problem.code === "unavailable") log.warn({ ...traceFields(exchange), err: problem.cause }, "unavailable");
   if (exchange.status !== 0) return;
   if (problem.code === "not_found" && !exchange.surface && notFoundPage && wantsPage(exchange)) notFoundPage(exchange);
   else sendProblem(exchange, problem);
+}
+
+export function logUnexpected(log: Logger, exchange: Exchange, error: unknown): void {
+  log.error({ ...traceFields(exchange), err: error }, "unexpected error");
 }
 
 /** Gives the caller the request's quota back, because the caller did not cause the overload. */

@@ -1,4 +1,5 @@
 import { headerLines, type Gate, type Surface } from "./exchange.ts";
+import type { Answer } from "./operation.ts";
 
 /** The path below which the API is served. It has the major version (specification 1.1). */
 export const prefix = "/v1";
@@ -14,6 +15,15 @@ export function addressOf(path: string): string {
 /** An address of the API, moved below the prefix `to`. Any other address is returned as it is. */
 export function relocated(address: string, to: string): string {
   return address.startsWith(`${prefix}/`) ? to + address.slice(prefix.length) : address;
+}
+
+/** The answer with its addresses below `base`, for an operation of the API that is served there too. */
+export function moved(answer: Answer, base: string): Answer {
+  if (base === prefix) return answer;
+  const { location, link, ...headers } = answer.headers ?? {};
+  if (location !== undefined) headers["location"] = relocated(location, base);
+  if (link !== undefined) headers["link"] = `<${relocated(link.slice(1), base)}`;
+  return { ...answer, headers };
 }
 
 const exposed =

@@ -1,3 +1,4 @@
+import type { Origin } from "../events.ts";
 /** A signed-in member of the account. */
 export type Person = {
   readonly memberId: number;
@@ -15,3 +16,10 @@ export type Caller = {
   /** The web origins that the caller's key is bound to; undefined if it is bound to none. */
   readonly origins?: ReadonlySet<string>;
 };
+
+/** Who makes the changes of a request, for their events. */
+export function originOf(caller: Caller | null, requestId: string, at: number): Origin {
+  if (caller?.person) return { actor: { type: "member", id: caller.person.memberId }, requestId, at };
+  const actor: Origin["actor"] = caller?.keyId === undefined ? { type: "system", id: null } : { type: "key", id: caller.keyId };
+  return { actor, requestId, at };
+}

@@ -38,9 +38,14 @@ export function idempotentRunner(answersKeptMs: number) {
    *
    * @throws Problem `idempotency_key_in_use` in that case
    */
-  return async (db: Database, slot: Slot, input: unknown, now: NowRange, body: (tx: Transaction) => Awaitable<Answer>): Promise<Answer> => {
+  return async (
+    db: Database,
+    slot: Slot,
+    bodyHash: string,
+    now: NowRange,
+    body: (tx: Transaction) => Awaitable<Answer>,
+  ): Promise<Answer> => {
     const name = JSON.stringify([slot.accountId, slot.target, slot.key]);
-    const bodyHash = createHash("sha256").update(canonical(input)).digest("base64url");
     const since = now.earliest - answersKeptMs;
     const earlier = await findAnswer(db, slot, since);
     if (earlier) return replay(earlier, bodyHash);
@@ -97,6 +102,11 @@ function replay(kept: KeptAnswer, bodyHash: string): Answer {
   if (kept.bodyHash !== bodyHash) throw reused();
   const body: unknown = kept.body === null ? undefined : JSON.parse(kept.body);
   return { status: kept.status, headers: { ...kept.headers, "idempotent-replayed": "true" }, body };
+}
+
+/** Returns the hash of a body, which is the same for equal bodies. */
+export function hashOf(body: unknown): string {
+  return createHash("sha256").update(canonical(body)).digest("base64url");
 }
 
 /** JSON with sorted members, so that equal bodies have equal texts. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Static, TSchema } from "typebox";
 import type { Awaitable, Database, Queryable, Transaction } from "../db/database.ts";
 import type { Origin } from "../events.ts";
-import type { ProblemCode } from "../problem.ts";
+import type { Problem, ProblemCode } from "../problem.ts";
 import type { Caller } from "./caller.ts";
 import type { Reading } from "./value-checks.ts";
 
@@ -155,6 +155,28 @@ type Write<C, F, R = F> = {
   reveal?: (answer: Answer, call: C) => Answer;
 };
 
+/** A part of a call that has a transaction of its own. Its answer has JSON in its body, because it may be kept. */
+export type Step = (tx: Transaction) => Awaitable<Answer>;
+
+/** The steps of one call. */
+export type Steps = {
+  /** The database, charged to the caller's account. */
+  db: Database;
+  isDryRun: boolean;
+  /**
+   * Runs a step, and returns its answer. A dry run rolls it back. Of a call with an Idempotency-Key each step takes effect at most once: a
+   * repeated call gets the kept answers of the steps that have run, and runs the others.
+   *
+   * @param from how much of the call was done before; the same number for the same step when the call is repeated
+   */
+  run: (from: number, step: Step) => Promise<Answer>;
+  /** Returns the problem that the caller sees of an error, and logs the error if it was unexpected. */
+  problemOf: (error: unknown) => Problem;
+};
+
+/** A change in several transactions. Answers 503 `unavailable` only if none of them has changed anything. */
+type InSteps<C> = { steps: (steps: Steps, call: C) => Promise<Answer> };
+
 type AnyInput = { params: never; query: never; body: never };
 
 /** One operation of the API: the single source of its route, its validation, its answers and its description. */
@@ -163,9 +185,10 @@ export type Operation<S = unknown> = Declaration<S> & {
   query?: TSchema;
   body?: TSchema;
 } & (
-    | { read: (db: Database, call: Call<S, AnyInput>) => Awaitable<Answer>; write?: undefined; handle?: undefined }
-    | (Write<Call<S, AnyInput>, never, unknown> & { read?: undefined; handle?: undefined })
-    | { handle: (call: DashboardCall<S, AnyInput>) => Promise<Answer>; read?: undefined; write?: undefined }
+    | { read: (db: Database, call: Call<S, AnyInput>) => Awaitable<Answer>; write?: undefined; steps?: undefined; handle?: undefined }
+    | (Write<Call<S, AnyInput>, never, unknown> & { read?: undefined; steps?: undefined; handle?: undefined })
+    | (InSteps<Call<S, AnyInput>> & { read?: undefined; write?: undefined; handle?: undefined })
+    | { handle: (call: DashboardCall<S, AnyInput>) => Promise<Answer>; read?: undefined; write?: undefined; steps?: undefined }
   );
 
 /** An operation, whatever services it needs: for code that reads it and does not call it. */
@@ -190,7 +213,7 @@ type Input<T extends TSchema | undefined> = T extends TSchema ? Static<T> : unde
 
 /**
  * Declares an operation, whose handler gets the types of its schemas. `read` gets the database; `write` gets a transaction,
- * in which the answer to an Idempotency-Key is kept too; `handle` manages its own transactions, and its answers, which may
+ * in which the answer to an Idempotency-Key is kept too; `steps` gets several; `handle` manages its own transactions, and its answers, which may
  * contain secrets, are never kept.
  */
 export function operation<
@@ -203,6 +226,7 @@ export function operation<
   declared: Declaration<S> & { params?: P; query?: Q; body?: B } & (
       | { read: (db: Database, call: Call<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>) => Awaitable<Answer> }
       | Write<Call<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>, F>
+      | InSteps<Call<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>>
       | { handle: (call: DashboardCall<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>) => Promise<Answer> }
     ),
 ): Operation<S> {

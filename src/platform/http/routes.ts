@@ -1,12 +1,11 @@
 import type { Clock, NowRange } from "../clock.ts";
 import { andThen, rolledBack, type Awaitable, type Database } from "../db/database.ts";
-import type { Origin } from "../events.ts";
 import { Problem } from "../problem.ts";
 import { answerWriter, send } from "./answers.ts";
 import { bodyBytesMaxOf, parseJson, streamBody } from "./bodies.ts";
-import { idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
+import { hashOf, idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireAccepted, requireMediaType } from "./negotiation.ts";
-import type { Caller } from "./caller.ts";
+import { originOf, type Caller } from "./caller.ts";
 import { addHeader, clientAddress, type Exchange, type Route, type Surface } from "./exchange.ts";
 import {
   readingOf,
@@ -17,12 +16,15 @@ import {
   type DescribedOperation,
   type Operation,
   type Received,
+  type Step,
+  type Steps,
   type Sunsets,
 } from "./operation.ts";
 import { asksForDryRun, dryRunApplied, dryRunRefusal } from "./preferences.ts";
 import { receiveBody, requireBodyWithin } from "./receiving.ts";
 import type { RequestBounds } from "./request-bounds.ts";
-import { addressOf, prefix, relocated } from "./api-surfaces.ts";
+import { openSteps } from "./steps.ts";
+import { addressOf, moved, relocated } from "./api-surfaces.ts";
 import { hasEmptyParameter, notFound, otherMethods, type Router } from "./router.ts";
 import { parse as parseQuery } from "fast-querystring";
 import { bodyValidator, parameterValidator } from "./validation.ts";
@@ -35,6 +37,8 @@ export type Runtime<S> = {
   requests: Pick<RequestBounds, "takeBytes">;
   /** How long the answer of a request with an Idempotency-Key is kept. */
   answersKeptMs: number;
+  /** Called with each unexpected error of a step whose call is answered with the results of its other steps. */
+  onError: (exchange: Exchange, error: unknown) => void;
   /** What the operations need besides the database. */
   services: S;
   sunsets: Sunsets;
@@ -109,7 +113,7 @@ function compile<S>(operation: Operation<S>, common: Common<S>, base: string): C
   if (operation.scope === null && operation.body && !operation.throttle) {
     throw new TypeError(`${operation.operationId} reads bodies from anyone, so it needs a throttle`);
   }
-  if (operation.dryRun && !(operation.write && (operation.beforeDryRun || !(operation.before || operation.finish)))) {
+  if (operation.dryRun && !operation.steps && !(operation.write && (operation.beforeDryRun || !(operation.before || operation.finish)))) {
     throw new TypeError(`${operation.operationId} does more than its transaction, which is all that a dry run rolls back`);
   }
   return {
@@ -158,13 +162,14 @@ function receive<S>(compiled: Compiled<S>, asked: Asked): Awaitable<void> {
 function perform<S>(compiled: Compiled<S>, asked: Asked, sent: unknown): Awaitable<void> {
   const { operation, validateParams, validateQuery, validateBody, base, writeAnswer } = compiled;
   const { exchange, now } = asked;
-  const key = operation.method === "POST" && operation.write ? idempotencyKeyOf(exchange.headers["idempotency-key"]) : undefined;
+  const key =
+    operation.method === "POST" && (operation.write ?? operation.steps) ? idempotencyKeyOf(exchange.headers["idempotency-key"]) : undefined;
   const isDryRun = asksForDryRun(exchange.headers["prefer"], compiled.dryRunRefusal);
   if (exchange.keyProblem) throw exchange.keyProblem;
   const params = validateParams?.(exchange.params);
   const query = validateQuery(exchange.query === "" ? nothing : parseQuery(exchange.query));
   const given = { params, query, body: validateBody?.(sent, params), sent, key, isDryRun, now };
-  return andThen(run(compiled, asked, given), (answer) => writeAnswer(exchange, base === prefix ? answer : moved(answer, base)));
+  return andThen(run(compiled, asked, given), (answer) => writeAnswer(exchange, moved(answer, base)));
 }
 
 const nothing: Record<string, never> = {};
@@ -175,7 +180,7 @@ function run<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: Given
   const { params, query, body, now } = given;
   const { headers } = exchange;
   if (operation.handle) {
-    const origin = originOf(exchange, caller, now);
+    const origin = originOf(caller, exchange.id, now);
     const own = (caller ? db.forAccount(caller.accountId) : db).actingAs(origin);
     const [address, userAgent] = [clientAddress(exchange), headers["user-agent"] ?? ""];
     const call = { params, query, body, db: own, caller, address, userAgent, cookies: headers.cookie, services, origin, now };
@@ -184,11 +189,12 @@ function run<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: Given
   if (!caller) throw unknownCaller();
   const { accountId, keyId } = caller;
   const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
-  const origin = originOf(exchange, caller, now);
+  const origin = originOf(caller, exchange.id, now);
   const hasGone = (): boolean => exchange.response.destroyed;
   const call = { params, query, body, accountId, keyId, conditions, headers, caller, services, now, origin, hasGone } as Call<S, never>;
   if (operation.read) return operation.read(db.forAccount(accountId), call);
   const own = db.forAccount(accountId).actingAs(origin);
+  if (operation.steps) return operation.steps(stepsOf(compiled, own, accountId, exchange, given), call);
   if (given.isDryRun) return dryRun(compiled, operation, own, call, exchange);
   if (operation.before || operation.finish || given.key !== undefined) return change(compiled, operation, own, call, exchange, given);
   const { write, writeTogether } = operation;
@@ -208,31 +214,41 @@ async function dryRun<S>(
   return rolledBack(db, (tx) => write(tx, call, prepared));
 }
 
-function originOf({ id }: Exchange, caller: Caller | null, now: number): Origin {
-  return { actor: actorOf(caller), requestId: id, at: now };
-}
-
-function actorOf(caller: Caller | null): Origin["actor"] {
-  if (caller?.person) return { type: "member", id: caller.person.memberId };
-  return caller?.keyId === undefined ? { type: "system", id: null } : { type: "key", id: caller.keyId };
+function stepsOf<S>(
+  { runtime, base, operation, idempotent }: Compiled<S>,
+  db: Database,
+  accountId: number,
+  exchange: Exchange,
+  given: Given,
+): Steps {
+  const { key, isDryRun, sent } = given;
+  if (isDryRun) exchange.lines += dryRunApplied;
+  const onError = (error: unknown): void => runtime.onError(exchange, error);
+  if (isDryRun || key === undefined) return openSteps({ db, isDryRun, onError });
+  const [target, bodyHash] = [targetOf(operation, base, given), hashOf(sent)];
+  const once = (place: string, step: Step) =>
+    idempotent(db, { accountId, target: target + place, key }, bodyHash, runtime.nowRange(), step);
+  return openSteps({ db, isDryRun, once, onError });
 }
 
 async function change<S>(
   { runtime, base, idempotent, bytesMax }: Compiled<S>,
-  { before, write, finish, reveal, method, path, upload }: Change<S>,
+  operation: Change<S>,
   db: Database,
   call: Call<S, never>,
   exchange: Exchange,
-  { params, sent, key }: Given,
+  given: Given,
 ): Promise<Answer> {
+  const { before, write, finish, reveal, upload } = operation;
+  const { sent, key } = given;
   const prepared = (await before?.(db, call, streamBody(exchange.request, bytesMax))) as never;
   try {
     const shown = (answer: Answer): Answer => reveal?.(answer, call) ?? answer;
     if (key === undefined) return shown(await db.write((tx) => write(tx, call, prepared)));
-    const target = `${method} ${filledPath(base, path, params as Record<string, unknown> | undefined)}`;
-    const input = upload ? (prepared as Received).fingerprint : sent;
+    const target = targetOf(operation, base, given);
+    const bodyHash = hashOf(upload ? (prepared as Received).fingerprint : sent);
     const { accountId } = call as Call<S>;
-    return shown(await idempotent(db, { accountId, target, key }, input, runtime.nowRange(), (tx) => write(tx, call, prepared)));
+    return shown(await idempotent(db, { accountId, target, key }, bodyHash, runtime.nowRange(), (tx) => write(tx, call, prepared)));
   } finally {
     await finish?.(db, call, prepared);
   }
@@ -256,14 +272,6 @@ function unknownCaller(): Problem {
   return new Problem("unauthorized", "The request needs an API key.");
 }
 
-/** The answer with its addresses below `base`, for an operation of the API that is served there too. */
-function moved(answer: Answer, base: string): Answer {
-  const { location, link, ...headers } = answer.headers ?? {};
-  if (location !== undefined) headers["location"] = relocated(location, base);
-  if (link !== undefined) headers["link"] = `<${relocated(link.slice(1), base)}`;
-  return { ...answer, headers };
-}
-
 /** Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the successor to an answer; refuses the request after the sunset. */
 function deprecationOf({ since, successor }: NonNullable<DescribedOperation["deprecated"]>, sunset: number, base: string) {
   const end = new Date(sunset).toUTCString();
@@ -278,9 +286,10 @@ function deprecationOf({ since, successor }: NonNullable<DescribedOperation["dep
   };
 }
 
-/** The path of a request in its one canonical spelling. */
-function filledPath(base: string, path: string, params: Record<string, unknown> | undefined): string {
-  return (base + path).replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(params?.[name]));
+/** The method and path of a request in its one canonical spelling. */
+function targetOf({ method, path }: DescribedOperation, base: string, given: Pick<Given, "params">): string {
+  const params = given.params as Record<string, unknown> | undefined;
+  return `${method} ${base}${path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(params?.[name]))}`;
 }
 
 function routePattern(base: string, path: string): string {

@@ -121,12 +121,12 @@ export async function setQuantity(
   current: StoredItem | undefined,
 ): Promise<StoredItem> {
   const status = statusOfStock({ quantity, held: 0 });
+  if (!current) await addRecords(tx, accountId, 1); // first, so that a refusal has changed nothing
   const rows = await tx.rows(setCount, [accountId, petId, quantity, status]);
   const row = rows[0] ?? tooMany();
   const entry = await completeChange(tx, accountId, row, current ? { before: current.item } : { before: {} });
   if (current) return entry;
   await deriveStatus(tx, accountId, petId, entry.item.status); // The pet was untracked, so it may have any status.
-  await addRecords(tx, accountId, 1);
   return entry;
 }
 

@@ -1,8 +1,9 @@
 import { operation, type Operation } from "../../platform/http/operation.ts";
-import { BulkChanges, BulkResults, changesBytesMax } from "./pet-changes.ts";
+import { changeInSteps } from "../../platform/http/steps.ts";
+import { BulkChanges, BulkResults, changesBytesMax, type BulkChange, type BulkResult } from "./pet-changes.ts";
 import { CatalogueCounts, CountQuery, LowStock, lowEntriesDefault, LowStockQuery } from "./catalogue-counts.ts";
 import { countPets, listLowStock } from "./catalogue-counts.store.ts";
-import { changePets } from "./pet-changes.store.ts";
+import { changePets, recordsAdded, refused, requireDistinct } from "./pet-changes.store.ts";
 
 /** Operations on many pets at once, which only the dashboard calls. */
 export const petChangeRoutes: Operation[] = [
@@ -12,13 +13,19 @@ export const petChangeRoutes: Operation[] = [
     path: "/pets/changes",
     tag: "Animals",
     summary: "Change many pets",
-    description: "Changes, tracks or deletes up to 1,000 pets in one transaction, with a result for each.",
+    description: "Changes, tracks or deletes up to 1,000 pets in steps, each in a transaction of its own, with a result for each pet.",
     scope: "catalogue:write",
     dryRun: true,
     body: BulkChanges,
     bodyBytesMax: changesBytesMax,
     answers: { 200: { description: "The result of each change, in the order of the request.", schema: BulkResults } },
-    write: async (tx, { accountId, body }) => ({ status: 200, body: { results: await changePets(tx, accountId, body.changes) } }),
+    steps: (steps, { accountId, body: { changes } }) => {
+      requireDistinct(changes);
+      return changeInSteps<BulkChange, BulkResult>(steps, changes, {
+        change: (tx, left, before) => changePets(tx, accountId, left, steps.isDryRun ? recordsAdded(before) : 0),
+        refused: ({ id }, problem) => refused(id, problem),
+      });
+    },
   }),
   operation({
     operationId: "countPets",

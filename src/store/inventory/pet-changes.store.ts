@@ -1,6 +1,8 @@
 import sql, { join } from "sql-template-tag";
+import { openStep, stepRowsMax } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { byId, Problem } from "../../platform/problem.ts";
+import { addRecords } from "../../platform/storage-quotas.ts";
 import { deletePet, lockPet, lockPetWithEntry, petColumns, storedPet, updatePet, type PetRow, type StoredPet } from "../pets/pets.store.ts";
 import { deleteItem, lockItem, lockItemWithOrders, setQuantity } from "./inventory.store.ts";
 import type { BulkChange, BulkResult, PetState } from "./pet-changes.ts";
@@ -8,26 +10,46 @@ import type { BulkChange, BulkResult, PetState } from "./pet-changes.ts";
 /** The state before the changes: the pets and stock counts, whose rows are locked, and which of the named categories exist. */
 type Locked = { pets: Map<number, StoredPet>; stock: Map<number, number>; categories: Set<number> };
 
+/** @throws Problem `invalid_request` if a pet is named twice */
+export function requireDistinct(changes: readonly BulkChange[]): void {
+  if (new Set(changes.map(({ id }) => id)).size < changes.length)
+    throw new Problem("invalid_request", "body.changes names an animal twice.");
+}
+
 /**
- * Changes pets one after another in one transaction, and returns the result of each change. A refused change has no effect and does not stop
- * the others.
+ * Changes the first of these pets one after another, as many as one step takes, and returns the result of each change. A refused change has no
+ * effect and does not stop the others.
  *
- * @throws Problem `invalid_request` if a pet is named twice, `storage_limit_reached`; then nothing changes
+ * @param added the records that earlier steps added and rolled back, for which there has to be room too
  */
-export async function changePets(tx: Transaction, accountId: number, changes: BulkChange[]): Promise<BulkResult[]> {
-  const ids = [...new Set(changes.map(({ id }) => id))];
-  if (ids.length < changes.length) throw new Problem("invalid_request", "body.changes names an animal twice.");
-  const locked = await lock(tx, accountId, changes, ids);
+export async function changePets(tx: Transaction, accountId: number, changes: readonly BulkChange[], added = 0): Promise<BulkResult[]> {
+  const isOver = openStep();
+  const some = changes.slice(0, stepRowsMax);
+  const locked = await lock(tx, accountId, some);
+  if (added > 0) await addRecords(tx, accountId, added);
   const results: BulkResult[] = [];
-  for (const change of changes) {
+  for (const change of some) {
     results.push(await changeOne(tx, accountId, change, locked));
+    if (isOver()) break;
     await tx.giveTurn();
   }
   return results;
 }
 
+/** Returns how many records changes have added. Negative if they deleted more than they added. */
+export function recordsAdded(results: readonly BulkResult[]): number {
+  const records = (state: PetState | undefined) => (state === undefined ? 0 : state.stock === null ? 1 : 2);
+  const changed = results.filter(({ outcome }) => outcome === "changed" || outcome === "deleted");
+  return changed.reduce((sum, { before, after }) => sum + records(after) - records(before), 0);
+}
+
+export function refused(id: number, { code, message }: Problem): BulkResult {
+  return { id, outcome: "refused", code, message };
+}
+
 /** Locks rows in the order that prevents deadlocks: orders, then entries by pet, then pets (see inventory.store.ts). */
-async function lock(tx: Transaction, accountId: number, changes: BulkChange[], ids: number[]): Promise<Locked> {
+async function lock(tx: Transaction, accountId: number, changes: readonly BulkChange[]): Promise<Locked> {
+  const ids = changes.map(({ id }) => id);
   const untracking = changes.filter(({ stock }) => stock === null).map(({ id }) => id);
   if (untracking.length > 0)
     await tx.query(sql`
@@ -59,27 +81,24 @@ async function changeOne(tx: Transaction, accountId: number, change: BulkChange,
   const before: PetState = { name, categoryId, status, stock: locked.stock.get(id) ?? null };
   try {
     const hasFields = Object.keys(change).length > 1;
-    const after = hasFields ? await applyChange(tx, accountId, change, { before, categories: locked.categories }) : before;
+    const after = hasFields ? await applyChange(tx, accountId, change, before, locked) : before;
     if (after === undefined) return { id, outcome: "deleted", before };
     return { id, outcome: JSON.stringify(after) === JSON.stringify(before) ? "unchanged" : "changed", before, after };
   } catch (error) {
-    // The storage limit is checked after the entry is written, so the whole transaction must be rolled back.
-    if (!(error instanceof Problem) || error.code === "storage_limit_reached") throw error;
+    if (!(error instanceof Problem)) throw error;
     // PostgreSQL ends a transaction whose statement failed: the category that was found was deleted meanwhile.
     if (error.code === "unknown_reference" && locked.categories.has(change.categoryId!)) tx.startOver();
     return { ...refused(id, error), before };
   }
 }
 
-/** The state of the pet before its change, and the categories that exist. */
-type Current = { before: PetState; categories: ReadonlySet<number> };
-
 /** Applies one change, after all checks that may refuse it. Returns the pet's new state, or undefined if it deleted the pet. */
 async function applyChange(
   tx: Transaction,
   accountId: number,
   { id, delete: isDeleted, stock, ...fields }: BulkChange,
-  { before, categories }: Current,
+  before: PetState,
+  { pets, categories }: Locked,
 ): Promise<PetState | undefined> {
   if (isDeleted) {
     await deletePet(tx, accountId, (await lockPetWithEntry(tx, accountId, id)) ?? gone(id));
@@ -94,7 +113,7 @@ async function applyChange(
   if (typeof stock === "number" && stock !== before.stock)
     await setQuantity(tx, accountId, id, stock, before.stock === null ? undefined : await lockItem(tx, accountId, id));
   const after = stock === undefined ? before.stock : stock;
-  const current = (await lockPet(tx, accountId, id)) ?? gone(id);
+  const current = after === before.stock ? pets.get(id)! : ((await lockPet(tx, accountId, id)) ?? gone(id)); // another stock may have changed its status
   // A tracked pet keeps the status that follows from its stock.
   const status = after === null ? (fields.status ?? current.pet.status) : current.pet.status;
   const saved = await updatePet(tx, accountId, current, { name: before.name, categoryId: before.categoryId, ...fields, status });
@@ -103,8 +122,4 @@ async function applyChange(
 
 function gone(id: number): never {
   throw new Problem("not_found", `There is no ${byId("pet", id)}.`);
-}
-
-function refused(id: number, { code, message }: Problem): BulkResult {
-  return { id, outcome: "refused", code, message };
 }

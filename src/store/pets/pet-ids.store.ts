@@ -5,6 +5,7 @@ import { findRows } from "../../platform/db/index-walk.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { beginsWith, sortOf } from "./pet-lists.store.ts";
 import { wordIn, type FoundPet } from "./pet-search.store.ts";
+import { completeWords } from "./pet-words.store.ts";
 import { nameKeyOf, type PetQuery } from "./pets.ts";
 import { petColumns, storedPet, type PetRow, type StoredPet } from "./pets.store.ts";
 
@@ -30,6 +31,7 @@ export async function findPets(
   after: Position | undefined,
   limit: number,
 ): Promise<(StoredPet & FoundPet)[]> {
+  if (query.q !== undefined) await completeWords(db, accountId);
   const order = orders[sortOf(query)];
   const conditions: Sql[] = [sql`place IS NOT NULL`];
   if (query.categoryId !== undefined) conditions.push(sql`category_id = ${query.categoryId}`);

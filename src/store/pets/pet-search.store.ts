@@ -1,16 +1,16 @@
 import sql, { raw } from "sql-template-tag";
-import type { Database, Queryable } from "../../platform/db/database.ts";
+import type { Database } from "../../platform/db/database.ts";
 import { mergeRows, type Walk } from "../../platform/db/index-walk.ts";
-import { statement } from "../../platform/db/statement.ts";
 import { walkStatement } from "../../platform/db/walk-statements.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { categoriesOfNamed, keysBeginning, listPets, namePosition, pageMax } from "./pet-lists.store.ts";
+import { sharedBelow } from "./pet-words.store.ts";
 import { nameKeyOf, petStatuses, type Pet, type PetQuery, type PetStatus } from "./pets.ts";
 
 /*
- * `pet_words` has a row for each later word of a pet's name; triggers keep it up to date (decision 0082). Its column `shared` is the number of first
- * characters that the word has in common with the name itself or with an earlier word. A search for n characters walks only rows whose `shared` is
- * below n, because in all others the name or an earlier word matches too. So it finds each pet once and reads no row that it then skips.
+ * `pet_words` has a row for each later word of a pet's name (decision 0082). Its column `shared` is the number of first characters that the word has in
+ * common with the name itself or with an earlier word. A search for n characters walks only rows whose `shared` is below n, because in all
+ * others the name or an earlier word matches too. So it finds each pet once and reads no row that it then skips.
  */
 
 /** A pet that a search found. `word` is the later word that matched; absent if the name itself begins with the text. */
@@ -45,19 +45,6 @@ export function wordIn(position: Position | undefined): [word: string, id: numbe
 }
 
 type Search = Pick<PetQuery, "q" | "status" | "categoryId" | "sort">;
-
-/** Returns the distinct values of `shared` in the account's words that are less than `below`. Takes one index step for each value. */
-async function sharedBelow(db: Queryable, accountId: number, below: number): Promise<number[]> {
-  const rows = await db.rows(lengths, [accountId, accountId, below]);
-  return rows.map(([length]) => length);
-}
-
-const lengths = statement<[number]>(`
-  WITH RECURSIVE found (length) AS (
-    SELECT MIN(shared) FROM pet_words WHERE account_id = ?
-    UNION ALL
-    SELECT (SELECT MIN(shared) FROM pet_words WHERE account_id = ? AND shared > found.length) FROM found WHERE length IS NOT NULL
-  ) SELECT length FROM found WHERE length < ?`);
 
 /** Returns up to `limit` pets with a later word that begins with `q`, after a position, sorted by word. Equal words always ascend by id. */
 async function searchWords(

@@ -7,6 +7,7 @@ import { created, deleted, listed, mergePatch, resource } from "../../platform/h
 import { byId, Problem } from "../../platform/problem.ts";
 import { asksForOne, findPets } from "./pet-ids.store.ts";
 import { listPets, namePosition, showListedPets, sortOf } from "./pet-lists.store.ts";
+import { completeWords } from "./pet-words.store.ts";
 import { searchPets, searchPosition, searchPositionLengths, type FoundPet } from "./pet-search.store.ts";
 import { batchBytesMax, NewPet, NewPets, patchPet, Pet, PetPath, PetQuery, Pets, WrittenPet, WrittenPetPatch } from "./pets.ts";
 import { deletePet, insertPet, insertPets, lockPet, lockPetWithEntry, updatePet, type StoredPet } from "./pets.store.ts";
@@ -101,9 +102,14 @@ export const petRoutes: Operation[] = [
       },
     },
     problems: ["unknown_reference", "storage_limit_reached"],
-    write: async (tx, { accountId, body }) => {
-      const pets = await insertPets(tx, accountId, body);
-      return { status: 201, body: pets, headers: { location: addressOf(path) } };
+    steps: async ({ db, isDryRun, run, problemOf }, { accountId, body }) => {
+      if (!isDryRun) await completeWords(db, accountId); // those of the batch before, so that few ever wait
+      const answer = await run(0, async (tx) => {
+        const pets = await insertPets(tx, accountId, body);
+        return { status: 201, body: pets, headers: { location: addressOf(path) } };
+      });
+      if (!isDryRun) await completeWords(db, accountId).catch(problemOf); // the pets are there in any case
+      return answer;
     },
   }),
   operation({

@@ -6,6 +6,7 @@ import { fieldsBefore, type EventDraft, type Origin } from "../../platform/event
 import { byId, detailsMax, Problem, unknownReference } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
 import { nameKeyOf, statusDefault, type NewPet, type Pet, type PetChange, type PetStatus } from "./pets.ts";
+import { splitAtOnce } from "./pet-words.store.ts";
 import { petById, petColumns, storedOf, type PetValues, type StoredPet } from "./shown-pets.store.ts";
 
 export { petColumns, type StoredPet } from "./shown-pets.store.ts";
@@ -14,7 +15,7 @@ export { categoriesOfPets } from "./pet-search.store.ts";
 export type PetRow = { id: number; name: string; category_id: number; status: PetStatus; version: number };
 
 const findById = statement<PetValues>(petById);
-const newPets = insertion("pets", "pet_ids", ["account_id", "name", "name_key", "category_id", "status", "version"]);
+const newPets = insertion("pets", "pet_ids", ["account_id", "name", "name_key", "category_id", "status", "version", "is_split"]);
 const lockById = lockingStatement<PetValues>(petById);
 
 /** Returns undefined if there is no such pet. */
@@ -75,7 +76,8 @@ async function writePet(tx: Transaction, accountId: number, current: StoredPet, 
   const { id, name, categoryId, status } = next;
   try {
     const rows = await tx.query<PetRow>(sql`
-      UPDATE pets SET name = ${name}, name_key = ${nameKeyOf(name)}, category_id = ${categoryId}, status = ${status}, version = version + 1
+      UPDATE pets SET name = ${name}, name_key = ${nameKeyOf(name)}, category_id = ${categoryId}, status = ${status}, version = version + 1,
+        is_split = TRUE
       WHERE account_id = ${accountId} AND id = ${id} RETURNING ${petColumns}`);
     const updated = requireRow(rows, id);
     recordUpdate(tx, accountId, current, updated);
@@ -152,7 +154,9 @@ export async function deletePet(tx: Transaction, accountId: number, current: Pet
 
 async function insertRows(tx: Transaction, accountId: number, created: NewPet[]): Promise<StoredPet[]> {
   const whole = created.map(({ name, categoryId, status = statusDefault }) => ({ name, categoryId, status }));
-  const rows = whole.map(({ name, categoryId, status }) => [accountId, name, nameKeyOf(name), categoryId, status, 1]);
+  const keys = whole.map(({ name }) => nameKeyOf(name));
+  const areSplit = splitAtOnce(keys);
+  const rows = whole.map(({ name, categoryId, status }, i) => [accountId, name, keys[i]!, categoryId, status, 1, Number(areSplit[i])]);
   try {
     const ids = await tx.insert(newPets, rows);
     const inserted = whole.map((pet, i) => ({ pet: { id: ids[i]!, ...pet }, version: 1 }));

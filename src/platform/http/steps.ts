@@ -1,0 +1,67 @@
+import { rolledBack, type Database, type Transaction } from "../db/database.ts";
+import type { Problem } from "../problem.ts";
+import { problemOf } from "./answers.ts";
+import type { Answer, Step, Steps } from "./operation.ts";
+
+type Options = {
+  db: Database;
+  isDryRun: boolean;
+  /** Runs a step at most once, however often the call is repeated. `place` tells the steps of the call apart. Default: the call is not repeated. */
+  once?: (place: string, step: Step) => Promise<Answer>;
+  onError: (error: unknown) => void;
+};
+
+export function openSteps({ db, isDryRun, once, onError }: Options): Steps {
+  return {
+    db,
+    isDryRun,
+    run(from, step) {
+      if (isDryRun) return rolledBack(db, step);
+      // The first step has the call's own place, so a call that has one step keeps its answer as any other write does.
+      return once ? once(from === 0 ? "" : ` ${from}`, step) : db.write(step);
+    },
+    problemOf(error) {
+      const problem = problemOf(error);
+      if (problem.code === "internal") onError(error);
+      return problem;
+    },
+  };
+}
+
+const replayed = "idempotent-replayed";
+
+/** How a call changes many items: each by itself, and several in a step. */
+type ManyChanges<I, R> = {
+  /** Changes the first items, at least one, and returns their results. `before` are the results of earlier steps. */
+  change: (tx: Transaction, items: readonly I[], before: readonly R[]) => Promise<R[]>;
+  /** Makes the result of an item that a problem kept from being changed. */
+  refused: (item: I, problem: Problem) => R;
+};
+
+/**
+ * Changes items in steps, in their order, and answers with a result for each. Each step waits for its turn as any write does. What earlier steps
+ * changed stays when a step fails; the items that are left then have the problem's result.
+ *
+ * @throws the error of the first step: then nothing has changed
+ */
+export async function changeInSteps<I, R>(steps: Steps, items: readonly I[], { change, refused }: ManyChanges<I, R>): Promise<Answer> {
+  const results: R[] = [];
+  let isReplayed = true;
+  while (results.length < items.length) {
+    const left = items.slice(results.length);
+    try {
+      const { body, headers } = await steps.run(results.length, async (tx) => ({
+        status: 200,
+        body: { results: await change(tx, left, results) },
+      }));
+      results.push(...(body as { results: R[] }).results);
+      isReplayed &&= headers?.[replayed] !== undefined;
+    } catch (error) {
+      if (results.length === 0) throw error;
+      const problem = steps.problemOf(error);
+      for (const item of left) results.push(refused(item, problem));
+      isReplayed = false;
+    }
+  }
+  return { status: 200, body: { results }, ...(isReplayed && { headers: { [replayed]: "true" } }) };
+}

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { stage } from "./support/browser.ts";
+import { openDashboardShop } from "./support/dashboard-shop.ts";
+import { assertAccessible } from "./support/pages.ts";
+import type { Pet } from "./support/models.ts";
+import { startService } from "./support/service.ts";
+
+const [browser, service] = await stage(startService);
+
+const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+
+test("one action tracks more animals than are loaded, can be undone, and reports the animals that it could not change", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const dogs = await shop.category("Dogs");
+  await shop.ask(
+    "POST",
+    "/pets/batch",
+    Array.from({ length: 105 }, (_, index) => ({ name: `Dog ${index}`, categoryId: dogs })),
+  );
+  const page = await shop.open("/animals");
+  await page.getByText("105 animals", { exact: true }).waitFor();
+  await page.getByRole("checkbox", { name: "Choose Dog 0", exact: true }).check();
+  const bar = page.getByRole("region", { name: "Chosen animals" });
+  await bar.getByRole("button", { name: "Choose all 105" }).click();
+  await bar.getByText("105 animals chosen").waitFor();
+  await bar.getByRole("button", { name: "Count stock" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Count the stock of 105" }).click();
+  await page.getByText("The stock of 105 is counted.").waitFor();
+  const entries = async () => (await shop.ask<object[]>("GET", "/store/inventory?limit=100")).body.length;
+  assert.equal(await entries(), 100);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Everything is as it was before.").waitFor();
+  assert.equal(await entries(), 0);
+
+  const { body } = await shop.ask<Pet[]>("GET", "/pets?limit=2");
+  await shop.ask("POST", "/store/orders", { petId: body[0]?.id });
+  for (const name of ["Dog 0", "Dog 1"]) await page.getByRole("checkbox", { name: `Choose ${name}`, exact: true }).check();
+  await bar.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete 2" }).click();
+  await page.getByRole("dialog", { name: "1 stayed as they were" }).getByText("Fulfil or cancel its open orders first").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
+  await page.getByText("104 animals", { exact: true }).waitFor();
+
+  await page.getByRole("button", { name: "Name" }).click();
+  await page.waitForURL("**/dashboard/animals?sort=name");
+  await rowOf(page, "Dog 10").first().locator("td").nth(2).click();
+  await page.getByRole("dialog", { name: "Dog 10" }).waitFor();
+});
+
+test("a change of many animals shows how far it is, sends again what the service had no time for, and can be stopped, resumed and undone", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const dogs = await shop.category("Dogs");
+  await shop.ask(
+    "POST",
+    "/pets/batch",
+    Array.from({ length: 400 }, (_, index) => ({ name: `Dog ${index}`, categoryId: dogs })),
+  );
+  const page = await shop.open("/animals");
+  await page.getByRole("checkbox", { name: "Choose Dog 0", exact: true }).check();
+  const bar = page.getByRole("region", { name: "Chosen animals" });
+  await bar.getByRole("button", { name: "Choose all 400" }).click();
+  await bar.getByText("400 animals chosen").waitFor();
+  await bar.getByRole("button", { name: "Status" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("combobox", { name: "Status" }).click();
+  await page.getByRole("option", { name: "Sold" }).click();
+
+  /** How many changes each call had. */
+  const sizes: number[] = [];
+  const [third, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route("**/pets/changes", async (route) => {
+    const sent = route.request().postDataJSON() as { changes: { id: number }[] };
+    if (sizes.push(sent.changes.length) === 3) {
+      third.resolve();
+      await held.promise;
+    }
+    if (sizes.length > 1) return route.continue();
+    const response = await route.fetch({ postData: { changes: sent.changes.slice(0, 40) } });
+    const { results } = (await response.json()) as { results: object[] };
+    const left = sent.changes.slice(40).map(({ id }) => ({ id, outcome: "refused", code: "unavailable", message: "Try again." }));
+    await route.fulfill({ response, json: { results: [...results, ...left] } });
+  });
+  const begin = dialog.getByRole("button", { name: "Change the status of 400" });
+  await begin.click();
+  await third.promise;
+  const [, second = 0, last = 0] = sizes;
+  await dialog.getByText(`${40 + second} of 400 are done`).waitFor();
+  const progress = dialog.getByRole("progressbar", { name: "Changing the animals" });
+  assert.equal(Number(await progress.getAttribute("aria-valuenow")), (40 + second) / 4);
+  await assertAccessible(page);
+  await dialog.getByRole("button", { name: "Stop" }).click();
+  held.resolve();
+  const changed = 40 + second + last;
+  await page.getByText(`Stopped: ${changed} of 400 are changed, the others are as they were.`).waitFor();
+  const available = async () => (await shop.ask<Pet[]>("GET", "/pets?status=available&limit=100")).body.length;
+  assert.equal(await available(), Math.min(100, 400 - changed));
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Everything is as it was before.").waitFor();
+  assert.equal(await available(), 100);
+
+  await page.unroute("**/pets/changes");
+  const json = { code: "forbidden", message: "No.", status: 403 };
+  let isFirst = true;
+  await page.route("**/pets/changes", (route) => {
+    if (!isFirst) return route.fulfill({ status: 403, json });
+    isFirst = false;
+    return route.continue();
+  });
+  await bar.getByRole("button", { name: "Status" }).click();
+  await dialog.getByRole("combobox", { name: "Status" }).click();
+  await page.getByRole("option", { name: "Sold" }).click();
+  await begin.click();
+  await dialog.getByText("50 of 400 are done. The others are as they were.").waitFor();
+  await page.unroute("**/pets/changes");
+  await dialog.getByRole("button", { name: "Go on with the others" }).click();
+  await page.getByText("The status of 400 is changed.").waitFor();
+  assert.equal(await available(), 0);
+});
