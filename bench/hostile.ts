@@ -2,6 +2,8 @@ import { residentMiB } from "./cpu.ts";
 import { atMost, type Figure } from "./figures.ts";
 import { uploadArchives } from "./hostile/archives.ts";
 import { hostileBatches } from "./hostile/batches.ts";
+import { measureFloods } from "./hostile/floods.ts";
+import { measureLongReads } from "./hostile/long-reads.ts";
 import { openScene, type Scene } from "./hostile/scene.ts";
 import { described, findCostliest, openMeter, type Cost } from "./hostile/search.ts";
 import { memoryOfSessions } from "./hostile/sessions.ts";
@@ -49,6 +51,8 @@ export async function* measureHostile(): AsyncGenerator<Figure> {
   } finally {
     await scene.close();
   }
+  yield* measureLongReads();
+  yield* measureFloods();
 }
 
 async function costsOfBatches(scene: Scene): Promise<Cost[]> {

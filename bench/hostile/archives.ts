@@ -2,7 +2,7 @@ import { hostileArchive, type Random } from "../../test/support/hostile-archives
 import { residentMiB } from "../cpu.ts";
 import { seeded } from "./random.ts";
 import type { Scene } from "./scene.ts";
-import { openProbe } from "./together.ts";
+import { openProbe } from "./probing.ts";
 
 const projects = 4;
 const pollMs = 5;
@@ -16,7 +16,7 @@ export async function uploadArchives(scene: Scene, count: number, seed: number):
   const numbers = seeded(seed);
   const random: Random = (least, range) => least + numbers.below(range);
   const outcome: ArchivesOutcome = { longestMs: 0, memoryMiB: 0, ready: 0, failed: 0 };
-  const probe = await openProbe(scene);
+  const probe = await openProbe(scene.origin, scene.shop.pid);
   let left = count;
   const uploadTo = async (name: string): Promise<void> => {
     const { id } = (await (await scene.shop.ask("POST", "/projects", { name, slug: name })).json()) as { id: number };

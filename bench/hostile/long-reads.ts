@@ -1,13 +1,9 @@
-import { spawn } from "node:child_process";
 import { connect } from "node:net";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
-import sql from "sql-template-tag";
-import { insertSession } from "../../src/callers/members/sessions.store.ts";
 import { openStorage } from "../../src/app/storage.ts";
 import { atMost, median, type Figure } from "../figures.ts";
-import { runLoad } from "../processes.ts";
-import { createAccount, fillWithAnimals, makeFolder, openShop, type Shop } from "../shop.ts";
+import { createAccount, fillWithAnimals, makeFolder, openShop } from "../shop.ts";
+import { signInOwners } from "./owners.ts";
+import { animals, othersOf, type Others } from "./others.ts";
 
 /** Events of the audit, with a text each, so that they have 50 MB together. */
 const events = 71_000;
@@ -16,9 +12,7 @@ const eventsOfWrite = 1_000;
 const exporters = 4;
 const streams = 20;
 const pauseMs = 100;
-const animals = 1_000;
 const rounds = 3;
-const roundMs = 10_000;
 
 /**
  * Measures what others see while one account exports its audit four times at once and reads its whole log in 20 streams: the 99th percentile of
@@ -51,32 +45,6 @@ export async function* measureLongReads(): AsyncGenerator<Figure> {
   }
 }
 
-type Others = { reads: number; orders: number; healthz: number };
-
-/** What others see for ten seconds of an attack, in ms. */
-async function othersOf(shop: Shop, attack: (isOver: () => boolean) => Promise<unknown>): Promise<Others> {
-  const { origin } = new URL(shop.url);
-  const probe = spawn(process.execPath, [join(import.meta.dirname, "probe.ts"), origin, String(shop.pid)], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const lines = createInterface(probe.stdout)[Symbol.asyncIterator]();
-  await lines.next();
-  const end = performance.now() + roundMs;
-  const seconds = roundMs / 1_000 - 1;
-  const load = { url: shop.url, key: shop.key, idsMax: animals, seconds };
-  const wait = async (asked: { path: string; isOrder: boolean; perSecond: number }): Promise<number> =>
-    Number(
-      await runLoad([process.execPath, join(import.meta.dirname, "../open-loop.ts")], { LOAD: JSON.stringify({ ...load, ...asked }) }),
-    );
-  const [reads, orders] = await Promise.all([
-    wait({ path: "/v1/pets", isOrder: false, perSecond: 100 }),
-    wait({ path: "/v1/store/orders", isOrder: true, perSecond: 30 }),
-    attack(() => performance.now() >= end),
-  ]);
-  probe.stdin.end();
-  return { reads, orders, healthz: Number((await lines.next()).value) };
-}
-
 /** An account with a long log, and owners who have signed in. */
 type LongLog = { key: string; cookies: string[] };
 
@@ -89,17 +57,7 @@ async function makeLongLog(dataDir: string, { accountId, key }: { accountId: num
       for (let id = first; id < first + eventsOfWrite; id++)
         tx.record({ accountId, type: "webhook.updated", resource: { type: "webhook", id }, data: { id, text } });
     });
-  const cookies: string[] = [];
-  await storage.db.write(async (tx) => {
-    for (let i = 1; i <= exporters; i++) {
-      const email = `owner${i}@log.example`;
-      const [member] = await tx.query<{ id: number }>(sql`
-        INSERT INTO members (account_id, id, email, email_key, role, salt, created_at)
-        VALUES (${accountId}, nextval('member_ids'), ${email}, ${email}, 'owner', '', 0) RETURNING id`);
-      const who = { accountId, memberId: member!.id };
-      cookies.push(`petstore-session=${await insertSession(tx, who, { address: "127.0.0.1", userAgent: "" }, Date.now())}`);
-    }
-  });
+  const cookies = await signInOwners(storage.db, accountId, exporters);
   await storage.close();
   return { key, cookies };
 }

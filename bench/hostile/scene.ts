@@ -1,8 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import sql from "sql-template-tag";
 import { apiOperations, dashboardOperations } from "../../src/app/operations.ts";
-import { insertSession } from "../../src/callers/members/sessions.store.ts";
 import type { DescribedOperation } from "../../src/platform/http/operation.ts";
 import { dashboardPrefix, prefix } from "../../src/platform/http/api-surfaces.ts";
 import { throwAwayCertificate } from "../../test/support/test-edge.ts";
@@ -11,6 +9,7 @@ import { freePorts } from "../../test/support/ports.ts";
 import { packSite } from "../../test/support/sites.ts";
 import { makeFolder, openShop, type Shop } from "../shop.ts";
 import type { Place } from "./connection.ts";
+import { signInOwners } from "./owners.ts";
 import type { Target } from "./requests.ts";
 
 /** A service with some data of each kind, and the targets of requests to it. */
@@ -122,17 +121,7 @@ function propertiesOf(schema: object | undefined): string[] {
 /** Signs in many members, because each may make 300 calls a minute. Returns their cookies. */
 async function signInPeople(dataDir: string, accountId: number): Promise<string[]> {
   const storage = await openStorage({ dataDir, databaseUrl: "" }, "petstore bench", 2_000);
-  const now = Date.now();
-  const cookies: string[] = [];
-  await storage.db.write(async (tx) => {
-    for (let i = 1; i <= people; i++) {
-      const [member] = await tx.query<{ id: number }>(sql`
-        INSERT INTO members (account_id, id, email, email_key, role, salt, created_at)
-        VALUES (${accountId}, nextval('member_ids'), ${`p${i}@shop.example`}, ${`p${i}@shop.example`}, 'owner', '', ${now}) RETURNING id`);
-      const who = { accountId, memberId: member!.id };
-      cookies.push(`petstore-session=${await insertSession(tx, who, { address: "127.0.0.1", userAgent: "" }, now)}`);
-    }
-  });
+  const cookies = await signInOwners(storage.db, accountId, people);
   await storage.close();
   return cookies;
 }

@@ -1,7 +1,5 @@
-import { spawn } from "node:child_process";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { openSender } from "./connection.ts";
+import { openProbe } from "./probing.ts";
 import type { HostileRequest } from "./requests.ts";
 import type { Scene } from "./scene.ts";
 import { holdSessions } from "./sessions.ts";
@@ -10,26 +8,11 @@ const roundMs = 10_000;
 
 /** Returns the longest wait (ms, see `probe.ts`) for `/healthz` while each queue is sent repeatedly, and sessions open and close. */
 export async function longestWait(scene: Scene, queues: readonly (readonly HostileRequest[])[]): Promise<number> {
-  const probe = await openProbe(scene);
+  const probe = await openProbe(scene.origin, scene.shop.pid);
   const end = performance.now() + roundMs;
   const isOver = (): boolean => performance.now() >= end;
   await Promise.all([...queues.map((queue) => sendOver(scene, queue, isOver)), openAndClose(scene, isOver)]);
   return probe.end();
-}
-
-/** Begins to measure; `end` returns the longest wait (ms) since then. */
-export async function openProbe({ origin, shop }: Scene): Promise<{ end(): Promise<number> }> {
-  const probe = spawn(process.execPath, [join(import.meta.dirname, "probe.ts"), origin, String(shop.pid)], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const lines = createInterface(probe.stdout)[Symbol.asyncIterator]();
-  await lines.next();
-  return {
-    async end() {
-      probe.stdin.end();
-      return Number((await lines.next()).value);
-    },
-  };
 }
 
 async function sendOver({ api, edge }: Scene, queue: readonly HostileRequest[], isOver: () => boolean): Promise<void> {
