@@ -82,33 +82,37 @@ function openReceiver(bounds: PhotoParts["bounds"]) {
   const held = createTally<number>();
   let heldBytes = 0;
 
+  function free(accountId: number, chunks: Buffer[]): void {
+    for (const { length } of chunks.splice(0)) {
+      held.take(accountId, length);
+      heldBytes -= length;
+    }
+  }
+
   function refuse(message: string): never {
     bounds.refused("uploads");
     throw overloaded(message, 2);
-  }
-
-  function hold(accountId: number, bytes: number): void {
-    if (held.of(accountId) + bytes > heldBytesMax - heldBytes) refuse("Too many photos are arriving. Try again in a moment.");
-    held.add(accountId, bytes);
-    heldBytes += bytes;
   }
 
   return async <T>({ accountId }: Uploader, body: AsyncIterable<Buffer>, work: (picture: Buffer) => Promise<T>): Promise<T> => {
     if (receiving.of(accountId) >= uploadsMaxEach) refuse("Two photos of this account are arriving. Try again when they are done.");
     receiving.add(accountId);
     const chunks: Buffer[] = [];
-    let length = 0;
     try {
       for await (const chunk of body) {
-        hold(accountId, chunk.length);
-        length += chunk.length;
+        if (held.of(accountId) + chunk.length > heldBytesMax - heldBytes) {
+          free(accountId, chunks); // at once: the account's other photo may need the room
+          refuse("Too many photos are arriving. Try again in a moment.");
+        }
         chunks.push(chunk);
+        held.add(accountId, chunk.length);
+        heldBytes += chunk.length;
       }
-      return await work(Buffer.concat(chunks.splice(0)));
+      chunks.push(Buffer.concat(chunks.splice(0)));
+      return await work(chunks[0]!);
     } finally {
+      free(accountId, chunks);
       receiving.take(accountId);
-      held.take(accountId, length);
-      heldBytes -= length;
     }
   };
 }
