@@ -180,6 +180,9 @@ test("where there is room for some records only, the changes beyond it are refus
   const { body: account } = await service.ask<{ records: { remaining: number } }>("GET", "/account", { key: shop.key });
   assert.equal(account.records.remaining, 0);
   assert.deepEqual(outcomes(await change(shop, [{ id: shop.ids[129], name: "Rex", stock: 1 }])), ["storage_limit_reached"]);
+  const deletions = shop.ids.slice(0, 60).map((id) => ({ id, delete: true }));
+  const rehearsed = await change(shop, [...deletions, ...changes.slice(110, 130)], { prefer: "dry-run" });
+  assert.deepEqual(outcomes(rehearsed), [...deletions.map(() => "deleted"), ...changes.slice(110, 130).map(() => "changed")]);
   assert.equal((await service.ask<Pet[]>("GET", `/pets?id=${shop.ids[129]}`, { key: shop.key })).body[0]?.name, "Dog 129");
 });
 

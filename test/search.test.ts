@@ -63,6 +63,21 @@ test("a search follows a pet that is renamed, moved, sold and deleted", async (t
   assert.deepEqual(await found("q=lun"), []);
 });
 
+test("a batch is answered when a search finds its pets by each of their words, and all or none of it is there", async (t) => {
+  const shop = await startService();
+  t.after(() => shop.close());
+  const dogs = await newCategory(shop, "Dogs");
+  const batch = Array.from({ length: 60 }, (_, i) => ({
+    name: Array.from({ length: 25 }, (_word, at) => `${i}w${at}`).join(" "),
+    categoryId: dogs.id,
+  }));
+  assert.equal((await shop.ask("POST", "/pets/batch", { body: [...batch, { name: "Rex", categoryId: 999 }] })).status, 422);
+  assert.deepEqual((await shop.ask("GET", "/pets")).body, []);
+  const { body: pets } = await shop.ask<Pet[]>("POST", "/pets/batch", { body: batch });
+  assert.deepEqual(await shop.db.query(sql`SELECT 1 FROM pet_words WHERE shared < 0`), []);
+  assert.deepEqual((await shop.ask("GET", "/pets?q=59W24")).body, [pets[59]]);
+});
+
 for (const engine of ["sqlite", "postgres"] as const) {
   testOnce(`on ${engine}, names from before are searched as new ones are, and verify finds words that are missing or wrong`, async (t) => {
     const { db, checked } = await openEmpty(t, engine);

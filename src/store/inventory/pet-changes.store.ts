@@ -2,7 +2,7 @@ import sql, { join } from "sql-template-tag";
 import { openStep, stepRowsMax } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { byId, Problem } from "../../platform/problem.ts";
-import { addRecords } from "../../platform/storage-quotas.ts";
+import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
 import { deletePet, lockPet, lockPetWithEntry, petColumns, storedPet, updatePet, type PetRow, type StoredPet } from "../pets/pets.store.ts";
 import { deleteItem, lockItem, lockItemWithOrders, setQuantity } from "./inventory.store.ts";
 import type { BulkChange, BulkResult, PetState } from "./pet-changes.ts";
@@ -20,13 +20,14 @@ export function requireDistinct(changes: readonly BulkChange[]): void {
  * Changes the first of these pets one after another, as many as one step takes, and returns the result of each change. A refused change has no
  * effect and does not stop the others.
  *
- * @param added the records that earlier steps added and rolled back, for which there has to be room too
+ * @param added how many records earlier steps added before a dry run rolled them back. Negative if they deleted more. The storage limit counts them
  */
 export async function changePets(tx: Transaction, accountId: number, changes: readonly BulkChange[], added = 0): Promise<BulkResult[]> {
   const isOver = openStep();
   const some = changes.slice(0, stepRowsMax);
   const locked = await lock(tx, accountId, some);
   if (added > 0) await addRecords(tx, accountId, added);
+  if (added < 0) await removeRecords(tx, accountId, -added);
   const results: BulkResult[] = [];
   for (const change of some) {
     results.push(await changeOne(tx, accountId, change, locked));
