@@ -37,7 +37,8 @@ suite("names whose DNS servers never answer", () => {
   test("delay the checks of no other account", async () => {
     const names = Array.from({ length: 70 }, (_, index) => `silent-${index}.test`);
     for (const name of names) platform.dns.fail(name, "timeout");
-    await Promise.all(names.map((name) => silent.add(name)));
+    for (const { status, body } of await Promise.all(names.map((name) => silent.add(name))))
+      assert.equal(status, 201, JSON.stringify(body));
     platform.dns.set("www.prompt.test", "CNAME", ["sites.test"]);
     await other.add("www.prompt.test");
     await until(async () => (await other.domain("www.prompt.test")).status === "verified");

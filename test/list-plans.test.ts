@@ -13,6 +13,7 @@ import { migrate } from "../src/platform/db/migrate.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { Problem } from "../src/platform/problem.ts";
+import { openBounds } from "../src/platform/bounds.ts";
 import { createDns } from "../src/publishing/dns/dns.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { someOf } from "./support/fault-runs.ts";
@@ -28,7 +29,7 @@ import { accountId, many, fillEvenly, fill, fillAccess } from "./support/list-ro
 const limit = 20;
 const samples = { integers: [1, 7, 999_999_999], texts: ["rex", "zz", "2", "rex1"] };
 const lists = listsOf(apiOperations);
-const dns = createDns({ servers: ["127.0.0.1"] });
+const dns = createDns({ servers: ["127.0.0.1"] }, openBounds().queue("dns"));
 /** What lists of projects, deployments and domains need besides their rows; they look up nothing in DNS. */
 const services = {
   urlOfDeployment: () => undefined,

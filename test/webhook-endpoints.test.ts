@@ -187,6 +187,27 @@ test("more endpoints that hang than a node has places for delay no other account
   while (!(await overtakes(`Quick ${tries}`))) assert.ok(++tries < 5, "each message waited until an attempt ended");
 });
 
+test("a message that gets no place is no attempt, and is sent when there is one", async (t) => {
+  const queues = { deliveries: { max: 1, waitingMaxEach: 0 } };
+  const small = await startService({ clock: () => time.now, env: { WEBHOOK_PRIVATE_ADDRESSES: "on" }, queues });
+  const types = ["category.*"];
+  const [hanging, other] = [await openScene(t, small, { types }), await openScene(t, small, { types })];
+  t.after(() => small.close());
+  const waiting: ServerResponse[] = [];
+  hanging.receiver.answer = (_, response) => void waiting.push(response);
+  await hanging.newCategory("Holds the place");
+  await until(() => waiting.length === 1);
+  await other.newCategory("Has none");
+  const metrics = async () => (await fetch(`${small.address}/metrics`)).text();
+  await until(async () => /^petstore_turns_refused_total\{of="deliveries"\} [1-9]/m.test(await metrics()));
+  const [pending] = await other.until("pending", 1);
+  assert.deepEqual([pending?.attempts, pending?.error, other.receiver.got.length], [0, null, 0]);
+  waiting[0]?.end();
+  time.now += 1_000;
+  const [delivered] = await other.until("delivered", 1);
+  assert.deepEqual([delivered?.attempts, names(other.receiver)], [1, ["Has none"]]);
+});
+
 test("endpoints that hang delay nobody else", async (t) => {
   const hanging = await Promise.all(Array.from({ length: 10 }, () => openScene(t, shop)));
   for (const { receiver } of hanging) receiver.answer = () => undefined;

@@ -1,6 +1,8 @@
 import { getServers } from "node:dns";
+import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
+import type { FairShare } from "../platform/jobs/fair-share.ts";
 import type { Worker } from "../platform/jobs/worker.ts";
 import type { Logger } from "../platform/log.ts";
 import type { Announcer } from "../platform/nodes/nodes.ts";
@@ -20,7 +22,14 @@ import type { Tracing } from "./tracing.ts";
 /** How long a removal waits for DNS, to warn of a record that still exists. After that, it returns without a warning. */
 const quickTimeoutMs = 3_000;
 
-type VerificationParts = { settings: Settings; db: Database; clock: Clock; keys: SecretsKeys; tracing: Tracing | undefined };
+type VerificationParts = {
+  settings: Settings;
+  db: Database;
+  clock: Clock;
+  keys: SecretsKeys;
+  bounds: Bounds;
+  tracing: Tracing | undefined;
+};
 type CertificationParts = VerificationParts & {
   log: Logger;
   announcer: Announcer;
@@ -31,7 +40,7 @@ type CertificationParts = VerificationParts & {
 };
 
 /** Opens the checks of domains and, if the operator has chosen one, the certificate authority. */
-export function openVerification({ settings, db, clock, keys, tracing }: VerificationParts, proofSecret: () => Uint8Array) {
+export function openVerification({ settings, db, clock, keys, bounds, tracing }: VerificationParts, proofSecret: () => Uint8Array) {
   const { acmeDirectoryUrl: directoryUrl, acmeEabKid, acmeEabHmac } = settings;
   const authority: Authority | undefined =
     directoryUrl === ""
@@ -50,9 +59,10 @@ export function openVerification({ settings, db, clock, keys, tracing }: Verific
           },
         });
   const servers = settings.dnsServers.length > 0 ? settings.dnsServers : getServers();
+  const quick = { servers: servers.slice(0, 1), timeoutMs: quickTimeoutMs, tries: 1 };
   const checks: Checks = {
-    dns: tracedDns(createDns({ servers }), tracing),
-    quickDns: tracedDns(createDns({ servers: servers.slice(0, 1), timeoutMs: quickTimeoutMs, tries: 1 }), tracing),
+    dns: tracedDns(createDns({ servers }, bounds.queue("dns")), tracing),
+    quickDns: tracedDns(createDns(quick, bounds.queue("dns", { waitMs: quickTimeoutMs })), tracing),
     own: { platformDomain: settings.platformDomain, publicHost: new URL(settings.publicUrl).hostname },
     proofSecret,
     authority: authority
@@ -73,18 +83,19 @@ function tracedDns(dns: Dns, tracing: Tracing | undefined): Dns {
 
 /** Opens the workers that order certificates. Without an authority there are none. */
 export function openCertificateWorkers(parts: CertificationParts): Worker[] {
-  const { settings, db, clock, log, keys, announcer, checks, authority, leases, onError } = parts;
+  const { settings, db, clock, log, keys, announcer, checks, authority, bounds, leases, onError } = parts;
   if (!authority) return [];
   authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
   const preflight = async (domain: StoredDomain) => (await checkDomain(checks, db, domain)).verdict;
   const budget = settings.acmeBudget;
-  const ofDomains = openCertificateWorker({ db, clock, keys, authority, budget, preflight, announcer, leases, onError });
-  const own = openOwnWorker(parts, authority);
+  const turns = bounds.queue<number>("certificates");
+  const ofDomains = openCertificateWorker({ db, clock, keys, authority, budget, preflight, announcer, leases, turns, onError });
+  const own = openOwnWorker(parts, authority, turns);
   return own ? [ofDomains, own] : [ofDomains];
 }
 
 /** The worker of the certificate of PUBLIC_URL, if this service gets one. */
-function openOwnWorker(parts: CertificationParts, authority: Authority): Worker | undefined {
+function openOwnWorker(parts: CertificationParts, authority: Authority, turns: FairShare<number>): Worker | undefined {
   const { settings, db, clock, log, keys, announcer, checks, leases, onError } = parts;
   const host = ownHostOf(settings);
   if (host === null) return undefined;
@@ -102,6 +113,7 @@ function openOwnWorker(parts: CertificationParts, authority: Authority): Worker 
     preflight,
     announcer,
     leases,
+    turns,
     log,
     onError,
   });

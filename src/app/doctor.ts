@@ -181,8 +181,8 @@ function answers(path: string): Promise<boolean> {
 async function checkDns({ dnsServers, platformDomain }: Settings): Promise<Finding[]> {
   if (platformDomain === "localhost" || platformDomain.endsWith(".localhost"))
     return [ok("dns", `${platformDomain} leads to this machine without DNS`)];
-  const { createDns } = await import("../publishing/dns/dns.ts");
-  const found = await createDns({ servers: dnsServers }).lookUp(platformDomain, "A");
+  const [{ createDns }, { openBounds }] = await Promise.all([import("../publishing/dns/dns.ts"), import("../platform/bounds.ts")]);
+  const found = await createDns({ servers: dnsServers }, openBounds().queue("dns")).lookUp(platformDomain, "A");
   if (found.outcome === "records") return [ok("dns", `${platformDomain} has the address ${found.records[0]?.value ?? ""}`)];
   if (found.outcome === "none")
     return [warning("dns", `${platformDomain} has no A record`, "create one that leads to the edge, and one for *." + platformDomain)];

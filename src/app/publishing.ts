@@ -224,7 +224,7 @@ function startWorkers(wing: Wing): void {
       domains: domainsOf(wing),
       onError,
     }),
-    openCheckWorker({ db, clock, checks, announcer, leases, verified: () => wake(state), onError }),
+    openCheckWorker({ db, clock, checks, announcer, leases, turns: bounds.queue("checks"), verified: () => wake(state), onError }),
     openTroublesWorker({ db, clock, onError }),
   );
   state.workers.push(...openCertificateWorkers({ ...wing, leases, onError }));

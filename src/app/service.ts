@@ -17,7 +17,7 @@ import { openClusterNode } from "./cluster-node.ts";
 import { platformCertificateOf } from "./edge.ts";
 import { startJobs } from "./jobs.ts";
 import { closeWithin, listen, placesOf } from "./listeners.ts";
-import { openBounds, type Bounds } from "../platform/bounds.ts";
+import { openBounds, type Bounds, type QueueLimits } from "../platform/bounds.ts";
 import { openNowRange, systemClock, systemTimer, type Clock, type NowRange, type Timer } from "../platform/clock.ts";
 import { connectionLimits, guardConnections, type ConnectionLimits } from "../platform/connections.ts";
 import type { Origin } from "../platform/events.ts";
@@ -82,6 +82,8 @@ export type ServiceOptions = {
   onFlushFailed?: ((error: unknown) => void) | undefined;
   /** Overrides the bounds of the requests in flight. */
   requests?: Partial<RequestLimits> | undefined;
+  /** Overrides the bounds of the queues. */
+  queues?: QueueLimits | undefined;
   /** What hashing a password costs. Default: what OWASP asks for. */
   hashCost?: HashCost | undefined;
 };
@@ -107,7 +109,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   await using opened = new AsyncDisposableStack();
   const observing = await openObserving(settings, options, opened);
   const { tracing, onError, onVisit } = observing;
-  const bounds = openBounds();
+  const bounds = openBounds(options.queues);
   const { storage, feed } = await openStore(settings, options, { ...observing, bounds }, opened);
   await requireFree(placesOf(settings));
   const { db } = storage;
@@ -126,7 +128,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const trustedProxies = changing.trustedProxies.list;
   const wing = { settings, trustedProxies, db, clock, log, keys: secrets.keys, announcer, node, bounds, connections, onVisit, tracing };
   const publishing = openPublishing(wing);
-  const webhooks = openWebhooks({ settings, db, clock, keys: secrets.keys, node, feed, onError, tracing });
+  const webhooks = openWebhooks({ settings, db, clock, keys: secrets.keys, node, feed, bounds, onError, tracing });
   callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.engine });
   const nowRange = openNowRange(clock, options.timer ?? systemTimer);
   const state: State = { isReady: false, isDraining: false, isRetiring: false, isClosing: false, publishingStarts: undefined, stops: [] };
@@ -270,7 +272,7 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
     clock,
     nowRange,
     gate: tracing?.tracedGate(gate) ?? gate,
-    dashboard: openDashboard({ ...people, db, clock, limiter, administration, publicUrl, onRefused, onError }),
+    dashboard: openDashboard({ ...people, db, clock, limiter, bounds, administration, publicUrl, onRefused, onError }),
     limiter,
     services: { limiter, flushUsage, ...events, ...publishing.services, ...webhooks.services },
     ...observing.watch({ db, limiter, bounds, node, ...publishing, webhookMetrics: () => webhooks.engine.metrics() }),

@@ -3,6 +3,7 @@ import type { Feed } from "../events/log/feed.ts";
 import { openDeliveryEngine, type DeliveryEngine } from "../events/webhooks/delivery-engine.ts";
 import { AddressError, type AddressRules, type Resolve } from "../events/webhooks/endpoint-url.ts";
 import { openSender } from "../events/webhooks/sender.ts";
+import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import type { Node } from "../platform/nodes/nodes.ts";
@@ -19,12 +20,14 @@ type Parts = {
   keys: SecretsKeys;
   node: Node;
   feed: Feed;
+  bounds: Bounds;
   onError: (error: unknown) => void;
   tracing: Tracing | undefined;
 };
 
-/** How long (ms) a DNS server may take. An attempt has ten seconds in all. */
+/** How long (ms) a DNS server may take, and a look-up may wait for its turn. An attempt has ten seconds in all. */
 const dnsTimeoutMs = 2_000;
+const dnsWaitMs = 10_000;
 
 export type Webhooks = {
   engine: DeliveryEngine;
@@ -33,12 +36,19 @@ export type Webhooks = {
 };
 
 /** Opens the delivery of webhooks, which resolves host names with the DNS servers of the settings. */
-export function openWebhooks({ settings, node, tracing, ...parts }: Parts): Webhooks {
+export function openWebhooks({ settings, node, bounds, tracing, ...parts }: Parts): Webhooks {
   const servers = settings.dnsServers.length > 0 ? settings.dnsServers : getServers();
-  const resolve = resolverOf(createDns({ servers, timeoutMs: dnsTimeoutMs, tries: 1 }));
+  const resolve = resolverOf(createDns({ servers, timeoutMs: dnsTimeoutMs, tries: 1 }, bounds.queue("dns", { waitMs: dnsWaitMs })));
   const rules: AddressRules = { privateAddresses: settings.webhookPrivateAddresses, resolve };
   const sender = openSender(rules);
-  const engine = openDeliveryEngine({ ...parts, sender, leases: openRowLeases(node, parts.clock), onAttempt: tracing?.onDelivery });
+  const places = { places: bounds.queue<number>("deliveries"), failingPlaces: bounds.queue<number>("failing_deliveries") };
+  const engine = openDeliveryEngine({
+    ...parts,
+    ...places,
+    sender,
+    leases: openRowLeases(node, parts.clock),
+    onAttempt: tracing?.onDelivery,
+  });
   return { engine, services: { webhookKeys: parts.keys, webhookAddresses: rules } };
 }
 

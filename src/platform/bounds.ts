@@ -1,4 +1,5 @@
 import { openFairShare, type FairShare, type ShareLimits } from "./jobs/fair-share.ts";
+import { turnMetrics, type OpenedQueue } from "./jobs/turn-metrics.ts";
 import type { Metric } from "./metrics.ts";
 import { overloaded } from "./problem.ts";
 
@@ -9,13 +10,13 @@ import { overloaded } from "./problem.ts";
  * - `caps`: what a client holds for as long as it likes. Beyond a cap the newcomer is refused, or the oldest is closed.
  * - Loops over many rows or bytes, which give the event loop a turn at least every 10 ms (`giveTurn` of `event-loop.ts`).
  *
- * `test/bounds.test.ts` fails for a shared thing that is in no class.
+ * `bounds.test.ts` fails for a shared thing that is in no class.
  */
 
 /** Work that takes turns: whose, how many places there are, how much may wait and how long (ms). */
 type Queue = Required<Pick<ShareLimits, "max" | "waitingMax" | "waitingMaxEach" | "waitMs">> &
   Pick<ShareLimits, "maxEach" | "reserved"> & {
-    by: "account" | "site" | "site and address" | "name" | "member or address";
+    by: "account" | "site" | "site and address" | "address" | "member or address";
     /** The longest that one piece of work keeps its place (ms). The work enforces it. */
     turnMs: number;
     /** The message for work that gets no place. */
@@ -126,7 +127,7 @@ export const queues = {
     maxEach: 48,
     waitingMax: 10_000,
     waitingMaxEach: 7_500,
-    waitMs: 60_000,
+    waitMs: 120_000,
     turnMs: 32_000,
     busy: `Too many names are looked up at once. ${again}`,
   },
@@ -149,20 +150,53 @@ export const queues = {
     turnMs: 10_000,
     busy: "Too many messages to failing webhook endpoints wait to be sent.",
   },
+  /** Requests of known callers, until they are answered. Event streams and long polls, which may last longer, have caps. */
+  requests: {
+    by: "account",
+    max: 20_000,
+    maxEach: 1_000,
+    waitingMax: 20_000,
+    waitingMaxEach: 1_000,
+    waitMs: 1_000,
+    turnMs: 600_000,
+    busy: `This account has too many requests in progress. ${again}`,
+  },
+  /** Checks of domains. The rows are what waits: an account leases no more of them than its share of the places. */
+  checks: {
+    by: "account",
+    max: 64,
+    waitingMax: 64,
+    waitingMaxEach: 64,
+    waitMs: 120_000,
+    turnMs: 300_000,
+    busy: "Too many domains are checked at once.",
+  },
+  /** The same for orders of certificates. */
   certificates: {
     by: "account",
     max: 16,
-    waitingMax: 1_000,
-    waitingMaxEach: 100,
+    waitingMax: 16,
+    waitingMaxEach: 16,
     waitMs: 600_000,
     turnMs: 600_000,
     busy: "Too many certificates are ordered at once.",
   },
+  /** TLS handshakes: one step in each turn of the event loop, so that many clients that connect at once fill no turn. */
+  handshakes: {
+    by: "address",
+    max: 1,
+    waitingMax: 20_000,
+    waitingMaxEach: 2_048,
+    waitMs: 10_000,
+    turnMs: 10,
+    busy: `Too many clients connect at once. ${again}`,
+  },
+  /** Hashes of passwords, each of which takes 19 MiB and a thread of the pool: those of a member who is signed in, or of an address that signs in. */
   passwords: {
     by: "member or address",
     max: 2,
-    waitingMax: 100,
-    waitingMaxEach: 20,
+    waitingMax: 400,
+    waitingMaxEach: 100,
     waitMs: 10_000,
     turnMs: 1_000,
     busy: `Too many people are signing in. ${again}`,
@@ -214,21 +248,24 @@ export type Bounds = {
   metrics(): Metric[];
 };
 
+/** Limits that override those of `queues`. */
+export type QueueLimits = Partial<Record<QueueName, ShareLimits>>;
+
 /** Creates the bounds of this process, whose counters are at zero. */
-export function openBounds(): Bounds {
+export function openBounds(overrides: QueueLimits = {}): Bounds {
   const counts = new Map<Bound, number>(caps.map((bound) => [bound, 0]));
   const shown = new Map<Figure, { listener: Listener; read: () => number }[]>();
-  const opened: { name: QueueName; load: Load }[] = [];
+  const opened: OpenedQueue[] = [];
   return {
     queue<K>(name: QueueName, limits: ShareLimits = {}) {
-      const share = openFairShare<K>({ ...queues[name], ...limits }, () => overloaded(queues[name].busy));
+      const share = openFairShare<K>({ ...queues[name], ...limits, ...overrides[name] }, () => overloaded(queues[name].busy));
       opened.push({ name, load: share });
       return share;
     },
     refused: (bound) => void counts.set(bound, counts.get(bound)! + 1),
     show: (figure, listener, read) => void shown.set(figure, [...(shown.get(figure) ?? []), { listener, read }]),
     metrics: () => [
-      ...queueMetrics(opened),
+      ...turnMetrics(Object.keys(queues), opened),
       {
         name: "petstore_bound_refusals_total",
         type: "counter",
@@ -243,29 +280,4 @@ export function openBounds(): Bounds {
       })),
     ],
   };
-}
-
-type Load = Pick<FairShare<never>, "inUse" | "waiting" | "refused">;
-
-/** The same three metrics for each queue. */
-function queueMetrics(opened: readonly { name: QueueName; load: Load }[]): Metric[] {
-  const metric = (name: string, type: Metric["type"], help: string, figure: keyof Load): Metric => ({
-    name,
-    type,
-    help,
-    samples: Object.keys(queues).map((of) => ({
-      labels: { of },
-      value: opened.reduce((sum, { name: own, load }) => (own === of ? sum + load[figure] : sum), 0),
-    })),
-  });
-  return [
-    metric("petstore_turns_running", "gauge", "Work that has its turn, by queue.", "inUse"),
-    metric("petstore_turns_waiting", "gauge", "Work that waits for its turn, by queue.", "waiting"),
-    metric(
-      "petstore_turns_refused_total",
-      "counter",
-      "Work that got no turn, because too much waited or it waited too long, by queue.",
-      "refused",
-    ),
-  ];
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { openBounds } from "./bounds.ts";
+import type { ShareLimits } from "./jobs/fair-share.ts";
 import { onePerTurn, watchEventLoop } from "./event-loop.ts";
 
 /** Holds up the event loop. */
@@ -25,30 +27,46 @@ test("a blocked event loop shows in the delay until two windows later", async (t
   );
 });
 
-test("jobs that arrive at once run in their order, one per turn of the event loop, and other work runs between them", async () => {
-  const run = onePerTurn();
+/** Runs jobs that note their names, each of the key that its name begins with. */
+function openJobs(limits?: ShareLimits) {
+  const run = onePerTurn(openBounds().queue<string>("handshakes", limits));
   const seen: string[] = [];
-  for (const name of ["a", "b", "c"]) run(() => void seen.push(name));
-  assert.equal(seen.length, 0);
+  const add = (name: string, then = (): void => undefined): void =>
+    run(
+      name[0]!,
+      () => {
+        seen.push(name);
+        then();
+      },
+      () => seen.push(`no ${name}`),
+    );
+  return { seen, add };
+}
+
+test("jobs that arrive at once run one per turn of the event loop, and other work runs between them", async () => {
+  const { seen, add } = openJobs();
+  for (const name of ["a", "b", "c"]) add(name);
   for (let turn = 1; seen.length < 6; turn++) {
     await nextTurn();
     seen.push(String(turn));
   }
-  assert.deepEqual(seen, ["a", "1", "b", "2", "c", "3"]);
+  assert.deepEqual(seen, ["a", "b", "1", "c", "2", "3"]);
 });
 
 test("a job that another job adds waits for a later turn", async () => {
-  const run = onePerTurn();
-  const seen: string[] = [];
-  run(() => {
-    seen.push("a");
-    run(() => void seen.push("b"));
-    run(() => void seen.push("c"));
-  });
-  await nextTurn();
+  const { seen, add } = openJobs();
+  add("a", () => (add("b"), add("c")));
   assert.deepEqual(seen, ["a"]);
   await nextTurn();
   assert.deepEqual(seen, ["a", "b"]);
   await nextTurn();
   assert.deepEqual(seen, ["a", "b", "c"]);
+});
+
+test("the next turn goes to the key that has used least, and jobs beyond the bound of a key get none", async () => {
+  const { seen, add } = openJobs({ waitingMaxEach: 3 });
+  for (let count = 1; count <= 5; count++) add(`a${count}`, () => block(1));
+  add("b1");
+  for (let turn = 0; turn < 6; turn++) await nextTurn();
+  assert.deepEqual(seen, ["a1", "no a5", "b1", "a2", "a3", "a4"]);
 });

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { acquire, release, type FairShare, type Refusal } from "./jobs/fair-share.ts";
 import { gauge, type Metric } from "./metrics.ts";
 
 const resolutionMs = 10;
@@ -71,18 +72,23 @@ export function openTurns(now: () => number = () => performance.now()): () => Pr
 }
 
 /**
- * Returns a function that runs jobs in their order, one in each turn of the event loop: however many arrive at once, other
- * events wait for one job at most. The caller bounds how many jobs wait.
+ * Returns a function that runs jobs in the turns of their keys, one in each turn of the event loop: however many arrive at once, other events wait
+ * for one job at most. It calls `refused` for a job that gets no turn.
  */
-export function onePerTurn(): (job: () => void) => void {
-  const waiting: (() => void)[] = [];
-
-  function runNext(): void {
-    if (waiting.length > 1) setImmediate(runNext);
-    waiting.shift()?.();
-  }
-
-  return (job) => {
-    if (waiting.push(job) === 1) setImmediate(runNext);
+export function onePerTurn<K>(share: FairShare<K>): (key: K, job: () => void, refused: () => void) => void {
+  return (key, job, refused) => {
+    const run = (refusal: Refusal | undefined): void => {
+      if (refusal !== undefined) return refused();
+      const begunAt = performance.now();
+      try {
+        job();
+      } finally {
+        const ms = performance.now() - begunAt;
+        setImmediate(() => release(share, key, ms));
+      }
+    };
+    const acquired = acquire(share, key);
+    if (acquired instanceof Promise) void acquired.then(run);
+    else run(acquired);
   };
 }

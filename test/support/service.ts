@@ -73,6 +73,7 @@ export async function startService(
     redis?: ServiceOptions["redis"];
     connections?: ServiceOptions["connections"];
     requests?: ServiceOptions["requests"];
+    queues?: ServiceOptions["queues"];
     /** Hashes passwords at the service's own cost, for those that a service outside the tests has set. */
     usesOwnHashCost?: boolean;
   } = {},
@@ -89,6 +90,7 @@ export async function startService(
     redis: options.redis,
     connections: options.connections,
     requests: options.requests,
+    queues: options.queues,
     hashCost: options.usesOwnHashCost ? undefined : leastHashCost,
   });
   await service.ready;

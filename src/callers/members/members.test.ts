@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { openBounds } from "../../platform/bounds.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
 import type { Problem } from "../../platform/problem.ts";
@@ -11,7 +12,7 @@ import { leastHashCost } from "../../../test/support/hash-cost.ts";
 import { insertAccount } from "../accounts/accounts.store.ts";
 import { comesFromDashboard } from "./origins.ts";
 import { isCommonPassword } from "./common-passwords.ts";
-import { newSalt, openPasswordHasher, type HashCost } from "./passwords.ts";
+import { newSalt, openPasswordHasher, type Asker, type HashCost, type PasswordHasher } from "./passwords.ts";
 import { emailOf } from "./members.ts";
 import { findPassword, invite, replacePassword } from "./members.store.ts";
 import { sessionCookie, sessionsMax } from "./sessions.ts";
@@ -31,9 +32,10 @@ async function openScene(t: TestContext, cost?: HashCost) {
     await db.close();
     rmSync(folder, { recursive: true });
   });
-  const real = openPasswordHasher(cost);
+  const real = openPasswordHasher(openBounds().queue("passwords"), cost);
   const computed: string[] = [];
-  const hasher = { hash: (password: string, salt: string) => (computed.push(salt), real.hash(password, salt)) };
+  const hash: PasswordHasher["hash"] = (password, salt, by) => (computed.push(salt), real.hash(password, salt, by));
+  const hasher = { hash };
   /** Adds a member with this password (null: none) to a new account. */
   async function add(email: string, password: string | null) {
     return db.write(async (tx) => {
@@ -43,7 +45,7 @@ async function openScene(t: TestContext, cost?: HashCost) {
       assert.ok(seen);
       const who = { accountId: account.id, memberId: member.id };
       const salt = newSalt();
-      if (password !== null) await replacePassword(tx, who, seen, { salt, password: await real.hash(password, salt) });
+      if (password !== null) await replacePassword(tx, who, seen, { salt, password: await real.hash(password, salt, who) });
       return who;
     });
   }
@@ -100,14 +102,27 @@ test("a common password is recognized in upper or lower case and with a number a
   }
 });
 
-test("computations are bounded: one that finds the queue full is refused, and all others complete", async () => {
-  const hasher = openPasswordHasher(leastHashCost);
+test("computations are bounded for each address: one that finds the queue full is refused, and all others complete", async () => {
+  const turns = openBounds().queue<string>("passwords");
+  const hasher = openPasswordHasher(turns, leastHashCost);
   const salt = Buffer.alloc(16).toString("base64url");
-  const outcomes = await Promise.allSettled(Array.from({ length: 103 }, () => hasher.hash("password", salt)));
+  const [crowd, other]: Asker[] = [{ address: "192.0.2.1" }, { address: "192.0.2.2" }];
+  const outcomes = await Promise.allSettled(Array.from({ length: turns.waitingMaxEach + 2 }, () => hasher.hash("password", salt, crowd!)));
   const refused = outcomes.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
   assert.equal(refused.length, 1);
-  assert.equal((refused[0]?.reason as Problem | undefined)?.code, "unavailable");
-  assert.match(await hasher.hash("password", salt), /^\$argon2id/);
+  const problem = refused[0]?.reason as Problem | undefined;
+  assert.deepEqual([problem?.code, problem?.headers], ["unavailable", { "retry-after": "1" }]);
+  assert.match(await hasher.hash("password", salt, other!), /^\$argon2id/);
+});
+
+test("whoever signs in waits for none of the sign-ins of another address, and a member for none of any address", async () => {
+  const hasher = openPasswordHasher(openBounds().queue<string>("passwords"), leastHashCost);
+  const done: string[] = [];
+  const hash = (name: string, by: Asker) => hasher.hash("password", newSalt(), by).then(() => done.push(name));
+  const crowd = Array.from({ length: 50 }, (_, i) => hash(`crowd ${i}`, { address: "192.0.2.1" }));
+  await Promise.all([hash("other", { address: "192.0.2.2" }), hash("member", { accountId: 1, memberId: 1 })]);
+  assert.ok(done.length < 10, done.join(", "));
+  await Promise.all(crowd);
 });
 
 test("attempts count in a window that starts with the first, and setting the clock back extends no window", () => {

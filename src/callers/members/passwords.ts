@@ -1,6 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
-import { slots } from "../../platform/jobs/fair-share.ts";
-import { invalidAt, Problem } from "../../platform/problem.ts";
+import { addressName } from "../../platform/addresses.ts";
+import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
+import { invalidAt } from "../../platform/problem.ts";
 import { isCommonPassword } from "./common-passwords.ts";
 
 /** What one hash by Argon2id (RFC 9106) costs. */
@@ -12,10 +13,6 @@ const hashBytes = 32;
 
 const passwordLengthMin = 10;
 export const passwordLengthMax = 256;
-
-/** The most computations at once, each of which takes 19 MiB, and the most requests that wait for one. */
-const concurrentMax = 2;
-const waitingMax = 100;
 
 /**
  * Checks a password before it is set: 10 to 256 characters, not the email, and not a common one.
@@ -36,14 +33,23 @@ async function weaknessOf(password: string, email: string): Promise<string | und
 }
 
 export type PasswordHasher = {
-  /** Returns a password's PHC string: the same for the same password and salt. @throws Problem `unavailable` if too many requests wait */
-  hash(password: string, salt: string): Promise<string>;
+  /**
+   * Returns a password's PHC string: the same for the same password and salt.
+   *
+   * @param by whose turn it takes: a member who is signed in, or the address that signs in
+   * @throws Problem `unavailable` if too many requests wait
+   */
+  hash(password: string, salt: string, by: Asker): Promise<string>;
 };
+export type Asker = { accountId: number; memberId: number } | { address: string };
 
 /** Opens a hasher. It uses few threads of the pool at once, so a burst of sign-ins takes neither all memory nor all threads. */
-export function openPasswordHasher(cost = owaspCost): PasswordHasher {
-  const inTurn = slots(concurrentMax, { waitingMax, refusal: busy });
-  return { hash: (password, salt) => inTurn(() => compute(password, salt, cost)) };
+export function openPasswordHasher(turns: FairShare<string>, cost = owaspCost): PasswordHasher {
+  return { hash: (password, salt, by) => runInTurn(turns, keyOf(by), () => compute(password, salt, cost)) };
+}
+
+function keyOf(by: Asker): string {
+  return "address" in by ? addressName(by.address) : `member ${by.accountId}/${by.memberId}`;
 }
 
 /** Whether two PHC strings are equal, in a time that does not reveal where they differ. */
@@ -72,8 +78,4 @@ function compute(password: string, salt: string, { memoryKiB, passes }: HashCost
 
 function unpadded(bytes: Buffer): string {
   return bytes.toString("base64").replaceAll("=", "");
-}
-
-function busy(): Problem {
-  return new Problem("unavailable", "Too many people are signing in. Try again.", { headers: { "Retry-After": "2" } });
 }

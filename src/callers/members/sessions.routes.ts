@@ -141,7 +141,7 @@ async function setPassword(call: DashboardCall<SessionServices, { body: Static<t
   }
 
   const salt = newSalt();
-  const password = await services.signIn.hasher.hash(body.password, salt);
+  const password = await services.signIn.hasher.hash(body.password, salt, { accountId, memberId });
   const token = await db.write(async (tx) => {
     if (newEmail !== undefined) await setMemberEmail(tx, accountId, memberId, newEmail);
     const replaced = await replacePassword(tx, { accountId, memberId }, seen, { salt, password });

@@ -48,10 +48,11 @@ export async function signIn(
   const candidates = await openCandidates(parts, given, client);
   const matches: Match[] = [];
   for (const candidate of candidates) {
-    const hash = await hasher.hash(given.password, candidate.salt);
+    const hash = await hasher.hash(given.password, candidate.salt, { address: client.address });
     if (samePassword(hash, candidate.password)) matches.push({ candidate, hash });
   }
-  for (let made = candidates.length; made < computationsMin; made++) await hasher.hash(given.password, newSalt());
+  for (let made = candidates.length; made < computationsMin; made++)
+    await hasher.hash(given.password, newSalt(), { address: client.address });
 
   const [first] = matches.toSorted((a, b) => b.candidate.signedInAt - a.candidate.signedInAt);
   if (!first) throw wrongCredentials();
@@ -109,7 +110,7 @@ export async function requirePassword(
   const subject = { kind: "password", accountId: member.accountId, memberId: member.memberId } as const;
   throttle.requireAddress(address, now);
   throttle.requireSubjects([subject], address, now);
-  if (!samePassword(await hasher.hash(password, member.salt), member.password)) throw refusedField(field, "is wrong");
+  if (!samePassword(await hasher.hash(password, member.salt, member), member.password)) throw refusedField(field, "is wrong");
   throttle.forget(subject, address);
 }
 

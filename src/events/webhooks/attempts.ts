@@ -9,7 +9,7 @@ import { dueDeliveries, type StoredDelivery } from "./deliveries.store.ts";
 import { messageOf } from "./message.ts";
 import { isDelivered } from "./schedule.ts";
 import type { Sender } from "./sender.ts";
-import { nextItem, skipExpired, recordResult, takesNew, type Flight, type Item, type Session } from "./session.ts";
+import { nextItem, putBack, skipExpired, recordResult, takesNew, type Flight, type Item, type Session } from "./session.ts";
 import { signedHeaders } from "./signature.ts";
 import { typesOf } from "./webhooks.ts";
 
@@ -116,8 +116,9 @@ async function attempt(parts: AttemptParts, session: Session, flight: Flight): P
   const { item } = flight;
   const { accountId, id: webhookId } = session.webhook;
   const places = session.health.failingSince === null ? parts.places : parts.failingPlaces;
-  const place = acquire(places, accountId);
-  if (place instanceof Promise) await place;
+  const refusal = await acquire(places, accountId);
+  if (refusal !== undefined) return session.isEnded ? void (flight.isDropped = true) : putBack(session, flight, clock());
+  const heldFrom = performance.now();
   try {
     if (session.isEnded || !leases.isHeld(session.lease)) {
       session.isEnded = true;
@@ -144,7 +145,7 @@ async function attempt(parts: AttemptParts, session: Session, flight: Flight): P
     const { requestId, type } = item;
     onAttempt({ accountId, webhookId, requestId, type, status: outcome.status, isDelivered: isDelivered(outcome), ms });
   } finally {
-    release(places, accountId);
+    release(places, accountId, performance.now() - heldFrom);
   }
 }
 

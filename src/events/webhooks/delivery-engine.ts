@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openFairShare } from "../../platform/jobs/fair-share.ts";
 import { repeat } from "../../platform/jobs/repeat.ts";
 import { openHistogram, type Metric } from "../../platform/metrics.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
@@ -22,15 +21,12 @@ export type DeliveryEngine = {
   metrics(): Metric[];
 };
 
-export type EngineOptions = Omit<SessionParts, "places" | "failingPlaces" | "onAttempt"> & {
+export type EngineOptions = Omit<SessionParts, "onAttempt"> & {
   feed: Feed;
   /** Called after each attempt. */
   onAttempt?: AttemptParts["onAttempt"] | undefined;
 };
 
-/** The most attempts that run at once on a node: to endpoints that accept messages, and to failing ones. */
-const placesMax = 256;
-const failingPlacesMax = 128;
 /** The most endpoints that a node works on at once, and that one transaction claims. */
 const sessionsMax = 5_000;
 const claimedMax = 200;
@@ -69,8 +65,6 @@ export function openDeliveryEngine({ feed, ...parts }: EngineOptions): DeliveryE
   };
   const engine: Engine = {
     ...parts,
-    places: openFairShare<number>({ max: placesMax }),
-    failingPlaces: openFairShare<number>({ max: failingPlacesMax }),
     onAttempt,
     sessions: new Map(),
     accounts: new Set(),

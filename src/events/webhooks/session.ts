@@ -11,6 +11,8 @@ const inFlightMax = 8;
 const slowMs = 1_000;
 /** How long (ms) after that save no other attempt of the delivery starts. */
 const slowGuardMs = 60_000;
+/** How long (ms) an endpoint waits after the queue of attempts was full. */
+const busyPauseMs = 1_000;
 /** The most results that wait to be saved. */
 const unsavedMax = 100;
 
@@ -55,6 +57,8 @@ export type Session = {
   unsaved: Set<string>;
   /** Rows saved since old rows were last deleted. */
   untrimmed: number;
+  /** Until when (ms) no attempt starts, because the queue was full. */
+  busyUntil: number;
   /** Whether the endpoint may have changed, and must be read again before the next attempt. */
   isStale: boolean;
   isEnded: boolean;
@@ -94,7 +98,7 @@ export function nextItem(session: Session, now: number): Item | undefined {
   const { flights, webhook, health, results } = session;
   const places = webhook.ordered ? 1 : session.window;
   if (session.isStale || session.isEnded || flights.size >= places || results.length >= unsavedMax) return undefined;
-  if (health.pausedUntil !== null && health.pausedUntil > now) return undefined;
+  if ((health.pausedUntil !== null && health.pausedUntil > now) || session.busyUntil > now) return undefined;
   const retry = session.retries.shift();
   if (retry) return flights.has(retry.messageId) ? nextItem(session, now) : retry;
   if (!takesNew(session)) return undefined;
@@ -138,6 +142,17 @@ export function recordResult(
   session.results.push(result);
   session.unsaved.add(item.messageId);
   return result;
+}
+
+/** Puts a message back that got no place: it was not sent, so it counts as no attempt. A new one is saved as a delivery that is due. */
+export function putBack(session: Session, { item, isSaved }: Flight, now: number): void {
+  session.flights.delete(item.messageId);
+  session.busyUntil = now + busyPauseMs;
+  session.dueAt = Math.min(now, session.dueAt ?? Infinity);
+  if (item.stored !== undefined || isSaved) return;
+  session.results.push({ ...rowOf(item, now + retriedMs), nextAttemptAt: now });
+  session.unsaved.add(item.messageId);
+  session.waiting += 1;
 }
 
 /** Skips events that were deleted from the log before they were sent. Adds a failed delivery that names them. */

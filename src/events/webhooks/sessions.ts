@@ -39,6 +39,7 @@ export function openSession({ keys }: SessionParts, webhook: StoredWebhook, leas
     results: [],
     unsaved: new Set(),
     untrimmed: trimEvery,
+    busyUntil: 0,
     isStale: true,
     isEnded: false,
     activeAt: performance.now(),

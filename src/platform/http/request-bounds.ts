@@ -1,21 +1,20 @@
 import { addressName } from "../addresses.ts";
-import type { Bounds } from "../bounds.ts";
-import { acquire, openFairShare, release } from "../jobs/fair-share.ts";
+import { queues, type Bounds } from "../bounds.ts";
+import { acquire, release, type ShareLimits } from "../jobs/fair-share.ts";
 import { createTally } from "../jobs/tally.ts";
 import { overloaded, type Problem } from "../problem.ts";
 import { clientAddress, type Exchange } from "./exchange.ts";
 
 /** The bounds of the requests that this process works on at once (specification 4.9). */
 export type RequestLimits = {
-  /** Requests of one account that are in flight, that may wait to be, and for how long (ms). */
-  inFlight: { maxEach: number; waitingMaxEach: number; waitMs: number };
+  /** Overrides the bounds of the queue. */
+  inFlight?: ShareLimits;
   /** Bytes of buffered bodies, of all callers and of each: an account, or an address where the caller is not known. */
   bodyBytesMax: number;
   bodyBytesEach: number;
 };
 
 export const requestLimits: RequestLimits = {
-  inFlight: { maxEach: 1_000, waitingMaxEach: 1_000, waitMs: 1_000 },
   bodyBytesMax: 64 * 1024 * 1024,
   bodyBytesEach: 16 * 1024 * 1024,
 };
@@ -31,7 +30,7 @@ export type RequestBounds = {
 
 /** Opens the bounds of one process. */
 export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: RequestLimits, bounds: Bounds): RequestBounds {
-  const accounts = openFairShare<number>(inFlight);
+  const accounts = bounds.queue<number>("requests", inFlight);
   const held = createTally<number | string>();
   let heldBytes = 0;
   bounds.show("petstore_requests_in_flight", "api", () => accounts.inUse);
@@ -45,7 +44,7 @@ export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: Request
 
   function refuse(): Problem {
     bounds.refused("requests_in_flight");
-    return overloaded("This account has too many requests in progress. Try again in a moment.");
+    return overloaded(queues.requests.busy);
   }
 
   return {

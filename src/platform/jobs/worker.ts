@@ -1,4 +1,6 @@
 import sql, { empty, join, type Sql } from "sql-template-tag";
+import { runInTurn, type FairShare } from "./fair-share.ts";
+import { createTally } from "./tally.ts";
 
 /** How many rows to claim: at most `count`, and of one account at most `each`, which includes its rows that are `running` in this process. */
 export type ClaimShare = { count: number; each: number; running: ReadonlyMap<number, number> };
@@ -9,6 +11,33 @@ export function andUncrowded(accountId: Sql, held: ReadonlyMap<number, number>, 
   return crowded.length === 0 ? empty : sql`AND ${accountId} NOT IN (${join(crowded)})`;
 }
 
+/**
+ * Claims rows so that accounts that hold fewer get theirs first: one for each account that holds none, then up to two for each, four, and so on to
+ * its share. Each step claims so few rows that no account exceeds what the step allows.
+ *
+ * @param claim claims up to `room` rows for which the SQL condition holds
+ */
+export async function claimByAccount<T extends { accountId: number }>(
+  { count, each, running }: ClaimShare,
+  accountId: Sql,
+  claim: (uncrowded: Sql, room: number) => Promise<T[]>,
+): Promise<T[]> {
+  const held = createTally(running);
+  const claimed: T[] = [];
+  let most = 1;
+  for (let left = count; left > 0; left = count - claimed.length) {
+    const owned = [...held.counts.values()];
+    const room = Math.min(left, most, ...owned.filter((own) => own < most).map((own) => most - own));
+    const some = await claim(andUncrowded(accountId, held.counts, most), room);
+    for (const one of some) held.add(one.accountId);
+    claimed.push(...some);
+    if (some.length === room) continue;
+    if (most >= each || owned.every((own) => own < most)) break; // no other row is due
+    most = Math.min(2 * most, each);
+  }
+  return claimed;
+}
+
 /** Work that waits as rows in the database. */
 export type Work<T> = {
   /** Claims up to `count` due rows for this process alone, by one conditional UPDATE with a lease. */
@@ -17,6 +46,8 @@ export type Work<T> = {
   run: (item: T, signal: AbortSignal) => Promise<void>;
   /** Rows worked on at once. */
   atOnceMax: number;
+  /** Rows claimed at once. Default: as many as may be worked on. */
+  claimMax?: number;
   /** How often (ms) to look for rows that became due as time passed. */
   everyMs: number;
   onError: (error: unknown) => void;
@@ -32,7 +63,7 @@ export type Worker = {
 };
 
 /** Works through due rows, `atOnceMax` at a time. The rows are the only queue: a restart loses nothing, and any number of nodes may share them. */
-export function openWorker<T>({ claim, run, atOnceMax, everyMs, onError }: Work<T>): Worker {
+export function openWorker<T>({ claim, run, atOnceMax, claimMax = atOnceMax, everyMs, onError }: Work<T>): Worker {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   let looking: Promise<void> | undefined;
@@ -54,7 +85,7 @@ export function openWorker<T>({ claim, run, atOnceMax, everyMs, onError }: Work<
 
   async function look(): Promise<void> {
     again = false;
-    const free = atOnceMax - running.size;
+    const free = Math.min(claimMax, atOnceMax - running.size);
     if (free <= 0) return; // looks again when the next one ends
     const items = await claim(free);
     for (const item of items) start(item);
@@ -89,4 +120,29 @@ export function openWorker<T>({ claim, run, atOnceMax, everyMs, onError }: Work<
       await Promise.all([looking, ...running]);
     },
   };
+}
+
+/**
+ * Opens a worker whose accounts take turns: `turns` has its places. An account that has many rows leases no more than its share of the places.
+ * Each claim is for a part of them, so that the next one sees which accounts have got some.
+ */
+export function openWorkerInTurns<T extends { accountId: number }>({
+  turns,
+  claim,
+  run,
+  ...work
+}: Omit<Work<T>, "claim" | "atOnceMax" | "claimMax"> & {
+  turns: FairShare<number>;
+  /** Like the claim of `Work`, with the share of each account. */
+  claim: (share: ClaimShare) => Promise<T[]>;
+}): Worker {
+  const { counts } = turns.held;
+  const shareOfEach = (): number => Math.max(1, Math.floor(turns.max / Math.max(2, counts.size + 1)));
+  return openWorker({
+    ...work,
+    atOnceMax: turns.max,
+    claimMax: Math.ceil(turns.max / 4),
+    claim: (count) => claim({ count, each: shareOfEach(), running: counts }),
+    run: (item, signal) => runInTurn(turns, item.accountId, () => run(item, signal)),
+  });
 }

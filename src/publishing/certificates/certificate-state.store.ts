@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
+import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import {
   claimDue,
@@ -39,12 +40,15 @@ export async function requestCertificate(tx: Transaction, check: AppliedCheck, n
     WHERE account_id = ${accountId} AND id = ${id}`);
 }
 
-/** Leases up to `count` names whose certificate is due. */
-export async function claimCertificates(tx: Transaction, count: number, { lease, now, isFree }: RowClaim): Promise<ClaimedDomain[]> {
+/** Leases names whose certificate is due, in turns by account. */
+export async function claimCertificates(tx: Transaction, share: ClaimShare, { lease, now, isFree }: RowClaim): Promise<ClaimedDomain[]> {
   await tx.lock("claims of certificates");
   const due = sql`certificate_due_at <= ${now} AND ${isFree(sql`certificate_lease_until`, sql`certificate_lease_life`)}`;
   const set = sql`certificate_lease_until = ${lease.until}, certificate_lease_life = ${lease.leaseId}`;
-  return (await claimDue(tx, due, set, sql`certificate_due_at`, count)).map((domain) => ({ ...domain, lease }));
+  const claimed = await claimByAccount(share, sql`account_id`, (uncrowded, room) =>
+    claimDue(tx, sql`${due} ${uncrowded}`, set, sql`certificate_due_at`, room),
+  );
+  return claimed.map((domain) => ({ ...domain, lease }));
 }
 
 /** Locks a claimed name. Returns null if the worker lost its lease, or if the name was removed, even if it has been added again since. */

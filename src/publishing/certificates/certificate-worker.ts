@@ -1,6 +1,6 @@
 import type { RowLease, RowLeases } from "../../platform/nodes/row-leases.ts";
-import { openFairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
-import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
+import type { FairShare } from "../../platform/jobs/fair-share.ts";
+import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
 import type { DnsVerdict } from "../dns/dns.ts";
 import { hasPaidPlan, type StoredDomain } from "../domains/domains.store.ts";
 import { type AcmeAccount, AcmeProblem, knowsRenewalInfo, NotPermitted, renewalInfoOf, withPermit } from "../acme/acme.ts";
@@ -18,13 +18,14 @@ export type CertificateWorkerParts = CertificateOrderParts & {
   /** Checks a name's DNS as strictly as the authority does, to waste no order on a name that the authority would refuse. */
   preflight: (domain: StoredDomain) => Promise<DnsVerdict>;
   leases: RowLeases;
+  /** Accounts take turns, so that the due names of one do not delay another's. */
+  turns: FairShare<number>;
   onError: (error: unknown) => void;
 };
 
 /** Longer than an order usually takes: 6 requests of at most 15 s and 3 waits of a minute. Frees the names of a node that hangs. */
 export const leaseMs = 10 * 60_000;
 const pollEveryMs = 1_000;
-const atOnceMax = 16;
 /** How long to wait before the next request for renewal information, if the last one failed. */
 const askAgainMs = 6 * 3_600_000;
 
@@ -33,16 +34,25 @@ const askAgainMs = 6 * 3_600_000;
  * may claim its names. The first node then sends no more requests for them and saves no results.
  */
 export function openCertificateWorker(parts: CertificateWorkerParts): Worker {
-  const { db, leases, onError } = parts;
+  const { db, leases, turns, onError } = parts;
+  const working = new Map<string, Promise<void>>();
+
   /** If a node loses its lease and gets a new one, it may claim a name that it is still working on. The new work waits until the earlier work ends. */
-  const names = openFairShare<number>({ maxEach: 1 });
-  return openWorker({
-    claim: async (count) => {
+  async function workAlone(domain: ClaimedDomain): Promise<void> {
+    const { hostname } = domain;
+    while (working.has(hostname)) await working.get(hostname)?.catch(() => undefined);
+    const work = workOn(parts, domain).finally(() => working.delete(hostname));
+    working.set(hostname, work);
+    await work;
+  }
+
+  return openWorkerInTurns({
+    turns,
+    claim: async (share) => {
       const claim = await leases.begin(leaseMs);
-      return claim === undefined ? [] : db.write((tx) => claimCertificates(tx, count, claim));
+      return claim === undefined ? [] : db.write((tx) => claimCertificates(tx, share, claim));
     },
-    run: (domain) => runInTurn(names, domain.id, () => workOn(parts, domain)),
-    atOnceMax,
+    run: workAlone,
     everyMs: pollEveryMs,
     onError,
   });

@@ -1,4 +1,5 @@
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
+import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { domainChanged } from "../domains/domains.ts";
 import { type AcmeAccount, type AcmeProblem, renewalIdentifier } from "../acme/acme.ts";
@@ -19,6 +20,8 @@ export type OwnCertificateParts = CertificateOrderParts & {
   /** Checks the DNS of the host before an order. Returns what is wrong and what to do, or null. */
   preflight: () => Promise<string | null>;
   leases: RowLeases;
+  /** Shared with the work on domains, before which this goes. */
+  turns: FairShare<number>;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   onError: (error: unknown) => void;
 };
@@ -30,7 +33,7 @@ const pollEveryMs = 1_000;
  * at a time works on it; every node serves it. Logs one line for each failure, with what to do about it.
  */
 export function openOwnCertificateWorker(parts: OwnCertificateParts): Worker {
-  const { db, clock, hostname, leases, onError } = parts;
+  const { db, clock, hostname, leases, turns, onError } = parts;
   let isAdded = false;
   const add = async (): Promise<void> => {
     await addOwnHost(db, hostname, clock(), await findHold(db, hostname, clock()));
@@ -43,10 +46,12 @@ export function openOwnCertificateWorker(parts: OwnCertificateParts): Worker {
       return claim === undefined ? [] : db.write((tx) => claimOwn(tx, hostname, claim));
     },
     run: (work) =>
-      askAuthority(parts, work.lease, {
-        work: (account) => renewOrOrder(parts, work, account),
-        onFailure: (error) => saveFailure(parts, work, error),
-      }),
+      runInTurn(turns, undefined, () =>
+        askAuthority(parts, work.lease, {
+          work: (account) => renewOrOrder(parts, work, account),
+          onFailure: (error) => saveFailure(parts, work, error),
+        }),
+      ),
     atOnceMax: 2, // There is only one row. A worker polls again at once if it gets all the rows it asks for, so this one asks for two.
     everyMs: pollEveryMs,
     onError,

@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { startDnsServer, type DnsServer } from "../../../test/support/dns-server.ts";
 import { lookUpFacts } from "./facts.ts";
 import { parseHostname } from "./hostnames.ts";
+import { openBounds } from "../../platform/bounds.ts";
 import { createDns, type Dns } from "./lookup.ts";
 import { ownershipRecordFor } from "../domains/ownership.ts";
 import { verify, type ExpectedDns, type DnsVerdict } from "./verification.ts";
@@ -13,7 +14,7 @@ describe("a check against a real DNS server", () => {
   const platformDomain = "petstore.app";
   before(async () => {
     server = await startDnsServer();
-    dns = createDns({ servers: [server.address], timeoutMs: 1000, tries: 1 });
+    dns = createDns({ servers: [server.address], timeoutMs: 1000, tries: 1 }, openBounds().queue("dns"));
     server.set(platformDomain, "A", ["198.51.100.1"]);
     server.set(platformDomain, "AAAA", ["2001:db8::1"]);
   });

@@ -4,7 +4,10 @@ import { after, before, beforeEach, describe, it, type TestContext } from "node:
 import { decode, encode } from "dns-packet";
 import { startDnsServer, type DnsServer } from "../../../test/support/dns-server.ts";
 import { parseNameserver } from "./dns-query.ts";
+import { openBounds } from "../../platform/bounds.ts";
 import { createDns, type Dns, type LookupType } from "./lookup.ts";
+
+const turns = () => openBounds().queue<number>("dns");
 
 describe("a DNS look-up", () => {
   let server: DnsServer;
@@ -12,8 +15,8 @@ describe("a DNS look-up", () => {
   let impatient: Dns;
   before(async () => {
     server = await startDnsServer();
-    dns = createDns({ servers: [server.address], timeoutMs: 10_000, tries: 1 });
-    impatient = createDns({ servers: [server.address], timeoutMs: 100, tries: 1 });
+    dns = createDns({ servers: [server.address], timeoutMs: 10_000, tries: 1 }, turns());
+    impatient = createDns({ servers: [server.address], timeoutMs: 100, tries: 1 }, turns());
   });
   after(() => server.close());
   beforeEach(() => void (server.asked.length = 0));
@@ -94,7 +97,7 @@ describe("a DNS look-up", () => {
   it("at a closed port is unreachable", async () => {
     const gone = await startDnsServer();
     await gone.close();
-    const nobody = createDns({ servers: [gone.address], timeoutMs: 10_000, tries: 1 });
+    const nobody = createDns({ servers: [gone.address], timeoutMs: 10_000, tries: 1 }, turns());
     assert.deepEqual(await nobody.lookUp("a.test", "A"), { outcome: "failed", reason: "unreachable", server: gone.address });
   });
 
@@ -127,7 +130,7 @@ describe("a DNS look-up", () => {
     broken.fail("mixed.test", "timeout");
     server.set("both.test", "A", ["192.0.2.1"]);
     server.fail("mixed.test", "servfail");
-    const either = createDns({ servers: [broken.address, server.address], timeoutMs: 1000, tries: 2 });
+    const either = createDns({ servers: [broken.address, server.address], timeoutMs: 1000, tries: 2 }, turns());
     assert.equal((await either.lookUp("both.test", "A")).outcome, "records");
     assert.deepEqual(await either.lookUp("mixed.test", "A"), { outcome: "failed", reason: "SERVFAIL", server: server.address });
     assert.equal(broken.asked.filter(({ name }) => name === "mixed.test").length, 2);
@@ -137,13 +140,30 @@ describe("a DNS look-up", () => {
     const slow = await startDnsServer();
     test.after(() => slow.close());
     slow.fail("slow.test", "timeout");
-    const bounded = createDns({ servers: [slow.address], timeoutMs: 500, tries: 1, concurrencyMax: 2, waitingMax: 3 });
+    const bounded = createDns({ servers: [slow.address], timeoutMs: 500, tries: 1 }, openBounds().queue("dns", { max: 2, waitingMax: 3 }));
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => bounded.lookUp("slow.test", "A")));
     const reasons = outcomes.map((one) => (one.outcome === "failed" ? one.reason : one.outcome));
     assert.deepEqual(reasons, ["timeout", "timeout", "timeout", "timeout", "timeout", "busy", "busy", "busy"]);
     assert.equal(slow.asked.length, 5);
     slow.heal("slow.test");
     assert.equal((await bounded.lookUp("slow.test", "A")).outcome, "none");
+  });
+});
+
+describe("look-ups of several accounts", () => {
+  it("take turns: names that never answer delay no other account, and a look-up of none goes first", async (test) => {
+    const slow = await startDnsServer();
+    test.after(() => slow.close());
+    slow.fail("slow.test", "timeout");
+    slow.set("quick.test", "A", ["192.0.2.1"]);
+    const dns = createDns({ servers: [slow.address], timeoutMs: 300, tries: 1 }, openBounds().queue("dns", { max: 3, maxEach: 2 }));
+    const ended: string[] = [];
+    const look = (name: string, asker?: number) =>
+      dns.lookUp(`${name}.test`, "A", asker).then(() => ended.push(`${name} ${asker ?? "none"}`));
+    const hanging = Array.from({ length: 6 }, () => look("slow", 1));
+    await Promise.all([look("quick", 2), look("quick")]);
+    assert.deepEqual(ended.toSorted(), ["quick 2", "quick none"]);
+    await Promise.all(hanging);
   });
 });
 
@@ -156,7 +176,7 @@ describe("an answer that was not asked for", () => {
     });
     await new Promise<void>((listening) => socket.bind(0, "127.0.0.1", listening));
     test.after(() => void socket.close());
-    return createDns({ servers: [`127.0.0.1:${socket.address().port}`], timeoutMs: 10_000, tries: 1 });
+    return createDns({ servers: [`127.0.0.1:${socket.address().port}`], timeoutMs: 10_000, tries: 1 }, turns());
   }
   const answer = (owner: string, data: string) => ({ type: "A" as const, name: owner, ttl: 1, data });
 
@@ -203,5 +223,5 @@ describe("the address of a DNS server", () => {
   for (const [text, host, port] of addresses) it(`may be ${text}`, () => assert.deepEqual(parseNameserver(text), { host, port }));
   for (const text of ["", "dns.example", "192.0.2.1:0", "192.0.2.1:70000", "192.0.2.1:", "[192.0.2.1]:53", "192.0.2.1:53x", "300.1.1.1"])
     it(`may not be "${text}"`, () => assert.throws(() => parseNameserver(text), TypeError));
-  it("is needed", () => assert.throws(() => createDns({ servers: [] }), TypeError));
+  it("is needed", () => assert.throws(() => createDns({ servers: [] }, turns()), TypeError));
 });

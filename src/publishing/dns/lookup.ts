@@ -1,5 +1,5 @@
 import type { DecodedPacket } from "dns-packet";
-import { openFairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
+import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
 import { ask, parseNameserver, type Silence } from "./dns-query.ts";
 
 /** A CAA record as it is on the wire: `tag` and `value` in their original case (RFC 8659 section 4.1). */
@@ -24,35 +24,26 @@ export type FailureReason = Silence | "busy" | (typeof refusals)[number];
 /** `asker`: the account that owns the name. Look-ups of different accounts take turns. */
 export type Dns = { lookUp<Type extends LookupType>(name: string, type: Type, asker?: number): Promise<Lookup<Values[Type]>> };
 
-export type DnsSettings = { servers: string[]; timeoutMs?: number; tries?: number; concurrencyMax?: number; waitingMax?: number };
+export type DnsSettings = { servers: string[]; timeoutMs?: number; tries?: number };
 
 /** Returns a `Dns` that makes all look-ups for one account. */
 export function dnsFor(asker: number, dns: Dns): Dns {
   return { lookUp: (name, type) => dns.lookUp(name, type, asker) };
 }
 
-/** The share of the running and of the waiting look-ups that one account may take. */
-const shareOfOne = 0.75;
-
 const serversMax = 4;
 const refusals = ["FORMERR", "SERVFAIL", "NOTIMP", "REFUSED", "unexpected answer"] as const;
 
 /**
  * Looks up names through recursive servers: asks them in order, `tries` times over, until one answers; uses only the first four. One look-up ends
- * within tries × servers × 2 × `timeoutMs`. At most `concurrencyMax` run and `waitingMax` more wait; further ones fail as `busy`. If the servers of
- * one account's names never answer, only that account is delayed.
+ * within tries × servers × 2 × `timeoutMs`. Those that get no turn fail as `busy`. If the servers of one account's names never answer, only that
+ * account is delayed.
  *
  * Does not use the Resolver of node:dns: it reports neither the server that failed nor the owner of a record, and cannot read every CAA record.
  */
-export function createDns({ servers, timeoutMs = 2000, tries = 2, concurrencyMax = 64, waitingMax = 10_000 }: DnsSettings): Dns {
+export function createDns({ servers, timeoutMs = 2000, tries = 2 }: DnsSettings, turns: FairShare<number>): Dns {
   const nameservers = servers.slice(0, serversMax).map((text) => ({ text, address: parseNameserver(text) }));
   if (nameservers.length === 0) throw new TypeError("there is no DNS server to ask");
-  const turns = openFairShare<number>({
-    max: concurrencyMax,
-    maxEach: Math.ceil(concurrencyMax * shareOfOne),
-    waitingMax,
-    waitingMaxEach: Math.ceil(waitingMax * shareOfOne),
-  });
 
   async function lookUpAnywhere<Type extends LookupType>(name: string, type: Type): Promise<Lookup<Values[Type]>> {
     const failures: Failure[] = [];

@@ -2,8 +2,8 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import type { RowLease, RowLeases } from "../../platform/nodes/row-leases.ts";
-import { createTally } from "../../platform/jobs/tally.ts";
-import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
+import type { FairShare } from "../../platform/jobs/fair-share.ts";
+import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
 import { lockProjectOf } from "../projects/projects.store.ts";
 import { applyCheck, checkDomain, type Checks } from "./checks.ts";
 import { domainChanged } from "./domains.ts";
@@ -13,9 +13,6 @@ import type { StoredDomain } from "./domains.store.ts";
 /** Longer than the slowest look-up. */
 const leaseMs = 5 * 60_000;
 const pollEveryMs = 1_000;
-const atOnceMax = 64;
-/** The most checks of one account at once. An account whose DNS servers never answer cannot delay the others. */
-const atOnceMaxEach = 32;
 
 type ClaimedCheck = StoredDomain & { lease: RowLease };
 
@@ -26,20 +23,12 @@ export function openCheckWorker(parts: {
   checks: Checks;
   announcer: Announcer;
   leases: RowLeases;
+  /** Accounts take turns, so that an account whose DNS servers never answer cannot delay the others. */
+  turns: FairShare<number>;
   verified: () => void;
   onError: (error: unknown) => void;
 }): Worker {
-  const { db, clock, checks, announcer, leases, verified, onError } = parts;
-
-  const running = createTally<number>();
-
-  async function run(domain: ClaimedCheck): Promise<void> {
-    try {
-      await check(domain);
-    } finally {
-      running.take(domain.accountId);
-    }
-  }
+  const { db, clock, checks, announcer, leases, turns, verified, onError } = parts;
 
   async function check(domain: ClaimedCheck): Promise<void> {
     const checked = await checkDomain(checks, db, domain);
@@ -56,17 +45,15 @@ export function openCheckWorker(parts: {
     if (after.status === "verified") verified();
   }
 
-  return openWorker({
-    claim: async (count) => {
+  return openWorkerInTurns({
+    turns,
+    claim: async (share) => {
       const claim = await leases.begin(leaseMs);
       if (claim === undefined) return [];
-      const share = { count, each: atOnceMaxEach, running: running.counts };
       const claimed = await db.write((tx) => claimChecks(tx, share, claim));
-      for (const { accountId } of claimed) running.add(accountId);
       return claimed.map((domain) => ({ ...domain, lease: claim.lease }));
     },
-    run,
-    atOnceMax,
+    run: check,
     everyMs: pollEveryMs,
     onError,
   });

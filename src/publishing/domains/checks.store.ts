@@ -1,25 +1,17 @@
 import sql from "sql-template-tag";
 import type { Transaction } from "../../platform/db/database.ts";
-import { andUncrowded, type ClaimShare } from "../../platform/jobs/worker.ts";
-import { createTally } from "../../platform/jobs/tally.ts";
+import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { claimDue, type StoredDomain } from "./domains.store.ts";
 
-/** Leases domains whose check is due, in rounds that are small enough to take no account over its share. */
-export async function claimChecks(tx: Transaction, { count, each, running }: ClaimShare, by: RowClaim): Promise<StoredDomain[]> {
+/** Leases domains whose check is due, in turns by account. */
+export async function claimChecks(tx: Transaction, share: ClaimShare, by: RowClaim): Promise<StoredDomain[]> {
   await tx.lock("claims of checks");
-  const held = createTally(running);
-  const claimed: StoredDomain[] = [];
-  for (let left = count; left > 0; left = count - claimed.length) {
-    const room = Math.min(left, ...[...held.counts.values()].filter((own) => own < each).map((own) => each - own), each);
-    const due = sql`next_check_at <= ${by.now} AND ${by.isFree(sql`check_lease_until`, sql`check_lease_life`)} ${andUncrowded(sql`account_id`, held.counts, each)}`;
-    const lease = sql`check_lease_until = ${by.lease.until}, check_lease_life = ${by.lease.leaseId}`;
-    const some = await claimDue(tx, due, lease, sql`next_check_at`, room);
-    for (const { accountId } of some) held.add(accountId);
-    claimed.push(...some);
-    if (some.length < room) break;
-  }
-  return claimed;
+  const due = sql`next_check_at <= ${by.now} AND ${by.isFree(sql`check_lease_until`, sql`check_lease_life`)}`;
+  const lease = sql`check_lease_until = ${by.lease.until}, check_lease_life = ${by.lease.leaseId}`;
+  return claimByAccount(share, sql`account_id`, (uncrowded, room) =>
+    claimDue(tx, sql`${due} ${uncrowded}`, lease, sql`next_check_at`, room),
+  );
 }
 
 /** Locks a domain until commit. Returns false if this lease no longer holds its check. */

@@ -1,5 +1,8 @@
 import { constants } from "node:crypto";
+import type { Socket } from "node:net";
 import { createServer, type SecureContext, type Server, type TLSSocket } from "node:tls";
+import { addressName } from "../../platform/addresses.ts";
+import type { Bounds } from "../../platform/bounds.ts";
 import { onePerTurn } from "../../platform/event-loop.ts";
 import { createContexts, secureContext, tlsOptions } from "./contexts.ts";
 import type { EdgeLimits } from "./limits.ts";
@@ -13,6 +16,7 @@ export type TlsParts = {
   certificates: Certificates;
   challenges: Challenges;
   limits: EdgeLimits;
+  bounds: Pick<Bounds, "queue">;
   log: Log;
   /** Called with each secure connection whose name is served; `socket.alpnProtocol` is its protocol. */
   serve(socket: TLSSocket, host: string): void;
@@ -29,7 +33,8 @@ export function createTlsServer(parts: TlsParts): Server {
   const { certificates, limits, log } = parts;
   const contexts = createContexts(certificates, limits.secureContextsMax);
   const challenged = new WeakMap<TLSSocket, SecureContext>();
-  const runInTurn = onePerTurn();
+  const inTurn = onePerTurn(parts.bounds.queue<string>("handshakes", { waitMs: limits.handshakeTimeoutMs }));
+  const runInTurn: RunInTurn = (socket, job) => inTurn(addressName(socket.remoteAddress ?? ""), job, () => socket.destroy());
 
   const server = createServer({
     ...tlsOptions,
@@ -51,9 +56,9 @@ export function createTlsServer(parts: TlsParts): Server {
     },
     SNICallback(this: TLSSocket, name: string, done: (error: Error | null, context?: SecureContext) => void) {
       const context = challenged.get(this) ?? contexts.get(normaliseName(name) ?? "") ?? challengeContext(name);
-      if (!(context instanceof Promise)) return runInTurn(() => done(null, context));
+      if (!(context instanceof Promise)) return runInTurn(this, () => done(null, context));
       context.then(
-        (made) => runInTurn(() => done(null, made)),
+        (made) => runInTurn(this, () => done(null, made)),
         (error: unknown) => {
           log.error({ err: error, host: name }, "a certificate could not be used");
           done(null);
@@ -79,13 +84,15 @@ export function createTlsServer(parts: TlsParts): Server {
   return server;
 }
 
+type RunInTurn = (socket: Socket, job: () => void) => void;
+
 /**
- * Starts or continues one handshake per turn of the event loop. A client may send a hundred requests right after its handshake, so many
+ * Starts or continues one handshake per turn of the event loop, in turns by address. A client may send a hundred requests right after its handshake, so many
  * clients that connect at once would fill a turn, and everything else would wait for all of them.
  */
-function handshakeInTurn(server: Server, runInTurn: (job: () => void) => void): void {
+function handshakeInTurn(server: Server, runInTurn: RunInTurn): void {
   for (const begin of server.listeners("connection")) {
     server.off("connection", begin as () => void);
-    server.on("connection", (socket) => runInTurn(() => socket.destroyed || begin.call(server, socket)));
+    server.on("connection", (socket) => runInTurn(socket, () => socket.destroyed || begin.call(server, socket)));
   }
 }
