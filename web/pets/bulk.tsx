@@ -1,17 +1,14 @@
-import { Button, Group, Progress, Select, TextInput } from "@mantine/core";
-import { useState, type ReactNode } from "react";
-import type { Result } from "../calls/changes.ts";
-import { CategorySelect } from "../categories/category-select.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { ErrorPanel } from "../parts/error-panel.tsx";
-import { wordsOf } from "../parts/explained.ts";
+import { Button } from "@mantine/core";
+import { lazy, Suspense, useState, type ReactNode } from "react";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./bulk.module.css";
-import { petStatuses } from "./search.ts";
-import { kinds, useBulkChange, type BulkValues, type Kind } from "./use-bulk-change.ts";
+import type { Kind } from "./use-bulk-change.ts";
+
+/** Loaded with the first change, because few visits to the page make one. */
+const BulkDialog = lazy(async () => ({ default: (await import("./bulk-dialog.tsx")).BulkDialog }));
 
 const words = texts.store.animals.bulk;
-const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
+const kinds: Kind[] = ["status", "category", "track", "delete"];
 
 type Props = {
   ids: readonly number[];
@@ -48,101 +45,11 @@ export function BulkBar({ ids, all, onAll, isChoosing, onClear }: Props): ReactN
       <Button size="compact-md" variant="subtle" onClick={onClear}>
         {words.clear}
       </Button>
-      {kind && <BulkDialog key={kind} kind={kind} ids={ids} onClose={() => setKind(undefined)} onDone={onClear} />}
-    </section>
-  );
-}
-
-type DialogProps = { kind: Kind; ids: readonly number[]; onClose: () => void; onDone: () => void };
-
-/** Asks for the new values, then shows how far the changes are, which can be stopped, and what stayed as it was. */
-function BulkDialog({ kind, ids, onClose, onDone }: DialogProps): ReactNode {
-  const [values, setValues] = useState<BulkValues>({ status: "available", categoryId: null, stock: "1" });
-  const { isRunning, isStopping, done, error, refused, start, stop, leave } = useBulkChange({ kind, ids, values, onClose, onDone });
-  const [count, doneCount] = [formatNumber(ids.length), formatNumber(done)];
-  if (refused.length > 0) return <Refused results={refused} onClose={onDone} />;
-  const isReady = kind === "category" ? values.categoryId !== null : kind !== "track" || /^\d{1,9}$/.test(values.stock.trim());
-  return (
-    <Dialog title={words.titles[kind](count)} onClose={isRunning ? stop : leave}>
-      <ErrorPanel error={error} />
-      {isRunning && <Running value={(100 * done) / ids.length} text={words.progress(doneCount, count)} />}
-      {!isRunning && done > 0 && <p>{words.interrupted(doneCount, count)}</p>}
-      {!isRunning && done === 0 && (
-        <>
-          <Values kind={kind} values={values} onChange={setValues} />
-          <p>{words.explained[kind]}</p>
-        </>
+      {kind && (
+        <Suspense>
+          <BulkDialog key={kind} kind={kind} ids={ids} onClose={() => setKind(undefined)} onDone={onClear} />
+        </Suspense>
       )}
-      <Group justify="flex-end" gap="xs" mt="lg">
-        <Button variant="default" disabled={isStopping} onClick={isRunning ? stop : leave}>
-          {isRunning ? words.stop : texts.dashboard.cancel}
-        </Button>
-        {!isRunning && (
-          <Button className={kind === "delete" ? styles.danger : undefined} disabled={!isReady} onClick={start}>
-            {done > 0 ? words.goOn : words.titles[kind](count)}
-          </Button>
-        )}
-      </Group>
-    </Dialog>
-  );
-}
-
-function Running({ value, text }: { value: number; text: string }): ReactNode {
-  return (
-    <>
-      <Progress value={value} size="lg" aria-label={words.running} transitionDuration={200} />
-      <output className={styles.progress}>{text}</output>
-    </>
-  );
-}
-
-type ValuesProps = { kind: Kind; values: BulkValues; onChange: (values: BulkValues) => void };
-
-function Values({ kind, values, onChange }: ValuesProps): ReactNode {
-  if (kind === "category")
-    return (
-      <CategorySelect
-        label={texts.store.animals.category}
-        value={values.categoryId}
-        onChange={(categoryId) => onChange({ ...values, categoryId })}
-      />
-    );
-  if (kind === "track")
-    return (
-      <TextInput
-        label={words.units}
-        inputMode="numeric"
-        w={160}
-        value={values.stock}
-        onChange={({ currentTarget }) => onChange({ ...values, stock: currentTarget.value })}
-      />
-    );
-  if (kind === "delete") return null;
-  return (
-    <Select
-      label={texts.store.animals.status}
-      data={statusChoices}
-      value={values.status}
-      onChange={(status) => status && onChange({ ...values, status })}
-      allowDeselect={false}
-    />
-  );
-}
-
-function Refused({ results, onClose }: { results: readonly Result[]; onClose: () => void }): ReactNode {
-  const reasons = Map.groupBy(results, ({ code, message }) => wordsOf(code ?? "", message ?? ""));
-  return (
-    <Dialog title={words.refused(formatNumber(results.length))} onClose={onClose}>
-      <ul>
-        {[...reasons].map(([reason, same]) => (
-          <li key={reason}>
-            {formatNumber(same.length)}: {reason}
-          </li>
-        ))}
-      </ul>
-      <Group justify="flex-end" mt="lg">
-        <Button onClick={onClose}>{texts.dashboard.close}</Button>
-      </Group>
-    </Dialog>
+    </section>
   );
 }

@@ -8,8 +8,7 @@ import { formatNumber, texts } from "../texts/texts.ts";
 import type { PetStatus } from "./search.ts";
 
 const words = texts.store.animals.bulk;
-export const kinds = ["status", "category", "track", "delete"] as const;
-export type Kind = (typeof kinds)[number];
+export type Kind = "status" | "category" | "track" | "delete";
 export type BulkValues = { status: PetStatus; categoryId: string | null; stock: string };
 
 type Options = { kind: Kind; ids: readonly number[]; values: BulkValues; onClose: () => void; onDone: () => void };
@@ -53,7 +52,7 @@ export function useBulkChange({ kind, ids, values, onClose, onDone }: Options) {
   }
 
   function leave(): void {
-    announce((count) => words.stopped(count, formatNumber(ids.length)));
+    announce((count) => words.interrupted(count, formatNumber(ids.length)));
     onClose();
   }
 

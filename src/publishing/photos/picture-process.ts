@@ -44,10 +44,7 @@ for (const body of answer.bodies) if (!process.stdout.write(body)) await once(pr
 process.stdin.unref();
 
 function firstLine(message: string): string {
-  return message
-    .split("\n", 1)[0]!
-    .slice(0, 200)
-    .replace(/[:.]*$/, "");
+  return message.split("\n", 1)[0]!.slice(0, 200).replace(/[:.]$/, "");
 }
 
 type Converted = { head: ProcessAnswer; bodies: Buffer[] };
