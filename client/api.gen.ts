@@ -285,6 +285,8 @@ export type Schemas = {
     records: Schemas["StorageUse"];
     /** The files of the deployments that are kept, unpacked, in bytes. A file that several of them have counts once. Deployments beyond the limit fail or are refused. */
     publishedBytes: Schemas["StorageUse"];
+    /** The events that are kept, in bytes: the text of each, and 256. Beyond the limit the oldest are deleted, those of the audit only for others of the audit. */
+    eventBytes: Schemas["StorageUse"];
     key?: Schemas["KeyStrikes"];
     /** The free units at or below which the stock of a pet is low. */
     lowStock: number;
@@ -330,6 +332,8 @@ export type Schemas = {
     records: Schemas["StorageUse"];
     /** The files of the deployments that are kept, unpacked, in bytes. A file that several of them have counts once. Deployments beyond the limit fail or are refused. */
     publishedBytes: Schemas["StorageUse"];
+    /** The events that are kept, in bytes: the text of each, and 256. Beyond the limit the oldest are deleted, those of the audit only for others of the audit. */
+    eventBytes: Schemas["StorageUse"];
     /** The keys or operations with the most requests, at most 50, those with the most first. Only with `groupBy`. */
     groups?: (Schemas["UsageGroup"])[];
   };

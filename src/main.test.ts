@@ -55,10 +55,13 @@ test("without a server the commands work on the folder, which they make for its 
     "700",
     "--published-bytes",
     "7000000000",
+    "--event-bytes",
+    "70000",
   );
   const { accounts } = await json<{ accounts: object[] }>("accounts", "list");
   const publishedBytes = { limit: 7_000_000_000, used: 0, remaining: 7_000_000_000 };
   assert.partialDeepStrictEqual(accounts, [{ perMinute: 7, records: { limit: 700, used: 0, remaining: 700 }, publishedBytes }]);
+  assert.partialDeepStrictEqual(accounts, [{ eventBytes: { limit: 70_000 } }]);
   await json("accounts", "delete", "1", "--yes");
   assert.deepEqual(await json("accounts", "list"), { accounts: [] });
 });

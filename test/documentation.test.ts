@@ -123,9 +123,9 @@ test("the options of `petstore import` are all in docs/importing.md, and no othe
 test("the plans' limits in the README and the specification are those that the service applies", () => {
   const rows = plans.map((plan) => {
     const { perMinute, perDay } = quotaOf({ plan, perMinute: null, perDay: null });
-    const { records, publishedBytes } = storageLimits({ plan });
-    const mib = publishedBytes / 1_048_576;
-    const figures = [...[perMinute, perDay, records].map(count), mib < 1_024 ? `${mib} MiB` : `${mib / 1_024} GiB`];
+    const { records, publishedBytes, eventBytes } = storageLimits({ plan });
+    const size = (bytes: number): string => (bytes < 1_073_741_824 ? `${bytes / 1_048_576} MiB` : `${bytes / 1_073_741_824} GiB`);
+    const figures = [...[perMinute, perDay, records].map(count), size(publishedBytes), size(eventBytes)];
     return [plan, ...(plan === "enterprise" ? figures.map(() => "as agreed") : figures)];
   });
   assert.deepEqual(tableOf(page("README.md"), "| plan"), rows);

@@ -56,7 +56,14 @@ test("the check of the events finds a changed row, a changed, a missing and a re
   );
   assert.match(vanished ?? "", new RegExp(`order/${order.id} of account ${accountId} is gone`));
 
-  await db.write((tx) => tx.query(sql`DELETE FROM events WHERE ${own} AND position = (SELECT MAX(position) FROM events WHERE ${own})`));
+  const [newest] = await db.query<{ position: number; bytes: number }>(sql`
+    SELECT position, octet_length(text) + 256 AS bytes FROM events WHERE ${own} ORDER BY position DESC LIMIT 1`);
+  await db.write((tx) => tx.query(sql`DELETE FROM events WHERE ${own} AND position = ${newest!.position}`));
+  assert.match(
+    (await check()).faults.join("\n"),
+    new RegExp(`the event log of account ${accountId} has \\d+ bytes and 0 of the audit, and its storage`),
+  );
+  await db.write((tx) => tx.query(sql`UPDATE event_storage SET log_bytes = log_bytes - ${newest!.bytes} WHERE ${own}`));
   assert.match((await check()).faults[0] ?? "", new RegExp(`pet/${gone.id} of account ${accountId} is gone`));
   if (engine !== "postgres") return;
   await db.write((tx) => tx.query(sql`INSERT INTO older_nodes (id, seen_at) VALUES (1, 0)`));

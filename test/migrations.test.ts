@@ -5,6 +5,7 @@ import { plans } from "../src/callers/accounts/accounts.ts";
 import type { Database, Transaction } from "../src/platform/db/database.ts";
 import { migrate, migrationsFor, newMigration } from "../src/platform/db/migrate.ts";
 import { freeFilesOf } from "../src/publishing/projects/deployments.store.ts";
+import { readEventBytes } from "../src/platform/event-storage.ts";
 import { addRecords, readStorage, removeRecords } from "../src/platform/storage-quotas.ts";
 import { openEmpty, openEmptyOn } from "./support/databases.ts";
 
@@ -252,5 +253,42 @@ for (const engine of ["sqlite", "postgres"] as const) {
     assert.equal((await use(1)).used, 120);
     await db.write((tx) => freeFilesOf(tx, 1, 1));
     assert.equal((await use(1)).used, 0);
+  });
+}
+
+for (const engine of ["sqlite", "postgres"] as const) {
+  test(`accounts of an earlier version begin with the bytes of the events that they hold, and keep them even above their limit: ${engine}`, async (t) => {
+    const db = await openEmptyOn(engine, t);
+    const counted = migrationsFor(engine).findIndex(({ name }) => name === "event_storage");
+    await migrate(db, 1, migrationsFor(engine).slice(0, counted));
+    const dayMs = 86_400_000;
+    const events: [account: number, position: number, type: string, at: number, text: string][] = [
+      [1, 1, "key.created", 0, "é"],
+      [1, 3, "key.created", dayMs, "ab"],
+      [1, 4, "key.created", dayMs + 1, "abc"],
+      [1, 5, "pet.created", dayMs, "abcd"],
+      [1, 6, "key.revoked", dayMs, "abcde"],
+      [2, 1, "pet.created", 0, "abcdef"],
+    ];
+    await db.write(async (tx) => {
+      for (const [i, plan] of ["pro", "free", "enterprise"].entries())
+        await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (${i + 1}, 'Shop', ${plan}, 1)`);
+      for (const [account, position, type, at, text] of events)
+        await tx.query(sql`INSERT INTO events (account_id, position, type, at, resource, actor, text, hash)
+          VALUES (${account}, ${position}, ${type}, ${at}, 'pet/1', 'system', ${text}, '')`);
+      await tx.query(sql`INSERT INTO event_starts (account_id, position, previous_hash) VALUES (1, 5, '')`);
+    });
+    await migrate(db, 2);
+    const use = async (id: number) => (await readEventBytes(db, [id]))(id);
+    const mib = 1_048_576;
+    assert.deepEqual(await use(1), { log: 2 * 256 + 9, audit: 3 * 256 + 7, limit: 1_024 * mib });
+    assert.deepEqual(await use(2), { log: 256 + 6, audit: 0, limit: 256 * mib });
+    assert.deepEqual(await use(3), { log: 0, audit: 0, limit: 5 * 1_024 * mib });
+    assert.deepEqual(await db.query(sql`SELECT day, bytes, last_position FROM audit_storage WHERE account_id = 1 ORDER BY day`), [
+      { day: 0, bytes: 256 + 2, last_position: 1 },
+      { day: 1, bytes: 2 * 256 + 5, last_position: 4 },
+    ]);
+    await db.write((tx) => tx.query(sql`UPDATE event_storage SET bytes_max = 100`));
+    assert.equal((await use(1)).limit, 5 * 256 + 16);
   });
 }

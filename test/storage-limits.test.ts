@@ -250,25 +250,26 @@ testOnce(
   "every plan has its limit, an operator may set another on any, and both GET /account and GET /usage show what is stored",
   async () => {
     const mib = 1_048_576;
-    for (const [plan, most, bytes] of [
-      ["free", 25_000, 500 * mib],
-      ["pro", 250_000, 5 * 1_024 * mib],
-      ["business", 5_000_000, 50 * 1_024 * mib],
-      ["enterprise", 5_000_000, 50 * 1_024 * mib],
+    for (const [plan, most, bytes, eventBytes] of [
+      ["free", 25_000, 500 * mib, 256 * mib],
+      ["pro", 250_000, 5 * 1_024 * mib, 1_024 * mib],
+      ["business", 5_000_000, 50 * 1_024 * mib, 5 * 1_024 * mib],
+      ["enterprise", 5_000_000, 50 * 1_024 * mib, 5 * 1_024 * mib],
     ] as const) {
       const { key } = await service.newAccount(plan);
       await newPet(service, (await newCategory(service, "Dogs", key)).id, {}, key);
       const expected = {
         records: { limit: most, used: 2, remaining: most - 2 },
         publishedBytes: { limit: bytes, used: 0, remaining: bytes },
+        eventBytes: { limit: eventBytes },
       };
       assert.partialDeepStrictEqual(await made<object>(service, "GET", "/account", undefined, key), expected);
       assert.partialDeepStrictEqual(await made<object>(service, "GET", "/usage", undefined, key), expected);
     }
     const shop = await openShop(5);
     for (const plan of ["free", "pro", "business", "enterprise"]) {
-      const { account } = await shop.setPlan({ plan, records: 7, publishedBytes: 3_000_000_000 });
-      assert.equal(account.publishedBytes.limit, 3_000_000_000);
+      const { account } = await shop.setPlan({ plan, records: 7, publishedBytes: 3_000_000_000, eventBytes: 4_000_000 });
+      assert.deepEqual([account.publishedBytes.limit, account.eventBytes.limit], [3_000_000_000, 4_000_000]);
       assert.deepEqual(
         [account.records, await shop.records()],
         [

@@ -31,6 +31,7 @@ export const groups: Group[] = [
       "domain-links",
       "domain-ownership",
       "domain-races",
+      "event-storage",
       "events",
       "events-api",
       "events-tampered",

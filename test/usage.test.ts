@@ -15,6 +15,7 @@ type Usage = {
   from: string;
   to: string;
   points: Point[];
+  eventBytes: { limit: number; used: number };
   groups?: (Counts & { keyId?: number; operation?: string; points: Point[] })[];
 };
 
@@ -35,6 +36,8 @@ test("by default requests are shown by hour for 7 days, this one included", asyn
   const { service } = await openScene(t);
   await service.ask("GET", "/pets");
   const usage = await usageOf(service);
+  const { limit, used } = usage.eventBytes;
+  assert.ok(used > 256, "the event of the key");
   assert.deepEqual(usage, {
     interval: "hour",
     from: "2026-06-08T13:00:00Z",
@@ -42,6 +45,7 @@ test("by default requests are shown by hour for 7 days, this one included", asyn
     points: [{ start: "2026-06-15T12:00:00Z", requests: 2, refused: 0, banned: 0 }],
     records: { limit: 5_000_000, used: 0, remaining: 5_000_000 },
     publishedBytes: { limit: 53_687_091_200, used: 0, remaining: 53_687_091_200 },
+    eventBytes: { limit: 5_368_709_120, used, remaining: limit - used },
   });
 });
 

@@ -21,6 +21,7 @@ const terms = {
   perDay: Type.Optional(figure),
   records: Type.Optional(stored),
   publishedBytes: Type.Optional(stored),
+  eventBytes: Type.Optional(stored),
 };
 const accountTerms = { name: Type.String(), ...terms };
 
@@ -45,14 +46,14 @@ export function accountOperations({ db, clock, verifier, announcer, ports }: Par
     }),
 
     /**
-     * Changes a plan, and lists the custom domains that this stops serving. Default of each figure: the plan's. `dryRun`: returns
-     * the same answer and changes nothing.
+     * Changes a plan, and lists the custom domains that this stops serving. Default of each figure: the plan's. The account keeps the
+     * events that it holds, unless `eventBytes` is given. `dryRun`: returns the same answer and changes nothing.
      */
     "accounts.setPlan": operation({ id, ...terms, dryRun: Type.Optional(Type.Boolean()) }, async (input) => {
       const agreed = planTerms(input);
       const set = async (tx: Transaction) => {
         const stopped = paidPlans.has(agreed.plan) ? noNames : await listServedNames(tx, input.id, stoppedMax);
-        const updated = await updatePlan(tx, input.id, agreed, storageLimits(input));
+        const updated = await updatePlan(tx, input.id, agreed, storageLimits(input), input.eventBytes === undefined);
         if (!updated) throw absent("account", input.id);
         const hsts = stopped.count > 0 && sendsHsts(ports) && (await hasNamesWithHsts(tx, updated.id, clock()));
         const account = shownAccount(updated, await readStorage(tx, updated.id));

@@ -101,7 +101,7 @@ test("accounts.create refuses unknown fields and invalid values, and names the f
   await assert.rejects(create({ name: "A", plan: "enterprise", perMinute: 0 }), refused("invalid_request", /^perMinute /));
   await assert.rejects(create({ name: "A", plan: "pro", perDay: 5 }), refused("invalid_request", /enterprise/));
   for (const figure of [-1, 1.5, 2 ** 53, "7"])
-    for (const field of ["records", "publishedBytes"])
+    for (const field of ["records", "publishedBytes", "eventBytes"])
       await assert.rejects(create({ name: "A", plan: "pro", [field]: figure }), refused("invalid_request", RegExp(`^${field} `)));
   await assert.rejects(create([]), refused("invalid_request"));
   assert.deepEqual(await admin["accounts.list"]({}), { accounts: [] });
@@ -115,7 +115,11 @@ test("accounts are listed by id with the limits of their plan, and from any id o
   const records = { limit: 5_000_000, used: 0, remaining: 5_000_000 };
   const publishedBytes = { limit: 53_687_091_200, used: 0, remaining: 53_687_091_200 };
   const limits = { perMinute: 7, perDay: 100_000, records, publishedBytes };
-  assert.deepEqual(accounts[1], { id: 2, name: "B", plan: "enterprise", ...limits, createdAt: "2026-01-01T00:00:00Z" });
+  const eventLimit = 5_368_709_120;
+  const { used } = accounts[1]!.eventBytes;
+  assert.ok(used > 256, "the event of its key");
+  const eventBytes = { limit: eventLimit, used, remaining: eventLimit - used };
+  assert.deepEqual(accounts[1], { id: 2, name: "B", plan: "enterprise", ...limits, eventBytes, createdAt: "2026-01-01T00:00:00Z" });
   assert.deepEqual((await admin["accounts.list"]({ after: 1 })).accounts, accounts.slice(1));
 });
 

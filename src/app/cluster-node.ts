@@ -10,6 +10,8 @@ type NodeCaches = {
   sites: { applyChange(change: Change | undefined): Promise<void>; onLeaseLost(): void };
   /** The delivery of webhooks, which rereads what a change names. */
   webhooks: { applyChange(change: Change | undefined): Promise<void>; onLeaseLost(): void };
+  /** The bounds of the event logs, which change with an account's plan. */
+  logs: { check(accountId: number): void };
 };
 
 export type ClusterNode = {
@@ -29,6 +31,7 @@ export function openClusterNode(
   const applyChange = async (change: Change | undefined): Promise<void> => {
     if (!caches) return;
     forgetIn(caches.keys, change);
+    if (change?.kind === "account") caches.logs.check(Number(change.subject));
     await caches.sites.applyChange(change);
     await caches.webhooks.applyChange(change);
   };

@@ -5,6 +5,7 @@ import { deleteEndedSessions } from "../callers/members/sessions.store.ts";
 import type { Recorder } from "../callers/usage/recorder.ts";
 import { expireUsage } from "../callers/usage/usage.store.ts";
 import { expireEvents } from "../events/log/retention.ts";
+import type { Trimming } from "../events/log/trimming.ts";
 import type { Clock, NowRange } from "../platform/clock.ts";
 import { giveBackFreeSpace } from "../platform/db/batches.ts";
 import type { Database } from "../platform/db/database.ts";
@@ -20,6 +21,7 @@ const usageEveryMs = 5_000;
 const usesEveryMs = 10_000;
 const cleanEveryMs = 60_000;
 const eventsEveryMs = 600_000;
+const trimEveryMs = 1_000;
 const spaceEveryMs = 1_000;
 
 type Parts = {
@@ -31,11 +33,12 @@ type Parts = {
   usage: Recorder;
   counting: LimiterHandle;
   firstStart: FirstStart;
+  trimming: Pick<Trimming, "run">;
   onError: (error: unknown) => void;
 };
 
 /** Starts the service's periodic jobs. */
-export function startJobs({ settings, db, clock, nowRange, verifier, usage, counting, firstStart, onError }: Parts) {
+export function startJobs({ settings, db, clock, nowRange, verifier, usage, counting, firstStart, trimming, onError }: Parts) {
   return [
     repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),
     repeat(usageEveryMs, () => usage.flush(), onError),
@@ -43,6 +46,7 @@ export function startJobs({ settings, db, clock, nowRange, verifier, usage, coun
     repeat(cleanEveryMs, () => forgetOldAnswers(db, nowRange(), settings.answersKeptMs), onError),
     repeat(cleanEveryMs, () => expireUsage(db, clock(), settings.usageDaysKept), onError),
     repeat(eventsEveryMs, () => expireEvents(db, clock(), settings), onError),
+    repeat(trimEveryMs, () => trimming.run(), onError),
     repeat(spaceEveryMs, () => giveBackFreeSpace(db), onError),
     repeat(cleanEveryMs, () => deleteEndedSessions(db, clock()), onError),
     repeat(cleanEveryMs, () => deleteExpiredPending(db, clock()), onError),

@@ -23,6 +23,7 @@ import { connectionLimits, guardConnections, type ConnectionLimits } from "../pl
 import type { Origin } from "../platform/events.ts";
 import type { Database } from "../platform/db/database.ts";
 import type { Feed } from "../events/log/feed.ts";
+import { openTrimming } from "../events/log/trimming.ts";
 import type { App } from "../platform/http/app.ts";
 import { boundRequests, requestLimits, type RequestLimits } from "../platform/http/request-bounds.ts";
 import { repeat } from "../platform/jobs/repeat.ts";
@@ -129,7 +130,8 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const wing = { settings, trustedProxies, db, clock, log, keys: secrets.keys, announcer, node, bounds, connections, onVisit, tracing };
   const publishing = openPublishing(wing);
   const webhooks = openWebhooks({ settings, db, clock, keys: secrets.keys, node, feed, bounds, onError, tracing });
-  callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.engine });
+  const trimming = openTrimming(db, clock, feed);
+  callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.engine, logs: trimming });
   const nowRange = openNowRange(clock, options.timer ?? systemTimer);
   const state: State = { isReady: false, isDraining: false, isRetiring: false, isClosing: false, publishingStarts: undefined, stops: [] };
   const http = { administrationOf, firstStart, publishing, webhooks, bounds, connections, changing, nowRange, feed, state };
@@ -149,7 +151,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   ready.catch(() => undefined); // callers that await `ready` see the error
   if (db.engine === "sqlite") await ready;
   const address = await listen(app, settings);
-  const jobs = startJobs({ settings, db, clock, nowRange, verifier, usage: callers.usage, counting, firstStart, onError });
+  const jobs = startJobs({ settings, db, clock, nowRange, verifier, usage: callers.usage, counting, firstStart, trimming, onError });
   state.stops.push(...jobs.map((job) => () => job.stop()));
   const running = opened.move();
   const parts = { app, db, administration, firstStart, publishing, feed, address, ready };

@@ -1,3 +1,5 @@
+import { eventOverheadBytes } from "../platform/event-storage.ts";
+
 /** A rule of all data: a query that returns the rows that break it, and the fault that describes one of them. */
 export type Rule = { what: string; query: string; say: (row: Record<string, unknown>) => string };
 
@@ -70,6 +72,33 @@ const publishedBytes = (more = ""): Rule => ({
   say: (row) => `${inAccount(row)} has published ${String(row["found"])} bytes, and its storage counts ${String(row["used"])}`,
 });
 
+const bytesOfEvents = `SUM(octet_length(text) + ${eventOverheadBytes})`;
+
+/** The bytes of events are counted: those of each log, and those of the audit that are older, by day and type (specification 8.8). */
+const eventRules: Rule[] = [
+  {
+    what: "the bytes of each event log are counted",
+    query: `SELECT event_storage.account_id, log_bytes, audit_bytes, COALESCE(log.bytes, 0) AS log_found, COALESCE(audit.bytes, 0) AS audit_found
+      FROM event_storage
+      LEFT JOIN (SELECT events.account_id, ${bytesOfEvents} AS bytes FROM events LEFT JOIN event_starts ON event_starts.account_id = events.account_id
+        WHERE events.position >= COALESCE(event_starts.position, 1) GROUP BY events.account_id) AS log ON log.account_id = event_storage.account_id
+      LEFT JOIN (SELECT account_id, SUM(bytes) AS bytes FROM audit_storage GROUP BY account_id) AS audit ON audit.account_id = event_storage.account_id
+      WHERE log_bytes <> COALESCE(log.bytes, 0) OR audit_bytes <> COALESCE(audit.bytes, 0)`,
+    say: (row) =>
+      `the event log of ${inAccount(row)} has ${String(row["log_found"])} bytes and ${String(row["audit_found"])} of the audit, and its storage counts ${String(row["log_bytes"])} and ${String(row["audit_bytes"])}`,
+  },
+  {
+    what: "the events of the audit that are older than the log are counted by day and type",
+    query: `SELECT account_id, day, type, SUM(counted) AS counted, SUM(found) AS found FROM (
+        SELECT account_id, day, type, bytes AS counted, 0 AS found FROM audit_storage UNION ALL
+        SELECT events.account_id, at / 86400000 AS day, type, 0 AS counted, ${bytesOfEvents} AS found
+        FROM event_starts JOIN events ON events.account_id = event_starts.account_id AND events.position < event_starts.position
+        GROUP BY events.account_id, at / 86400000, type) AS each_group GROUP BY account_id, day, type HAVING SUM(counted) <> SUM(found)`,
+    say: (row) =>
+      `${inAccount(row)} has ${String(row["found"])} bytes of old events ${String(row["type"])} of day ${String(row["day"])}, and its storage counts ${String(row["counted"])}`,
+  },
+];
+
 /** References that no foreign key of the schema enforces. */
 const referenceRules: Rule[] = [
   {
@@ -129,6 +158,7 @@ export const rules: { table: string; unless?: string; since?: number; rules: Rul
   { table: "storage_quotas", rules: countRules },
   { table: "storage_quotas", unless: "photo_files", rules: [publishedBytes()] },
   { table: "photo_files", rules: [publishedBytes("UNION ALL SELECT account_id, bytes FROM photo_files")] },
+  { table: "event_storage", rules: eventRules },
   { table: "domains", rules: referenceRules },
 ];
 

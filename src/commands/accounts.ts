@@ -12,6 +12,7 @@ const planOptions: Options = {
   "per-day": { value: "N", about: "requests per day, for enterprise" },
   records: { value: "N", about: "how many pets, categories, open orders and stock entries it may store. Default: the plan's" },
   "published-bytes": { value: "N", about: "how many bytes its published files may take up. Default: the plan's" },
+  "event-bytes": { value: "N", about: "how many bytes its events may take up; the oldest go first. Default: the plan's" },
 };
 
 export const accountsCreate: Command = {
@@ -70,9 +71,13 @@ export const accountsList: Command = {
       a.perDay,
       share(a.records),
       share(a.publishedBytes),
+      share(a.eventBytes),
       a.createdAt,
     ]);
-    return { json, text: columns(["ID", "NAME", "PLAN", "A MINUTE", "A DAY", "RECORDS", "PUBLISHED BYTES", "CREATED"], rows) };
+    return {
+      json,
+      text: columns(["ID", "NAME", "PLAN", "A MINUTE", "A DAY", "RECORDS", "PUBLISHED BYTES", "EVENT BYTES", "CREATED"], rows),
+    };
   },
 };
 
@@ -87,12 +92,14 @@ export const accountsSetPlan: Command = {
   async run({ options, operands }, io) {
     const terms = { id: numeric(operands[0]), ...planTerms(options), dryRun: options["dry-run"] === true };
     const json = await administer(io, "accounts.setPlan", terms);
-    const { id, plan, perMinute, perDay, records, publishedBytes } = json.account;
-    const stored = `${records.limit} records, ${publishedBytes.limit} bytes of published files`;
+    const { id, plan, perMinute, perDay, records, publishedBytes, eventBytes } = json.account;
+    const stored = `${records.limit} records, ${publishedBytes.limit} bytes of published files, ${eventBytes.limit} bytes of events`;
     const lines = [
       `Account ${id} ${json.dryRun ? "would be" : "is"} on ${plan}: ${perMinute} requests a minute, ${perDay} a day, ${stored}.`,
       ...stoppedNames(json),
     ];
+    const excess = eventBytes.used - eventBytes.limit;
+    if (excess > 0) lines.push(`Its oldest events ${json.dryRun ? "would be" : "are being"} deleted: ${excess} bytes.`);
     if (json.warning !== undefined) lines.push(json.warning);
     if (json.dryRun) lines.push("Nothing was changed.");
     return { json, text: lines.join("\n") };
@@ -128,6 +135,7 @@ function planTerms(options: Arguments["options"]) {
     perDay: numeric(options["per-day"]),
     records: numeric(options["records"]),
     publishedBytes: numeric(options["published-bytes"]),
+    eventBytes: numeric(options["event-bytes"]),
   };
 }
 

@@ -1,6 +1,7 @@
 import sql, { join } from "sql-template-tag";
 import { andThen, type Awaitable, type Queryable, type Transaction } from "./db/database.ts";
 import { statement, type Statement } from "./db/statement.ts";
+import { readEventBytes } from "./event-storage.ts";
 import { Problem } from "./problem.ts";
 
 /**
@@ -24,8 +25,8 @@ export type StorageLimits = Record<StorageKind, number>;
 
 export type StorageUse = { limit: number; used: number; remaining: number };
 
-/** What an account stores, by kind. */
-export type Storage = Record<StorageKind, StorageUse>;
+/** What an account stores, by kind. Events beyond the limit displace older ones. */
+export type Storage = Record<StorageKind | "eventBytes", StorageUse>;
 
 /** The name of each kind in the rows, and the number of its stripes: as many as the migrations make. */
 const kinds: Record<StorageKind, { name: string; stripes: number }> = {
@@ -72,9 +73,11 @@ export async function readStorages(db: Queryable, accountIds: readonly number[])
     SELECT account_id, kind, SUM(used) AS used, SUM(used_max) AS used_max FROM storage_quotas
     WHERE account_id IN (${join(accountIds)}) GROUP BY account_id, kind`);
   const uses = new Map(rows.map((row) => [`${row.account_id} ${row.kind}`, useOf(row.used, row.used_max)]));
+  const eventBytesOf = await readEventBytes(db, accountIds);
   return accountIds.map((id) => {
     const [records, publishedBytes] = storageKinds.map((kind) => uses.get(`${id} ${kinds[kind].name}`));
-    return records && publishedBytes && { records, publishedBytes };
+    const { log, audit, limit } = eventBytesOf(id);
+    return records && publishedBytes && { records, publishedBytes, eventBytes: useOf(log + audit, limit) };
   });
 }
 

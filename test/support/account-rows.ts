@@ -16,6 +16,9 @@ export async function fill(db: Database, account: number): Promise<void> {
         VALUES (${account}, ${position}, 'pet.created', 0, 'pet/1', 'key/1', '{}', '')`);
     }
     await tx.query(sql`INSERT INTO event_starts (account_id, position, previous_hash) VALUES (${account}, 1, '')`);
+    await tx.query(
+      sql`INSERT INTO audit_storage (account_id, day, type, bytes, last_position) VALUES (${account}, 0, 'key.created', 300, 0)`,
+    );
     await tx.query(sql`INSERT INTO event_outbox (id, account_id, type, at, resource, actor, head, tail)
       VALUES (${account}, ${account}, 'pet.created', 0, 'pet/1', 'key/1', '', '')`);
     await tx.query(

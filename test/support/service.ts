@@ -31,7 +31,7 @@ export type TestService = Service & {
   /** Another account of its own, with a key of all scopes. */
   newAccount(
     plan?: string,
-    figures?: { perMinute?: number; perDay?: number; records?: number; publishedBytes?: number },
+    figures?: { perMinute?: number; perDay?: number; records?: number; publishedBytes?: number; eventBytes?: number },
   ): Promise<{ id: number; key: string }>;
   dataDir: string;
 };

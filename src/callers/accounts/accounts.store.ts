@@ -2,8 +2,9 @@ import sql, { raw, type Sql } from "sql-template-tag";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { fieldsBefore } from "../../platform/events.ts";
-import { setStorageLimits, type StorageLimits } from "../../platform/storage-quotas.ts";
-import { storageLimits, type Account, type Plan, type PlanTerms } from "./accounts.ts";
+import { setEventBytesMax } from "../../platform/event-storage.ts";
+import { setStorageLimits } from "../../platform/storage-quotas.ts";
+import { storageLimits, type Account, type Plan, type PlanStorage, type PlanTerms } from "./accounts.ts";
 
 const columns = raw("id, name, plan, per_minute, per_day, low_stock, created_at");
 
@@ -13,7 +14,7 @@ export async function insertAccount(
   name: string,
   terms: PlanTerms,
   now: number,
-  storage: StorageLimits = storageLimits(terms),
+  storage: PlanStorage = storageLimits(terms),
 ): Promise<Account> {
   const rows = await tx.query(sql`
     INSERT INTO accounts (id, name, plan, per_minute, per_day, created_at)
@@ -21,6 +22,7 @@ export async function insertAccount(
     RETURNING ${columns}`);
   const account = accountOf(rows[0]!);
   await setStorageLimits(tx, account.id, storage);
+  await setEventBytesMax(tx, account.id, storage.eventBytes);
   return account;
 }
 
@@ -36,12 +38,18 @@ export async function findAccount(db: Queryable, id: number): Promise<Account | 
   return rows[0] && accountOf(rows[0]);
 }
 
-/** Changes an account's plan, and returns the account; undefined if there is none. Default of `storage`: the plan's limits. */
+/**
+ * Changes an account's plan, and returns the account; undefined if there is none.
+ *
+ * @param storage default: the plan's limits
+ * @param keepsEvents whether the account keeps the events that it holds, even above the limit, until they grow old
+ */
 export async function updatePlan(
   tx: Transaction,
   id: number,
   terms: PlanTerms,
-  storage: StorageLimits = storageLimits(terms),
+  storage: PlanStorage = storageLimits(terms),
+  keepsEvents = true,
 ): Promise<Account | undefined> {
   const [before] = await tx.query(sql`SELECT ${columns} FROM accounts WHERE id = ${id}${tx.forUpdate}`);
   const rows = await tx.query(sql`
@@ -49,6 +57,7 @@ export async function updatePlan(
     WHERE id = ${id} RETURNING ${columns}`);
   if (!before || !rows[0]) return undefined;
   await setStorageLimits(tx, id, storage);
+  await setEventBytesMax(tx, id, storage.eventBytes, { keeps: keepsEvents });
   const updated = accountOf(rows[0]);
   recordPlan(tx, accountOf(before), updated);
   return updated;
@@ -89,6 +98,7 @@ const ownedTables = [
   { table: "event_outbox", key: "id" },
   { table: "events", key: "position" },
   { table: "event_starts", key: "position" },
+  { table: "audit_storage", key: "day, type" },
 ];
 
 /**

@@ -42,19 +42,26 @@ export function quotaOf({ plan, perMinute, perDay }: PlanTerms): Quota {
 
 const mib = 1_048_576;
 const gib = 1_024 * mib;
-const businessStorage: StorageLimits = { records: 5_000_000, publishedBytes: 50 * gib };
+/** The most that an account may store. Events beyond their limit displace older ones. */
+export type PlanStorage = StorageLimits & { eventBytes: number };
+
+const businessStorage: PlanStorage = { records: 5_000_000, publishedBytes: 50 * gib, eventBytes: 5 * gib };
 /** The storage limits of each plan (specification 4.8). */
-const planStorage: Record<Plan, StorageLimits> = {
-  free: { records: 25_000, publishedBytes: 500 * mib },
-  pro: { records: 250_000, publishedBytes: 5 * gib },
+const planStorage: Record<Plan, PlanStorage> = {
+  free: { records: 25_000, publishedBytes: 500 * mib, eventBytes: 256 * mib },
+  pro: { records: 250_000, publishedBytes: 5 * gib, eventBytes: gib },
   business: businessStorage,
   enterprise: businessStorage,
 };
 
 /** Returns the storage limits of an account: the figures that an operator set, and the plan's for the others. */
-export function storageLimits(asked: { plan: Plan; records?: number; publishedBytes?: number }): StorageLimits {
-  const { records, publishedBytes } = planStorage[asked.plan];
-  return { records: asked.records ?? records, publishedBytes: asked.publishedBytes ?? publishedBytes };
+export function storageLimits(asked: { plan: Plan } & Partial<PlanStorage>): PlanStorage {
+  const { records, publishedBytes, eventBytes } = planStorage[asked.plan];
+  return {
+    records: asked.records ?? records,
+    publishedBytes: asked.publishedBytes ?? publishedBytes,
+    eventBytes: asked.eventBytes ?? eventBytes,
+  };
 }
 
 /**
@@ -102,9 +109,14 @@ export const storageSchemas = {
     description:
       "The files of the deployments that are kept, unpacked, in bytes. A file that several of them have counts once. Deployments beyond the limit fail or are refused.",
   }),
+  eventBytes: variant(StorageUse, {
+    description:
+      "The events that are kept, in bytes: the text of each, and 256. Beyond the limit the oldest are deleted, those of the audit only for others of the audit.",
+  }),
 };
 
 export const storageExample = {
   records: { limit: 5_000_000, used: 7, remaining: 4_999_993 },
   publishedBytes: { limit: 53_687_091_200, used: 14, remaining: 53_687_091_186 },
+  eventBytes: { limit: 5_368_709_120, used: 8_140, remaining: 5_368_700_980 },
 };

@@ -1,6 +1,7 @@
 import sql, { join } from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
+import { eventBytes } from "../../platform/event-storage.ts";
 import { chained, emptyHead, type ChainedEvent, type Head, type RecordedEvent } from "../../platform/events.ts";
 import { databaseTime } from "../../platform/nodes/nodes.store.ts";
 
@@ -104,8 +105,13 @@ async function insertEvents(tx: Transaction, events: readonly ChainedEvent[]): P
     return { account_id: accountId, request_id: requestId, ...event };
   });
   await tx.query(sql`
-    INSERT INTO events (account_id, position, type, at, resource, actor, request_id, version, text, hash)
-    SELECT account_id, position, type, at, resource, actor, request_id, version, text, hash
-    FROM json_to_recordset(CAST(${JSON.stringify(rows)} AS JSON)) AS chained (account_id BIGINT, position BIGINT, type TEXT, at BIGINT,
-      resource TEXT, actor TEXT, request_id TEXT, version BIGINT, text TEXT, hash TEXT)`);
+    WITH chained AS (
+      SELECT * FROM json_to_recordset(CAST(${JSON.stringify(rows)} AS JSON)) AS chained (account_id BIGINT, position BIGINT, type TEXT, at BIGINT,
+        resource TEXT, actor TEXT, request_id TEXT, version BIGINT, text TEXT, hash TEXT)
+    ), inserted AS (
+      INSERT INTO events (account_id, position, type, at, resource, actor, request_id, version, text, hash)
+      SELECT account_id, position, type, at, resource, actor, request_id, version, text, hash FROM chained
+    )
+    INSERT INTO event_storage (account_id, log_bytes) SELECT account_id, SUM(${eventBytes}) FROM chained GROUP BY account_id ORDER BY account_id
+    ON CONFLICT (account_id) DO UPDATE SET log_bytes = event_storage.log_bytes + excluded.log_bytes`);
 }

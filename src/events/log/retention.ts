@@ -1,12 +1,10 @@
-import sql, { join } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
-import type { Database } from "../../platform/db/database.ts";
-import { auditTypes } from "./audit.ts";
-import { newestEvent } from "./events.store.ts";
+import type { Database, Transaction } from "../../platform/db/database.ts";
+import { dayMs, deleteAudit, lockLog, oldestEvents, oldestOfAudit, passEvents, type SizedEvent } from "./oldest-events.store.ts";
 
-const dayMs = 86_400_000;
-/** The most accounts of one read, and the most events deleted in one transaction. */
-const batchMax = 1_000;
+/** The most accounts of one read. */
+const accountsMax = 1_000;
 
 /** For how many days all events are kept, and for how many those of the audit. */
 export type Retention = { eventDaysKept: number; auditDaysKept: number };
@@ -21,43 +19,50 @@ export async function expireEvents(db: Database, now: number, { eventDaysKept, a
   for (let after = 0; ;) {
     const some = sql`
       SELECT accounts.id, COALESCE(event_starts.position, 1) AS start FROM accounts
-      LEFT JOIN event_starts ON event_starts.account_id = accounts.id WHERE accounts.id > ${after} ORDER BY accounts.id ${limitTo(batchMax)}`;
+      LEFT JOIN event_starts ON event_starts.account_id = accounts.id WHERE accounts.id > ${after} ORDER BY accounts.id ${limitTo(accountsMax)}`;
     const accounts = await db.scan(() => db.query<{ id: number; start: number }>(some));
     for (const { id, start } of accounts) {
-      await expireLog(db, id, start, before);
-      await expireAudit(db, id, auditBefore);
+      const [oldest, next] = await firstTimes(db, id, sql`position >= ${start}`);
+      if (next !== undefined && oldest! < before) await inSteps(db, (tx) => expireLog(tx, id, before));
+      const [oldestOfAll] = await firstTimes(db, id, sql`position < (SELECT position FROM event_starts WHERE account_id = ${id})`);
+      if (oldestOfAll !== undefined && oldestOfAll < auditBefore) await inSteps(db, (tx) => expireAudit(tx, id, auditBefore));
     }
-    if (accounts.length < batchMax) return;
+    if (accounts.length < accountsMax) return;
     after = accounts.at(-1)!.id;
   }
 }
 
-async function expireLog(db: Database, accountId: number, from: number, before: number): Promise<void> {
-  const newest = await newestEvent(db, accountId);
-  for (let start = from; ;) {
-    const next = sql`
-      SELECT position, at, hash FROM events WHERE account_id = ${accountId} AND position >= ${start} AND position < ${newest.position}
-      ORDER BY position ${limitTo(batchMax)}`;
-    const page = await db.scan(() => db.query<{ position: number; at: number; hash: string }>(next));
-    const kept = page.findIndex(({ at }) => at >= before);
-    const last = kept === -1 ? page.at(-1) : page[kept - 1];
-    if (!last) return;
-    await db.write(async (tx) => {
-      await tx.query(sql`
-        INSERT INTO event_starts (account_id, position, previous_hash) VALUES (${accountId}, ${last.position + 1}, ${last.hash})
-        ON CONFLICT (account_id) DO UPDATE SET position = excluded.position, previous_hash = excluded.previous_hash
-        WHERE event_starts.position < excluded.position`);
-      await tx.query(sql`
-        DELETE FROM events WHERE account_id = ${accountId} AND position >= ${start} AND position <= ${last.position}
-          AND type NOT IN (${join(auditTypes)})`);
-    });
-    if (kept !== -1 || page.length < batchMax) return;
-    start = last.position + 1;
-  }
+/** The times of the first two events that fulfil a condition. */
+async function firstTimes(db: Database, accountId: number, where: Sql): Promise<number[]> {
+  const two = sql`SELECT at FROM events WHERE account_id = ${accountId} AND ${where} ORDER BY position LIMIT 2`;
+  const rows = await db.scan(() => db.query<{ at: number }>(two));
+  return rows.map(({ at }) => at);
 }
 
-async function expireAudit(db: Database, accountId: number, before: number): Promise<void> {
-  const old = sql`account_id = ${accountId} AND at < ${before} AND position < (SELECT position FROM event_starts WHERE account_id = ${accountId})`;
-  const [found] = await db.scan(() => db.query(sql`SELECT 1 FROM events WHERE ${old} LIMIT 1`));
-  if (found) await db.write((tx) => tx.query(sql`DELETE FROM events WHERE ${old}`));
+async function inSteps(db: Database, step: (tx: Transaction) => Promise<boolean>): Promise<void> {
+  while (await db.write(step));
+}
+
+/** Returns whether more events may be too old. */
+async function expireLog(tx: Transaction, accountId: number, before: number): Promise<boolean> {
+  const log = await lockLog(tx, accountId);
+  const events = log ? await oldestEvents(tx, log) : [];
+  const old = olderThan(events, before);
+  if (old.length > 0) await passEvents(tx, log!, old, "age");
+  return old.length > 0 && old.length === events.length;
+}
+
+/** Returns whether more events may be too old. */
+async function expireAudit(tx: Transaction, accountId: number, before: number): Promise<boolean> {
+  const log = await lockLog(tx, accountId);
+  const events = log ? await oldestOfAudit(tx, log) : [];
+  const old = olderThan(events, before);
+  if (old.length > 0) await deleteAudit(tx, log!, old, "age");
+  return old.length > 0 && old.length === events.length;
+}
+
+/** The events before the first that is not too old. */
+function olderThan(events: readonly SizedEvent[], before: number): readonly SizedEvent[] {
+  const kept = events.findIndex(({ at }) => at >= before);
+  return kept === -1 ? events : events.slice(0, kept);
 }

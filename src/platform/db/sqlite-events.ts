@@ -1,3 +1,4 @@
+import { bytesOfEvent } from "../event-storage.ts";
 import { emptyHead, hashAfter, type Head, type RecordedEvent } from "../events.ts";
 import { portionsOf, statement, type BoundValue, type Statement } from "./statement.ts";
 import type { Statements } from "./sqlite-statements.ts";
@@ -14,7 +15,9 @@ const findWaiting = statement<[number, string, number, string, string, string | 
   "SELECT account_id, type, at, resource, actor, request_id, version, head, tail FROM event_outbox ORDER BY id",
 );
 const deleteWaiting = statement("DELETE FROM event_outbox");
-const hasOutbox = statement<[number]>("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'event_outbox'");
+const findTable = statement<[number]>("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
+const countBytes = statement("UPDATE event_storage SET log_bytes = log_bytes + ? WHERE account_id = ?");
+const countFirst = statement("INSERT INTO event_storage (log_bytes, account_id) VALUES (?, ?)");
 const inserts = new Map<number, Statement>();
 
 /**
@@ -24,6 +27,7 @@ const inserts = new Map<number, Statement>();
 export function openEventChain(write: Statements) {
   const heads = new Map<number, Head>();
   let isEmptied = false;
+  const counting = openCounting(write);
 
   function headOf(accountId: number): Head {
     const known = heads.get(accountId);
@@ -45,7 +49,7 @@ export function openEventChain(write: Statements) {
 
   return {
     /** Whether events may wait without positions: until the first commit of a database that has the table for them. */
-    mayWait: (): boolean => !isEmptied && write.arrays(hasOutbox, []).length > 0,
+    mayWait: (): boolean => !isEmptied && write.arrays(findTable, ["event_outbox"]).length > 0,
     /** Appends events to the logs of their accounts in the transaction that recorded them, and returns these accounts. Skips accounts that it deleted. */
     append(recorded: readonly RecordedEvent[]): readonly number[] {
       if (heads.size >= headsMax) heads.clear();
@@ -54,12 +58,15 @@ export function openEventChain(write: Statements) {
       for (const [accountId, own] of byAccount) {
         if (write.arrays(findAccount, [accountId]).length === 0) continue;
         let { position, hash } = headOf(accountId);
+        let bytes = 0;
         for (const event of own) {
           position += 1;
           const text = event.head + position + event.tail;
           hash = hashAfter(hash, text);
+          bytes += bytesOfEvent(text);
           rows.push(valuesOf(event, position, text, hash));
         }
+        counting.add(accountId, bytes);
         heads.set(accountId, { position, hash });
       }
       for (const portion of portionsOf(rows, columns.length)) write.run(insertOf(portion.length), portion.flat());
@@ -69,7 +76,21 @@ export function openEventChain(write: Statements) {
     forget(): void {
       heads.clear();
       isEmptied = false;
+      counting.forget();
     },
+  };
+}
+
+/** Counts the bytes of new events. A schema without the table for it is about to be migrated, which counts all events. */
+function openCounting(write: Statements) {
+  let hasTable = false;
+  return {
+    add(accountId: number, bytes: number): void {
+      hasTable ||= write.arrays(findTable, ["event_storage"]).length > 0;
+      if (hasTable && write.run(countBytes, [bytes, accountId]) === 0) write.run(countFirst, [bytes, accountId]);
+    },
+    /** Called when the transaction was rolled back. */
+    forget: () => void (hasTable = false),
   };
 }
 
