@@ -62,7 +62,7 @@ test("the page shows how many strikes a key has, and when a ban ends; axe finds 
 
 test("the page shows storage used and allowed, and a refused addition links to it", async (t) => {
   const { page, account, key } = await openUsage(t, { perDay: 1_000, requests: 1 });
-  const terms = { id: account, plan: "free", records: 4, publishedBytes: 3_000_000 };
+  const terms = { id: account, plan: "free", records: 4, publishedBytes: 3_000_000, eventBytes: 30_000_000 };
   await service.administration["accounts.setPlan"](terms);
   const { id: categoryId } = await newCategory(service, "Dogs", key);
   await newPet(service, categoryId, {}, key);
@@ -76,6 +76,8 @@ test("the page shows storage used and allowed, and a refused addition links to i
   await stored.getByText("2 stored · Animals, categories, open orders and stock counts").waitFor();
   await stored.getByText("1.9 MiB of 2.9 MiB left").waitFor();
   await stored.getByText("1 MiB stored · Everything that your projects keep").waitFor();
+  await stored.getByText("28.6 MiB of 28.6 MiB left").waitFor();
+  await stored.getByText(/^[2-9](?:\.\d)? KiB stored · What changed in your shop, and who did it$/).waitFor();
 
   await service.administration["accounts.setPlan"]({ ...terms, records: 1 });
   await stored.getByText("0 of 1 left").waitFor();

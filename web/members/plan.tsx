@@ -20,6 +20,7 @@ export function Plan(): ReactNode {
           <Fact name={texts.account.perDay} value={formatNumber(data.day.limit)} />
           <Fact name={texts.account.records} value={formatNumber(data.records.limit)} />
           <Fact name={texts.account.publishedFiles} value={formatBytes(data.publishedBytes.limit)} />
+          <Fact name={texts.account.history} value={formatBytes(data.eventBytes.limit)} />
         </dl>
       ) : (
         !error && <Waiting lines={2} />

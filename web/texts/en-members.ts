@@ -17,6 +17,7 @@ export const accountTexts = {
   perDay: "Requests per day",
   records: "Entries",
   publishedFiles: "Published files",
+  history: "History",
 
   membersTitle: "Members",
   membersLead: "The people who sign in to this dashboard. Owners manage access; members work in the store.",

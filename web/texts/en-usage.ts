@@ -1,6 +1,6 @@
 export const usageTexts = {
   page: "Usage",
-  words: ["limits", "requests", "storage", "bans", "charts"],
+  words: ["limits", "requests", "storage", "history", "bans", "charts"],
   lead: "How often your website and other programs have called the shop, and how much is left. What you do in this dashboard does not count.",
   leftTitle: "Requests left",
   minute: "This minute",
@@ -11,11 +11,14 @@ export const usageTexts = {
   resetsNow: "Resets now",
 
   storedTitle: "Storage",
-  storedLead: "When it is full, you cannot add anything. You can still change, fulfil and delete what is there.",
+  storedLead:
+    "When entries or published files are full, you cannot add more. You can still change, fulfil and delete what is there. A full history makes room for what is new.",
   records: "Entries",
   recordsAre: "Animals, categories, open orders and stock counts",
   publishedFiles: "Published files",
   publishedFilesAre: "Everything that your projects keep",
+  history: "History",
+  historyIs: "What changed in your shop, and who did it",
   roomOf: (limit: string) => `of ${limit} left`,
   stored: (used: string) => `${used} stored`,
 

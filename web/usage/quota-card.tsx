@@ -10,13 +10,15 @@ type Props = {
   left: string;
   ofLimit: string;
   usedText: string;
+  /** Whether more is refused at the limit. */
+  refusesMore?: boolean;
   children: ReactNode;
 };
 
 /** How much of a limit is left, as a figure and as a bar. */
-export function QuotaCard({ title, limit, used, left, ofLimit, usedText, children }: Props): ReactNode {
+export function QuotaCard({ title, limit, used, left, ofLimit, usedText, refusesMore = true, children }: Props): ReactNode {
   const part = limit === 0 ? 1 : used / limit;
-  const color = part >= 1 ? "var(--bar-over)" : part >= 0.8 ? "var(--bar-near)" : "var(--bar-fine)";
+  const color = part >= 1 && refusesMore ? "var(--bar-over)" : part >= 0.8 ? "var(--bar-near)" : "var(--bar-fine)";
   return (
     <div className={styles.card}>
       <h3 className={styles.cardTitle}>{title}</h3>

@@ -22,6 +22,9 @@ export function Stored(): ReactNode {
           <StoredCard title={texts.usage.publishedFiles} use={data.publishedBytes} format={formatBytes}>
             {texts.usage.publishedFilesAre}
           </StoredCard>
+          <StoredCard title={texts.usage.history} use={data.eventBytes} format={formatBytes} makesRoom>
+            {texts.usage.historyIs}
+          </StoredCard>
         </div>
       )}
       {!data && !error && <Waiting lines={4} />}
@@ -33,14 +36,17 @@ type StoredCardProps = {
   title: string;
   use: { limit: number; used: number; remaining: number };
   format: (amount: number) => string;
+  /** Whether the oldest makes room for what is new once it is full. */
+  makesRoom?: boolean;
   children: ReactNode;
 };
 
-function StoredCard({ title, use, format, children }: StoredCardProps): ReactNode {
+function StoredCard({ title, use, format, makesRoom = false, children }: StoredCardProps): ReactNode {
   return (
     <QuotaCard
       title={title}
       {...use}
+      refusesMore={!makesRoom}
       left={format(use.remaining)}
       ofLimit={texts.usage.roomOf(format(use.limit))}
       usedText={texts.usage.stored(format(use.used))}
