@@ -10,7 +10,7 @@ import { overloaded } from "./problem.ts";
  * - `caps`: what a client holds for as long as it likes. Beyond a cap the newcomer is refused, or the oldest is closed.
  * - Loops over many rows or bytes, which give the event loop a turn at least every 10 ms (`giveTurn` of `event-loop.ts`).
  *
- * `bounds.test.ts` fails for a shared thing that is in no class.
+ * `shared-things.test.ts` fails for a shared thing that is in no class.
  */
 
 /** Work that takes turns: whose, how many places there are, how much may wait and how long (ms). */
