@@ -97,6 +97,21 @@ test("an address with many TLS connections loses those that have sent no request
     session.destroy();
   }));
 
+test("a handshake waits for none of those that another address has begun", () =>
+  withEdge({}, async (edge) => {
+    const ended: string[] = [];
+    const shake = async (localAddress: string): Promise<void> => {
+      const options = { host: "127.0.0.1", port: edge.addresses.https!.port, servername: host, localAddress };
+      const socket = connectTls({ ...options, ca: edge.certificates.get(host)!.cert });
+      await once(socket, "secureConnect");
+      ended.push(localAddress);
+      socket.destroy();
+    };
+    const crowd = Array.from({ length: 100 }, () => shake("127.0.0.1"));
+    await Promise.all([shake("127.0.0.2"), ...crowd]);
+    assert.ok(ended.indexOf("127.0.0.2") < 50, `it was number ${ended.indexOf("127.0.0.2")}`);
+  }));
+
 test("both listeners count towards the bound of an address", () =>
   withEdge({ connectionsPerAddress: 2 }, async (edge) => {
     const session = await openSession(edge);
