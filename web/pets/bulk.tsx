@@ -1,11 +1,11 @@
 import { Button } from "@mantine/core";
-import { lazy, Suspense, useState, type ReactNode } from "react";
+import { useState, type ReactNode } from "react";
+import { useLater } from "../frame/use-later.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./bulk.module.css";
 import type { Kind } from "./use-bulk-change.ts";
 
-/** Loaded with the first change, because few visits to the page make one. */
-const BulkDialog = lazy(async () => ({ default: (await import("./bulk-dialog.tsx")).BulkDialog }));
+const loadDialog = async () => (await import("./bulk-dialog.tsx")).BulkDialog;
 
 const words = texts.store.animals.bulk;
 const kinds: Kind[] = ["status", "category", "track", "delete"];
@@ -22,6 +22,7 @@ type Props = {
 /** The actions on all chosen pets. */
 export function BulkBar({ ids, all, onAll, isChoosing, onClear }: Props): ReactNode {
   const [kind, setKind] = useState<Kind>();
+  const { code: BulkDialog, loadNow } = useLater("dialog of a change", loadDialog);
   return (
     <section className={styles.bar} aria-label={words.title}>
       <output className={styles.count}>{words.chosen(formatNumber(ids.length))}</output>
@@ -37,7 +38,10 @@ export function BulkBar({ ids, all, onAll, isChoosing, onClear }: Props): ReactN
           size="compact-md"
           variant="default"
           className={one === "delete" ? styles.dangerous : undefined}
-          onClick={() => setKind(one)}
+          onClick={() => {
+            loadNow();
+            setKind(one);
+          }}
         >
           {words.actions[one]}
         </Button>
@@ -45,11 +49,7 @@ export function BulkBar({ ids, all, onAll, isChoosing, onClear }: Props): ReactN
       <Button size="compact-md" variant="subtle" onClick={onClear}>
         {words.clear}
       </Button>
-      {kind && (
-        <Suspense>
-          <BulkDialog key={kind} kind={kind} ids={ids} onClose={() => setKind(undefined)} onDone={onClear} />
-        </Suspense>
-      )}
+      {kind && BulkDialog && <BulkDialog key={kind} kind={kind} ids={ids} onClose={() => setKind(undefined)} onDone={onClear} />}
     </section>
   );
 }
