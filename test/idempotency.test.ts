@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { promisify } from "node:util";
 import sql from "sql-template-tag";
 import { forgetOldAnswers, keepAnswer } from "../src/platform/http/idempotency.store.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import type { Pet } from "./support/models.ts";
-import { startService, type Reply, type TestService } from "./support/service.ts";
+import { openRaw, type RawConnection } from "./support/raw.ts";
+import { startService, testOnce, type Reply, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
+import { until } from "./support/until.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -261,4 +264,35 @@ test("stored responses survive a restart", async (t) => {
   const again = await next.ask("POST", "/categories", { key: earlier.key, body: { name: "A" }, headers });
   await next.close();
   assert.deepEqual([again.status, again.body, isReplay(again)], [201, first.body, true]);
+});
+
+testOnce("a request whose client goes before its write has its turn does nothing, and its key stays free; the same over MCP", async (t) => {
+  const held = Promise.withResolvers<void>();
+  t.after(() => held.resolve());
+  const connections = promisify(shop.app.server.getConnections.bind(shop.app.server));
+  const all = shop.db.load().pool?.connectionsMax ?? 1;
+  const begun = Array.from({ length: all }, () => shop.db.write(() => held.promise));
+  await until(() => shop.db.load().writes >= all);
+  const key = newKey();
+  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "createCategory", arguments: { name: "Gone too" } } };
+  const [earlier, requests] = [await connections(), [] as RawConnection[]];
+  for (const [path, asked, extra] of [
+    ["/v1/categories", { name: "Gone" }, `Idempotency-Key: ${key}\r\n`],
+    ["/mcp", call, ""],
+  ] as const) {
+    const raw = await openRaw(shop.address);
+    const body = JSON.stringify(asked);
+    const head = `Host: localhost\r\nAuthorization: Bearer ${shop.key}\r\n${extra}Content-Type: application/json\r\nContent-Length: ${body.length}`;
+    await raw.write(`POST ${path} HTTP/1.1\r\n${head}\r\n\r\n${body}`);
+    requests.push(raw);
+  }
+  await until(() => shop.db.load().writes >= all + requests.length);
+  for (const raw of requests) raw.close();
+  await until(async () => (await connections()) <= earlier);
+  held.resolve();
+  await Promise.all(begun);
+  const { status, headers } = await post("/categories", { name: "Gone" }, key);
+  assert.deepEqual([status, headers.has("idempotent-replayed")], [201, false]);
+  const { body: categories } = await shop.ask<{ name: string }[]>("GET", "/categories");
+  assert.equal(categories.filter(({ name }) => name.startsWith("Gone")).length, 1);
 });

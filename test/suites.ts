@@ -9,6 +9,7 @@ export const quickSuites: string[] = [
   "cors",
   "dashboard",
   "db.contract",
+  "db.contract-turns",
   "db.contract-values",
   "details",
   "headers",

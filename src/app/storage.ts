@@ -266,6 +266,7 @@ function closedUntil(ready: Promise<void>) {
 
   function database(db: Database): Database {
     const forAccount: Database["forAccount"] = (accountId) => (isReady ? db.forAccount(accountId) : database(db.forAccount(accountId)));
+    const forAddress: Database["forAddress"] = (address) => (isReady ? db.forAddress(address) : database(db.forAddress(address)));
     const rows: Database["rows"] = (statement, values) => {
       requireReady();
       return db.rows(statement, values);
@@ -278,7 +279,7 @@ function closedUntil(ready: Promise<void>) {
       requireReady();
       return db.findAll(...list);
     };
-    const actingAs: Database["actingAs"] = (origin) => (isReady ? db.actingAs(origin) : database(db.actingAs(origin)));
+    const actingAs: Database["actingAs"] = (...acting) => (isReady ? db.actingAs(...acting) : database(db.actingAs(...acting)));
     return {
       ...heartbeat(db),
       scan: (read) => db.scan(read),
@@ -286,6 +287,7 @@ function closedUntil(ready: Promise<void>) {
       find,
       findAll,
       forAccount,
+      forAddress,
       actingAs,
       load: () => db.load(),
       giveBackSpace: async () => isReady && db.giveBackSpace(),

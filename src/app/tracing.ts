@@ -154,7 +154,6 @@ function openExporter({ settings, log }: Pick<Parts, "settings" | "log">) {
   let waiting: Span[] = [];
   let isAway = false;
   const resource = { attributes: [text("service.name", settings.otlpServiceName)] };
-
   const closing = new AbortController();
   let sending: Promise<void> | undefined;
 
@@ -207,7 +206,8 @@ function tracedDatabase(db: Database, measure: Measure): Database {
     findAll: (...list) => measure(db.engine, "query", () => db.findAll(...list)),
     write: (body, options) => measure(db.engine, "transaction", () => db.write(body, options)),
     forAccount: (accountId) => tracedDatabase(db.forAccount(accountId), measure),
-    actingAs: (origin) => tracedDatabase(db.actingAs(origin), measure),
+    forAddress: (address) => tracedDatabase(db.forAddress(address), measure),
+    actingAs: (...acting) => tracedDatabase(db.actingAs(...acting), measure),
   };
 }
 

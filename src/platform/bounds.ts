@@ -26,9 +26,14 @@ type Queue = Required<Pick<ShareLimits, "max" | "waitingMax" | "waitingMaxEach" 
 const again = "Try again in a moment.";
 
 export const queues = {
+  /**
+   * Writes of the embedded database. Their bodies run one after another; the places are for those of one kind that run together. A body that takes
+   * longer than its turn is rolled back if another caller's write waits.
+   */
   writer: {
     by: "account",
-    max: 1,
+    max: 256,
+    maxEach: 256,
     waitingMax: 10_000,
     waitingMaxEach: 5_000,
     waitMs: 3_000,

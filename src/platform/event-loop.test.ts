@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { openBounds } from "./bounds.ts";
 import type { ShareLimits } from "./jobs/fair-share.ts";
-import { onePerTurn, watchEventLoop } from "./event-loop.ts";
+import { onePerTurn, openWorkClock, watchEventLoop } from "./event-loop.ts";
 
 /** Holds up the event loop. */
 function block(ms: number): void {
@@ -69,4 +69,23 @@ test("the next turn goes to the key that has used least, and jobs beyond the bou
   add("b1");
   for (let turn = 0; turn < 6; turn++) await nextTurn();
   assert.deepEqual(seen, ["a1", "no a5", "b1", "a2", "a3", "a4"]);
+});
+
+test("the clocks of work stand still while other work has its turn, which it gives after 10 ms and once for all that ask", async () => {
+  const system = { now: 0, cpu: 0 };
+  const pass = (ms: number): void => void ((system.now += ms), (system.cpu += ms / 2));
+  const work = openWorkClock({ now: () => system.now, cpu: () => system.cpu });
+  pass(9);
+  assert.equal(work.giveTurn(), undefined);
+  pass(1);
+  setImmediate(() => {
+    pass(100);
+    assert.deepEqual([work.now(), work.cpu()], [10, 5]);
+  });
+  const turn = work.giveTurn();
+  assert.ok(turn);
+  assert.equal(work.giveTurn(), turn);
+  await turn;
+  pass(2);
+  assert.deepEqual([work.giveTurn(), work.now(), work.cpu()], [undefined, 12, 6]);
 });

@@ -71,6 +71,48 @@ export function openTurns(now: () => number = () => performance.now()): () => Pr
   return () => (now() - since < turnMs ? undefined : nextTurn().then(() => void (since = now())));
 }
 
+/** Clocks (ms) that are never adjusted: of time, and of the processor time of this thread. */
+export type WorkTimer = { now: () => number; cpu: () => number };
+
+export const systemWorkTimer: WorkTimer = {
+  now: () => performance.now(),
+  cpu() {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1_000;
+  },
+};
+
+/** Measures work that gives other work of the process its turn. Its clocks stand still during those turns. */
+export type WorkClock = WorkTimer & {
+  /** Lets other work have a turn of the event loop if the last turn was over 10 ms ago; otherwise returns undefined. */
+  giveTurn: () => Promise<void> | undefined;
+};
+
+/** Starts the clocks of one piece of work. */
+export function openWorkClock({ now, cpu }: WorkTimer): WorkClock {
+  const takeTurn = openTurns(now);
+  const other = { ms: 0, cpuMs: 0 };
+  let turn: { done: Promise<void>; ms: number; cpuMs: number } | undefined;
+  return {
+    now: () => (turn?.ms ?? now()) - other.ms,
+    cpu: () => (turn?.cpuMs ?? cpu()) - other.cpuMs,
+    giveTurn() {
+      if (turn) return turn.done;
+      const taken = takeTurn();
+      if (!taken) return undefined;
+      const begun = { ms: now(), cpuMs: cpu() };
+      const wait = async (): Promise<void> => {
+        await taken;
+        turn = undefined;
+        other.ms += now() - begun.ms;
+        other.cpuMs += cpu() - begun.cpuMs;
+      };
+      turn = { done: wait(), ...begun };
+      return turn.done;
+    },
+  };
+}
+
 /**
  * Returns a function that runs jobs in the turns of their keys, one in each turn of the event loop: however many arrive at once, other events wait
  * for one job at most. It calls `refused` for a job that gets no turn.

@@ -1,26 +1,31 @@
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import sql from "sql-template-tag";
+import type { Bounds } from "../../src/platform/bounds.ts";
 import type { Database, Transaction } from "../../src/platform/db/database.ts";
 import { openPostgres } from "../../src/platform/db/postgres.ts";
 import { openSqlite } from "../../src/platform/db/sqlite.ts";
+import type { WorkTimer } from "../../src/platform/event-loop.ts";
 import { insertion, lockingStatement, statement } from "../../src/platform/db/statement.ts";
 import { temporaryFolder } from "./folder.ts";
 import { newDatabase } from "./postgres.ts";
 
+/** What tests replace of an engine: its queues, and the clocks that measure bodies. */
+export type EngineOptions = { bounds?: Pick<Bounds, "queue">; timer?: WorkTimer };
+
 /** A place in which a database can be opened repeatedly; it is removed when the test ends. */
-export type Place = { open(): Promise<Database> };
+export type Place = { open(options?: EngineOptions): Promise<Database> };
 
 /** Every engine of the storage port: a line here makes a new engine pass the same tests. */
 export const engines: Record<Database["engine"], (t: TestContext) => Promise<Place>> = {
   sqlite: async (t) => {
     const file = join(temporaryFolder(t), "test.db");
-    return { open: async () => openSqlite(file) };
+    return { open: async (options) => openSqlite(file, options) };
   },
   postgres: async (t) => {
     const { url, drop } = await newDatabase();
     t.after(drop);
-    return { open: async () => openPostgres(url, { onError: () => undefined }) };
+    return { open: async (options) => openPostgres(url, { onError: () => undefined, ...options }) };
   },
 };
 
@@ -36,9 +41,13 @@ export const shelfById = statement<[id: number, label: string, size: number]>("S
 export const lockedShelf = lockingStatement<[size: number]>("SELECT size FROM shelves WHERE id = ?");
 
 /** A new database with two tables, closed when the test ends. */
-export async function openShelves(t: TestContext, engine: Database["engine"]): Promise<{ db: Database; place: Place }> {
+export async function openShelves(
+  t: TestContext,
+  engine: Database["engine"],
+  options?: EngineOptions,
+): Promise<{ db: Database; place: Place }> {
   const place = await engines[engine](t);
-  const db = await place.open();
+  const db = await place.open(options);
   t.after(() => db.close());
   await db.write((tx) => tx.script(schemaFor(engine)));
   return { db, place };

@@ -55,8 +55,8 @@ export interface Transaction extends Queryable {
   /** Locks the name until the transaction ends; returns false without waiting if another transaction has locked it. */
   tryLock(name: string): Promise<boolean>;
   /**
-   * Gives other work of the process a turn if this transaction has held the thread for 10 ms: for loops over many rows. `query` and `change`
-   * begin with it. Does nothing on a server, where each statement waits.
+   * Gives other work of the process a turn if this transaction has held the thread for 10 ms: for loops over many rows. Each statement
+   * begins with it. Does nothing on a server, where each statement waits.
    */
   giveTurn(): Awaitable<void>;
   /**
@@ -75,6 +75,9 @@ export type Together<T> = {
   run: (tx: Transaction, inputs: never[]) => Awaitable<(T | undefined)[]>;
   input: unknown;
 };
+
+/** Whose turns work takes: those of an account, by its id, or those of a caller without one, by its address. */
+export type CallerKey = number | string;
 
 export type WriteOptions<T = unknown> = {
   together?: Together<T> | undefined;
@@ -113,12 +116,20 @@ export interface Database extends Queryable {
    */
   scan<T>(read: () => Awaitable<T>): Promise<T>;
   /**
-   * Returns the same database for the work of one account, which gets at most its share of the connections. Work through
-   * another handle belongs to no account, and never waits behind the accounts' work.
+   * Returns the same database for the work of one account. Callers take turns: the next write is that of the caller that has used least of the
+   * writer lately, or least of the connections, and each gets at most its share of them. Work through a handle of no caller never waits
+   * behind theirs.
    */
   forAccount(accountId: number): Database;
-  /** Returns the same database, whose writes record their events with this origin. Without it they are the system's. */
-  actingAs(origin: Origin): Database;
+  /** The same for a caller without an account. `address` is its `addressName`. */
+  forAddress(address: string): Database;
+  /**
+   * Returns the same database, whose writes record their events with this origin. Without it they are the system's.
+   *
+   * @param isGone whether nobody waits for the outcome of a write any more. A write for which it says so when its turn begins is refused as
+   *   `unavailable`, and does nothing. Default: never
+   */
+  actingAs(origin: Origin, isGone?: () => boolean): Database;
   load(): DatabaseLoad;
   /**
    * Gives some of the free space of the database's file back to the disk, without delaying other writes for more than a few ms. Returns whether

@@ -1,5 +1,5 @@
 import type { Refusal } from "../jobs/fair-share.ts";
-import type { Awaitable, Together, Transaction, WriteOptions } from "./database.ts";
+import type { Awaitable, CallerKey, Together, Transaction, WriteOptions } from "./database.ts";
 import { noConnection } from "./unavailable.ts";
 
 /** How many groups of one kind and account run at the same time, and the most writes of a group. */
@@ -9,7 +9,7 @@ const groupMax = 100;
 const waitingMax = 2_000;
 const waitMs = 5_000;
 
-type Account = number | undefined;
+type Account = CallerKey | undefined;
 type Body = (tx: Transaction) => Awaitable<unknown>;
 type Run = Together<unknown>["run"];
 

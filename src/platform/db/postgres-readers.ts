@@ -4,6 +4,7 @@ import { openConnection, type Rows } from "./postgres-connections.ts";
 import { isOutdated } from "./postgres-errors.ts";
 import type { Statement } from "./postgres-statements.ts";
 import { openHistogram, waitBounds, type Histogram } from "../metrics.ts";
+import type { CallerKey } from "./database.ts";
 import { noConnection } from "./unavailable.ts";
 
 /** Connections for reads. The first is for work without an account, and one account's reads use at most half of them. */
@@ -19,7 +20,7 @@ const waitMs = 5_000;
 const stalledMs = 100;
 
 export type Readers = {
-  read(statement: Statement, account: number | undefined): Promise<Rows>;
+  read(statement: Statement, account: CallerKey | undefined): Promise<Rows>;
   load(): ShareLoad;
   /** How long (s) work waited for a place, if none was free. */
   waits: Histogram;
@@ -39,9 +40,9 @@ export function openReaders(url: string, onError: (error: unknown) => void): Rea
   const readers = Array.from({ length: readersMax }, () => openReader(url, onError));
   const forAccounts = readers.slice(1);
   const waits = openHistogram(waitBounds);
-  const places = openFairShare<number>({ max: readsMax, reserved: readsShared, waitingMax: readsWaitingMax, waitMs });
+  const places = openFairShare<CallerKey>({ max: readsMax, reserved: readsShared, waitingMax: readsWaitingMax, waitMs });
 
-  function readerFor(account: number | undefined): Reader {
+  function readerFor(account: CallerKey | undefined): Reader {
     if (account === undefined) return readers.find(hasRoom) ?? leastBy(readers, (reader) => reader.underWay());
     const own = forAccounts.filter((reader) => reader.accounts.of(account) > 0);
     const allowed = own.length >= readersEach ? own : forAccounts;
@@ -88,7 +89,7 @@ function openReader(url: string, onError: (error: unknown) => void) {
 
   return {
     /** Reads of each account under way on this connection. */
-    accounts: createTally<number>(),
+    accounts: createTally<CallerKey>(),
     underWay: () => underWay,
     isStalled: () => underWay > 0 && performance.now() - movedAt > stalledMs,
     async read(statement: Statement): Promise<Rows> {

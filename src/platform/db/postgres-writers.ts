@@ -3,6 +3,7 @@ import { acquireTimed, openFairShare, release, type ShareLoad } from "../jobs/fa
 import { optionsOf, prepare, serverOf } from "./postgres-connections.ts";
 import { translateConnecting } from "./postgres-errors.ts";
 import { openHistogram, waitBounds, type Histogram } from "../metrics.ts";
+import type { CallerKey } from "./database.ts";
 import { noConnection } from "./unavailable.ts";
 
 /** Connections for transactions, each of which runs one at a time. Two of them are for work without an account. */
@@ -21,7 +22,7 @@ export type Writers = {
    * @param account undefined for work without an account
    * @throws Problem `unavailable`
    */
-  take(account: number | undefined): Promise<{ client: pg.Client; giveBack: (isBroken: boolean) => void }>;
+  take(account: CallerKey | undefined): Promise<{ client: pg.Client; giveBack: (isBroken: boolean) => void }>;
   load(): ShareLoad;
   /** How long (s) work waited for a place, if none was free. */
   waits: Histogram;
@@ -37,7 +38,7 @@ export function openWriters(url: string, onError: (error: unknown) => void): Wri
   pool.on("error", ({ message }) => onError(new Error(`PostgreSQL at ${serverOf(url)}: ${message}`)));
   pool.on("connect", (client) => void client.on("error", () => undefined)); // its statements fail with the same error
   const waits = openHistogram(waitBounds);
-  const places = openFairShare<number>({ max: writersMax, reserved: writersReserved, waitingMax: writesWaitingMax, waitMs });
+  const places = openFairShare<CallerKey>({ max: writersMax, reserved: writersReserved, waitingMax: writesWaitingMax, waitMs });
 
   return {
     load: () => places,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Awaitable, Database, DatabaseLoad, Transaction, WriteOptions } from "./database.ts";
+import type { Awaitable, CallerKey, Database, DatabaseLoad, Transaction, WriteOptions } from "./database.ts";
 import { systemClock, type Clock } from "../clock.ts";
 import { systemOrigin, type Origin } from "../events.ts";
 import { translate } from "./postgres-errors.ts";
@@ -34,7 +34,7 @@ type Engine = {
 };
 
 /** The account whose share of the connections a handle uses, and the origin of its events. */
-type Own = { account: number | undefined; origin: Origin };
+type Own = { account: CallerKey | undefined; origin: Origin };
 
 /**
  * The engine for many nodes: PostgreSQL through `pg`. It connects at the first query, and opens a lost connection again when it
@@ -73,6 +73,7 @@ function handleOf(engine: Engine, own: Own): Database {
     write: (body, options) => write(engine, account, body, { origin, ...options }),
     scan: async (read) => read(),
     forAccount: (accountId) => handleOf(engine, { ...own, account: accountId }),
+    forAddress: (address) => handleOf(engine, { ...own, account: address }),
     actingAs: (other) => handleOf(engine, { ...own, origin: other }),
     giveBackSpace: async () => false, // autovacuum reuses free space
     load: () => loadOf(engine),
@@ -80,7 +81,7 @@ function handleOf(engine: Engine, own: Own): Database {
   };
 }
 
-async function query<R>({ closed, readers }: Engine, account: number | undefined, statement: () => Statement): Promise<R[]> {
+async function query<R>({ closed, readers }: Engine, account: CallerKey | undefined, statement: () => Statement): Promise<R[]> {
   if (closed) throw stopping();
   try {
     return (await readers.read(statement(), account)).rows as R[];
@@ -91,7 +92,7 @@ async function query<R>({ closed, readers }: Engine, account: number | undefined
 
 type Body<T> = (tx: Transaction) => Awaitable<T>;
 
-async function write<T>(engine: Engine, account: number | undefined, body: Body<T>, options: WriteOptions<T> = {}): Promise<T> {
+async function write<T>(engine: Engine, account: CallerKey | undefined, body: Body<T>, options: WriteOptions<T> = {}): Promise<T> {
   if (engine.closed) throw stopping();
   const { together } = options;
   const result = together ? engine.groups.write(account, body, together, options) : runUntilCommitted(engine, account, body, options);
@@ -105,7 +106,7 @@ async function write<T>(engine: Engine, account: number | undefined, body: Body<
 
 async function runUntilCommitted<T>(
   { writers, clock, onEvents }: Engine,
-  account: number | undefined,
+  account: CallerKey | undefined,
   body: Body<T>,
   options: WriteOptions,
 ): Promise<T> {

@@ -50,8 +50,8 @@ export function openEventChain(write: Statements) {
   return {
     /** Whether events may wait without positions: until the first commit of a database that has the table for them. */
     mayWait: (): boolean => !isEmptied && write.arrays(findTable, ["event_outbox"]).length > 0,
-    /** Appends events to the logs of their accounts in the transaction that recorded them, and returns these accounts. Skips accounts that it deleted. */
-    append(recorded: readonly RecordedEvent[]): readonly number[] {
+    /** Appends events to the logs of their accounts in the transaction that recorded them, and returns them by account. Skips accounts that it deleted. */
+    append(recorded: readonly RecordedEvent[]): ReadonlyMap<number, readonly RecordedEvent[]> {
       if (heads.size >= headsMax) heads.clear();
       const rows: BoundValue[][] = [];
       const byAccount = Map.groupBy([...waiting(), ...recorded], ({ accountId }) => accountId);
@@ -70,7 +70,7 @@ export function openEventChain(write: Statements) {
         heads.set(accountId, { position, hash });
       }
       for (const portion of portionsOf(rows, columns.length)) write.run(insertOf(portion.length), portion.flat());
-      return [...byAccount.keys()];
+      return byAccount;
     },
     /** Called when the transaction was rolled back. */
     forget(): void {

@@ -1,7 +1,12 @@
 import type { StatementSync } from "node:sqlite";
+import { queues } from "../bounds.ts";
+import { openWorkClock, type WorkClock, type WorkTimer } from "../event-loop.ts";
 import type { Origin, RecordedEvent } from "../events.ts";
-import type { Awaitable, Together, Transaction } from "./database.ts";
+import { admitNext, vacate, type FairShare } from "../jobs/fair-share.ts";
+import { overloaded } from "../problem.ts";
+import type { Awaitable, CallerKey, Together, Transaction } from "./database.ts";
 import { openTransaction, type Writer } from "./sqlite-transactions.ts";
+import { clientGone } from "./unavailable.ts";
 
 /** A write that waits, and its outcome once it has run. The caller gets the outcome after the commit. */
 export type Job = {
@@ -9,69 +14,130 @@ export type Job = {
   together: Together<unknown> | undefined;
   undoes: boolean;
   origin: Origin;
+  /** Whose turn the job takes. Undefined for work that belongs to no caller. */
+  caller: CallerKey | undefined;
+  /** Whether nobody waits for the outcome any more. */
+  isGone: () => boolean;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
+  /** The processor time that its body has used (ms). */
+  usedMs: number;
   isDone: boolean;
   isRefused: boolean;
   /** The result, or the error if it was refused. */
   outcome: unknown;
 };
 
-type Control = Record<"savepoint" | "release" | "rollbackTo", StatementSync>;
-type Engine = Writer & { control: Control };
+type Control = Record<"begin" | "savepoint" | "release" | "rollbackTo", StatementSync>;
 
-/** The most events of a group that wait in memory. When it is reached, they are appended to their logs before the next job runs. */
-const eventsMax = 1_000;
+/** The queue of writes. A job whose turn begins is put into `admitted`. */
+export type WriteQueue = { turns: FairShare<CallerKey>; admitted: Job[] };
 
-/** The events of the jobs of a group that succeeded, in the order of the jobs. */
-type GroupEvents = RecordedEvent[];
+type Engine = Writer & WriteQueue & { control: Control; timer: WorkTimer };
+
+/** A group takes no more jobs after so many, or after so much work (ms). */
+const groupMax = 256;
+const groupMs = 50;
+/** The processor time that a caller's body may use while another caller waits, and the time that it may take in all (ms). */
+const bodyMs = queues.writer.turnMs;
+const bodyMsMax = 2_000;
+/** The most events of a group that wait in memory, and that are appended to their logs at once. */
+const eventsMax = 250;
+
+/** A group of jobs that run in one transaction. */
+type Group = {
+  engine: Engine;
+  work: WorkClock;
+  /** The events of the jobs that succeeded, in the order of the jobs, until they are appended. */
+  events: RecordedEvent[];
+  append: (events: readonly RecordedEvent[]) => void;
+  onError: (error: unknown) => void;
+};
 
 /**
- * Runs the jobs of a group in one transaction, each in its own savepoint, in their order. Neighbours of one kind run together first, and
- * those that this leaves out run after them. That may change their order, which no caller can notice: none has had an answer yet.
+ * Adds the job whose turn it is to the group, and the jobs of its kind that come next, up to the number of places in the queue. Drops jobs whose
+ * client has gone.
+ */
+export function takeNext({ turns, admitted }: WriteQueue, group: Job[]): void {
+  const from = group.length;
+  while (group.length < groupMax) {
+    const kind = group[from]?.together?.run;
+    if (group.length > from && kind === undefined) return;
+    if (!admitNext(turns, kind)) return;
+    const job = admitted.pop()!;
+    if (job.isGone()) {
+      vacate(turns, job.caller, 0);
+      job.reject(clientGone());
+    } else {
+      group.push(job);
+    }
+  }
+}
+
+/** Takes every job that waits, in the order of their turns, which then wait no more. */
+export function takeAll({ turns, admitted }: WriteQueue): Job[] {
+  const jobs: Job[] = [];
+  while (admitNext(turns)) {
+    const job = admitted.pop()!;
+    vacate(turns, job.caller, 0);
+    jobs.push(job);
+  }
+  return jobs;
+}
+
+/**
+ * Runs the jobs of a group in one transaction, each in its own savepoint, and adds jobs to it in their turn until it has run for 50 ms, or has 256.
+ * Jobs of one kind that follow each other run together first, and those that this leaves out run after them. That may change their order,
+ * which no caller can notice: none has had an answer yet. Gives other work of the process a turn every 10 ms.
  *
+ * @param group the first jobs
  * @param append puts the events of these jobs into the logs of their accounts, within the transaction: at the end, and earlier
  *   whenever many wait, so that a group of large writes does not hold all its events in memory
  * @param onError called with the error of each body that failed
  * @throws if SQLite has rolled back the whole group, as on a full disk
  */
-export async function runJobs(
-  engine: Engine,
-  group: readonly Job[],
-  append: (events: readonly RecordedEvent[]) => void,
-  onError: (error: unknown) => void,
-): Promise<void> {
-  const events: GroupEvents = [];
-  const appendFrom = (count: number): void => {
-    if (events.length >= count) append(events.splice(0));
-  };
+export async function runJobs(engine: Engine, group: Job[], append: Group["append"], onError: Group["onError"]): Promise<void> {
+  const { writer, control, turns } = engine;
+  const context: Group = { engine, work: openWorkClock(engine.timer), events: [], append, onError };
+  const { work, events } = context;
+  const endsAt = work.now() + groupMs;
   for (let from = 0; from < group.length;) {
-    const end = endOfKind(group, from);
-    const neighbours = group.slice(from, end);
-    if (neighbours.length > 1) await runTogether(engine, neighbours, events);
-    appendFrom(eventsMax);
-    for (const job of neighbours) {
-      if (job.isDone) continue;
-      const ran = runAlone(engine, job, events, onError);
-      if (ran) await ran;
-      appendFrom(eventsMax);
+    const neighbours = group.slice(from);
+    from = group.length;
+    try {
+      if (!writer.isTransaction) control.begin.run();
+      await runNeighbours(context, neighbours);
+    } finally {
+      for (const { caller, usedMs } of neighbours) vacate(turns, caller, usedMs);
     }
-    from = end;
+    if (events.length >= eventsMax) await appendAll(context);
+    if (work.now() < endsAt) takeNext(engine, group);
   }
-  appendFrom(1);
+  if (events.length > 0) await appendAll(context);
 }
 
-/** The end of the neighbours that run together with the job at `from`, which may be that job alone. */
-function endOfKind(group: readonly Job[], from: number): number {
-  const kind = group[from]?.together?.run;
-  let end = from + 1;
-  if (kind) while (group[end]?.together?.run === kind) end++;
-  return end;
+async function appendAll({ events, append, work }: Group): Promise<void> {
+  while (events.length > 0) {
+    append(events.splice(0, eventsMax));
+    await work.giveTurn();
+  }
 }
 
-async function runTogether(engine: Engine, jobs: readonly Job[], events: GroupEvents): Promise<void> {
+async function runNeighbours(group: Group, neighbours: readonly Job[]): Promise<void> {
+  if (neighbours.length > 1) await runTogether(group, neighbours);
+  for (const job of neighbours) {
+    if (job.isDone) continue;
+    const ran = runAlone(group, job);
+    if (ran) await ran;
+    const turn = group.work.giveTurn();
+    if (turn) await turn;
+  }
+}
+
+async function runTogether({ engine, work, events }: Group, jobs: readonly Job[]): Promise<void> {
   const { writer, control } = engine;
-  const { tx, end, recorded } = openTransaction(engine, jobs[0]!.origin);
+  const begunAt = work.cpu();
+  const { tx, end, recorded } = openTransaction(engine, jobs[0]!.origin, work.giveTurn);
   control.savepoint.run();
   try {
     const inputs = jobs.map(({ together }) => together!.input as never);
@@ -88,22 +154,21 @@ async function runTogether(engine: Engine, jobs: readonly Job[], events: GroupEv
     control.release.run();
   } finally {
     end();
+    const eachMs = (work.cpu() - begunAt) / jobs.length;
+    for (const job of jobs) job.usedMs += eachMs;
   }
 }
 
 /** Runs a job, at once if its body awaits nothing. */
-function runAlone(engine: Engine, job: Job, events: GroupEvents, onError: (error: unknown) => void): Awaitable<void> {
+function runAlone(group: Group, job: Job): Promise<void> | undefined {
+  const { engine, events, onError } = group;
   const { writer, control, sequences } = engine;
-  const { tx, end, recorded } = openTransaction(engine, job.origin);
+  const time = openBodyTime(group, job);
+  const { tx, end, recorded } = openTransaction(engine, job.origin, time.take);
   const counts = job.undoes ? sequences.counts() : undefined;
-  const keep = (value: unknown): void => {
-    end();
-    control.release.run();
-    for (const event of recorded) events.push(event);
-    job.outcome = value;
-  };
   const undo = (error: unknown): void => {
     end();
+    job.usedMs += time.usedMs();
     if (!writer.isTransaction) throw error; // SQLite rolled back the whole group, as on a full disk
     control.rollbackTo.run();
     control.release.run();
@@ -112,12 +177,62 @@ function runAlone(engine: Engine, job: Job, events: GroupEvents, onError: (error
     job.isRefused = true;
     job.outcome = error;
   };
+  const keep = (value: unknown): void => {
+    const refusal = time.refusal();
+    if (refusal) return undo(refusal); // the body went on after the statement that was refused
+    end();
+    control.release.run();
+    for (const event of recorded) events.push(event);
+    job.usedMs += time.usedMs();
+    job.outcome = value;
+  };
   control.savepoint.run();
   let value: unknown;
   try {
     value = job.body(tx);
   } catch (error) {
-    return undo(error);
+    undo(error);
+    return undefined;
   }
-  return value instanceof Promise ? value.then(keep, undo) : keep(value);
+  if (value instanceof Promise) return value.then(keep, undo);
+  keep(value);
+  return undefined;
+}
+
+/**
+ * The time of one body. Each statement first calls `take`, which gives other work of the process its turn every 10 ms, and refuses the body of a
+ * caller that has used 250 ms of the processor, or has taken two seconds, while another caller waits. A body that delays no caller may take
+ * longer, on a slow machine for example; so may work that belongs to no caller, which is divided into short transactions where it arises
+ * (decision 0102).
+ */
+function openBodyTime({ engine, work }: Group, { caller }: Job) {
+  const { turns } = engine;
+  const begun = { at: work.now(), cpu: work.cpu() };
+  const usedMs = (): number => work.cpu() - begun.cpu;
+  let refusal: Error | undefined;
+
+  function isOver(): boolean {
+    const ms = work.now() - begun.at;
+    if (ms <= bodyMs || caller === undefined) return false;
+    const ofOthers = turns.waiting - waitingOf(turns, caller) - waitingOf(turns, undefined);
+    return ofOthers > 0 && (ms > bodyMsMax || usedMs() > bodyMs);
+  }
+
+  return {
+    usedMs,
+    refusal: () => refusal,
+    take: (): Promise<void> | undefined => {
+      if (refusal === undefined && isOver()) refusal = tookTooLong();
+      if (refusal) throw refusal;
+      return work.giveTurn();
+    },
+  };
+}
+
+function waitingOf({ queues: byCaller }: FairShare<CallerKey>, caller: CallerKey | undefined): number {
+  return byCaller.get(caller)?.length ?? 0;
+}
+
+function tookTooLong(): Error {
+  return overloaded("This change took too long while others waited, so nothing was changed. Try again, in smaller parts if it has many.");
 }

@@ -7,14 +7,15 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { Problem } from "../problem.ts";
 import type { Database } from "./database.ts";
 import { fdatasyncInPool } from "./sqlite-log.ts";
-import { openSqlite } from "./sqlite.ts";
+import { openSqlite, type SqliteOptions } from "./sqlite.ts";
 
 /** A database with one table, whose disk a test may hold up or fail. */
-async function openShelves(t: TestContext) {
+async function openShelves(t: TestContext, options: Pick<SqliteOptions, "timer"> = {}) {
   const disk = { flush: fdatasyncInPool };
   const failures: unknown[] = [];
   const file = join(temporaryFolder(t), "test.db");
-  const db = openSqlite(file, { flush: (descriptor) => disk.flush(descriptor), onFlushFailed: (error) => failures.push(error) });
+  const hooks = { flush: (descriptor: number) => disk.flush(descriptor), onFlushFailed: (error: unknown) => failures.push(error) };
+  const db = openSqlite(file, { ...hooks, ...options });
   t.after(() => db.close());
   await db.write((tx) => tx.script("CREATE TABLE shelves (id INTEGER PRIMARY KEY, label TEXT)"));
   return { db, disk, file, failures };
@@ -67,6 +68,48 @@ test("one page is read in each turn of the event loop, and an account that has r
   assert.ok(order.indexOf("account 2 0") - 10 <= 3, "the other account waits for the page that has its turn");
   const pages = order.slice(0, 10).join();
   assert.doesNotMatch(pages, /account 1 0,account 1 0/, "two pages follow each other without a turn between them");
+});
+
+test("a group of writes ends after 50 ms of work, and other work has a turn every 10 ms, between bodies and within one", async (t) => {
+  const clock = { ms: 0 };
+  const timer = { now: () => clock.ms, cpu: () => clock.ms };
+  const { db, disk } = await openShelves(t, { timer });
+  const [turns, commits]: number[][] = [[], []];
+  const bodies = { turn: 0, commit: 0 };
+  disk.flush = (descriptor) => {
+    commits!.push(bodies.commit);
+    bodies.commit = 0;
+    return fdatasyncInPool(descriptor);
+  };
+  let next = setImmediate(function note() {
+    turns!.push(bodies.turn);
+    bodies.turn = 0;
+    next = setImmediate(note);
+  });
+  t.after(() => clearImmediate(next));
+  const step = (): void => {
+    clock.ms += 4;
+    bodies.turn += 1;
+    bodies.commit += 1;
+  };
+  await Promise.all(
+    Array.from({ length: 60 }, () =>
+      db.write((tx) => {
+        step();
+        return tx.change(sql`INSERT INTO shelves (label) VALUES ('small')`);
+      }),
+    ),
+  );
+  assert.deepEqual(commits, [13, 13, 13, 13, 8]);
+  assert.ok(Math.max(...turns!) <= 4, "3 in a group, and 1 at the end of the group before");
+  turns!.length = 0;
+  await db.write(async (tx) => {
+    for (let i = 0; i < 50; i++) {
+      step();
+      await tx.change(sql`INSERT INTO shelves (label) VALUES ('large')`);
+    }
+  });
+  assert.equal(Math.max(...turns!), 3);
 });
 
 test("once the disk has failed to flush a write, every call is unavailable, the owner is called once, and closing leaves the log unchanged", async (t) => {

@@ -3,35 +3,32 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Sql } from "sql-template-tag";
 import { openBounds, type Bounds } from "../bounds.ts";
 import { systemClock, type Clock } from "../clock.ts";
-import { systemOrigin, type Origin, type RecordedEvent } from "../events.ts";
-import type { Awaitable, Database, Transaction, WriteOptions } from "./database.ts";
+import { systemWorkTimer, type WorkTimer } from "../event-loop.ts";
+import { systemOrigin } from "../events.ts";
+import { runInTurn } from "../jobs/fair-share.ts";
+import { openHistogram } from "../metrics.ts";
+import type { Awaitable, CallerKey, Database } from "./database.ts";
 import { openEventChain } from "./sqlite-events.ts";
-import { fdatasyncInPool, isFailedFlush, openWal, type Flush } from "./sqlite-log.ts";
+import { fdatasyncInPool, openWal, type Flush } from "./sqlite-log.ts";
 import { openRowCache } from "./sqlite-row-cache.ts";
 import { recoverLog } from "./sqlite-recovery.ts";
 import { openSequences } from "./sqlite-sequences.ts";
 import { giveBackPages } from "./sqlite-space.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
-import { runJobs, type Job } from "./sqlite-jobs.ts";
-import { preparedStatements, storageFaultOf, translate, type Statements, type StorageFault } from "./sqlite-statements.ts";
-import { runInTurn, type FairShare } from "../jobs/fair-share.ts";
-import { openHistogram, type Histogram } from "../metrics.ts";
-import { Problem } from "../problem.ts";
-import { stopping, unavailable } from "./unavailable.ts";
+import { preparedStatements, translate, type StorageFault } from "./sqlite-statements.ts";
+import { enqueue, noteFault, prepareControl, refusalOf, type Engine, type Own } from "./sqlite-writer.ts";
 
-/** Writes that may share one commit. */
-const groupMax = 256;
 /** Buckets of the histogram of writes in a commit. */
 const commitBounds = [1, 2, 4, 8, 16, 32, 64, 128];
-/** Writes that may wait. Further ones are refused as `unavailable`. */
-const queueMax = 10_000;
 
 export type SqliteOptions = {
   /** Lets tests delay the disk, or make it fail. */
   flush?: Flush | undefined;
   /** The time of events whose origin has none. Default: the system's clock. */
   clock?: Clock | undefined;
-  /** Where the queue of pages is opened, for its metrics. */
+  /** Measures how long bodies run. Default: the system's clocks. */
+  timer?: WorkTimer | undefined;
+  /** Where the queues of writes and of pages are opened, for their metrics. */
   bounds?: Pick<Bounds, "queue"> | undefined;
   /** Called after each commit that added events, with their accounts. */
   onEvents?: ((accountIds: readonly number[]) => void) | undefined;
@@ -39,32 +36,6 @@ export type SqliteOptions = {
   onFlushFailed?: ((error: unknown) => void) | undefined;
   /** Called with each error that shows a damaged file, or a disk that takes no writes. */
   onFault?: ((fault: StorageFault, error: unknown) => void) | undefined;
-};
-
-type Engine = Required<Omit<SqliteOptions, "bounds">> & {
-  writer: DatabaseSync;
-  reader: DatabaseSync;
-  write: Statements;
-  read: Statements;
-  sequences: ReturnType<typeof openSequences>;
-  snapshot: ReturnType<typeof openSnapshot>;
-  rowCache: ReturnType<typeof openRowCache>;
-  chain: ReturnType<typeof openEventChain>;
-  wal: ReturnType<typeof openWal>;
-  control: ReturnType<typeof prepareControl>;
-  queue: Job[];
-  /** The pages of long reads, by account. */
-  scans: FairShare<number>;
-  commitSizes: Histogram;
-  /** Whether the next commit copies the log into the file, however short it is. */
-  shortens: boolean;
-  draining: Promise<void> | undefined;
-  closed: boolean;
-  closing: Promise<void> | undefined;
-  /** Whether a page was found damaged. From then on nothing is written, because a write could damage more. */
-  isDamaged: boolean;
-  /** The error of the disk, after which nothing is written or read any more. */
-  failure: unknown;
 };
 
 /**
@@ -79,11 +50,8 @@ type Engine = Required<Omit<SqliteOptions, "bounds">> & {
  * @throws DamagedLogError if the last process's log has lost acknowledged transactions
  */
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
-  return handleOf(openEngine(file, options), { account: undefined, origin: systemOrigin });
+  return handleOf(openEngine(file, options), { caller: undefined, origin: systemOrigin, isGone: () => false });
 }
-
-/** The account whose turns a handle takes, and the origin of its events. */
-type Own = { account: number | undefined; origin: Origin };
 
 function handleOf(engine: Engine, own: Own): Database {
   const database: Database = {
@@ -92,17 +60,18 @@ function handleOf(engine: Engine, own: Own): Database {
     rows: (statement, values) => look(engine, () => engine.read.arrays(statement, values)),
     find: (statement, key) => look(engine, () => engine.rowCache.find(statement, key)),
     findAll: (statement, accountId, listing) => look(engine, () => engine.rowCache.findAll(statement, accountId, listing)),
-    write: (body, options = {}) => enqueue(engine, body, options, own.origin),
+    write: (body, options = {}) => enqueue(engine, body, options, own),
     scan: (read) => scan(engine, own, read),
-    forAccount: (account) => handleOf(engine, { ...own, account }),
-    actingAs: (origin) => handleOf(engine, { ...own, origin }),
+    forAccount: (accountId) => handleOf(engine, { ...own, caller: accountId }),
+    forAddress: (address) => handleOf(engine, { ...own, caller: address }),
+    actingAs: (origin, isGone = own.isGone) => handleOf(engine, { ...own, origin, isGone }),
     giveBackSpace: () =>
       database.write(async (tx) => {
         const { isDone, isMore } = await giveBackPages(tx);
         engine.shortens ||= isDone;
         return isMore;
       }),
-    load: () => ({ reads: 0, writes: engine.queue.length, commitSizes: engine.commitSizes }),
+    load: () => ({ reads: 0, writes: engine.turns.inUse + engine.turns.waiting, commitSizes: engine.commitSizes }),
     close: () => (engine.closing ??= close(engine)),
   };
   return database;
@@ -122,8 +91,8 @@ function look<R>(engine: Engine, read: () => R): R {
 }
 
 /** Begins each page in a turn of the event loop of its own: with one place, other work runs between any two pages. */
-function scan<R>({ scans }: Engine, { account }: Own, read: () => Awaitable<R>): Promise<R> {
-  return runInTurn(scans, account, async () => {
+function scan<R>({ scans }: Engine, { caller }: Own, read: () => Awaitable<R>): Promise<R> {
+  return runInTurn(scans, caller, async () => {
     await nextTurn();
     return read();
   });
@@ -131,7 +100,7 @@ function scan<R>({ scans }: Engine, { account }: Own, read: () => Awaitable<R>):
 
 function openEngine(file: string, options: SqliteOptions): Engine {
   const { flush = fdatasyncInPool, onFlushFailed = () => undefined, onFault = () => undefined } = options;
-  const { clock = systemClock, onEvents = () => undefined, bounds = openBounds() } = options;
+  const { clock = systemClock, onEvents = () => undefined, bounds = openBounds(), timer = systemWorkTimer } = options;
   recoverLog(file);
   const writer = connect(file);
   const sequences = openSequences(writer);
@@ -145,8 +114,10 @@ function openEngine(file: string, options: SqliteOptions): Engine {
   const hooks = { flush, onFlushFailed, onFault, clock, onEvents };
   const parts = { writer, reader, write, read, sequences, snapshot, rowCache, chain, wal, control: prepareControl(writer), ...hooks };
   const state = {
-    queue: [],
-    scans: bounds.queue<number>("scans"),
+    turns: bounds.queue<CallerKey>("writer"),
+    admitted: [],
+    scans: bounds.queue<CallerKey>("scans"),
+    timer,
     commitSizes: openHistogram(commitBounds),
     shortens: false,
     draining: undefined,
@@ -156,121 +127,6 @@ function openEngine(file: string, options: SqliteOptions): Engine {
     failure: undefined,
   };
   return { ...parts, ...state };
-}
-
-function prepareControl(writer: DatabaseSync) {
-  return {
-    begin: writer.prepare("BEGIN IMMEDIATE"),
-    commit: writer.prepare("COMMIT"),
-    rollback: writer.prepare("ROLLBACK"),
-    savepoint: writer.prepare("SAVEPOINT job"),
-    release: writer.prepare("RELEASE job"),
-    rollbackTo: writer.prepare("ROLLBACK TO job"),
-  };
-}
-
-function refusalOf({ closed, failure }: Engine): Error | undefined {
-  if (closed) return stopping();
-  return failure === undefined ? undefined : unavailable(failure);
-}
-
-function writeRefusalOf({ isDamaged, queue }: Engine): Error | undefined {
-  if (isDamaged) return unavailable(new Error("the database is damaged, and takes no writes"));
-  return queue.length >= queueMax ? unavailable() : undefined;
-}
-
-type Body<T> = (tx: Transaction) => Awaitable<T>;
-
-function enqueue<T>(engine: Engine, body: Body<T>, options: WriteOptions<T>, own: Origin): Promise<T> {
-  const { together, undoes = false, origin = own } = options;
-  return new Promise<T>((resolve, reject) => {
-    const refusal = refusalOf(engine) ?? writeRefusalOf(engine);
-    if (refusal) return reject(refusal);
-    const ending = { resolve: resolve as Job["resolve"], reject, isDone: false, isRefused: false, outcome: undefined };
-    engine.queue.push({ body, together, undoes, origin, ...ending });
-    engine.draining ??= drain(engine);
-  });
-}
-
-async function drain(engine: Engine): Promise<void> {
-  await new Promise(setImmediate);
-  while (engine.queue.length > 0) {
-    const { queue } = engine;
-    const group = queue.length <= groupMax ? queue : queue.slice(0, groupMax);
-    engine.queue = queue.slice(group.length);
-    await commitGroup(engine, group);
-  }
-  engine.draining = undefined;
-}
-
-/** Never rejects, whatever the file holds: an error here would end the process. */
-async function commitGroup(engine: Engine, group: Job[]): Promise<void> {
-  const { control, sequences, snapshot, chain, wal } = engine;
-  const accountIds = new Set<number>();
-  try {
-    control.begin.run();
-    const append = (events: readonly RecordedEvent[]): void => chain.append(events).forEach((id) => accountIds.add(id));
-    await runJobs(engine, group, append, (error) => noteFault(engine, error));
-    if (chain.mayWait()) append([]);
-    sequences.save();
-    snapshot.open();
-    control.commit.run();
-  } catch (error) {
-    if (isFailedFlush(error)) fail(engine, error);
-    rollBack(engine);
-    chain.forget();
-    for (const job of group) job.reject(noteFault(engine, translate(error)));
-    return;
-  }
-  try {
-    await wal.flush();
-    releaseSnapshot(engine);
-    wal.shorten(engine.shortens);
-    engine.shortens = false;
-  } catch (error) {
-    fail(engine, error);
-    for (const job of group) job.reject(unavailable(error));
-    return;
-  }
-  engine.commitSizes.observe(group.length);
-  for (const { isRefused, outcome, resolve, reject } of group) {
-    if (isRefused) reject(outcome);
-    else resolve(outcome);
-  }
-  if (accountIds.size > 0) engine.onEvents([...accountIds]);
-}
-
-/** Ends the transaction. If even that fails, the next group cannot begin its own, and tries again to end this one. */
-function rollBack(engine: Engine): void {
-  try {
-    if (engine.writer.isTransaction) engine.control.rollback.run();
-  } catch (error) {
-    noteFault(engine, error);
-  }
-}
-
-/** The commit is durable, so a database that cannot be read does not change its outcome. */
-function releaseSnapshot(engine: Engine): void {
-  try {
-    engine.snapshot.release();
-  } catch (error) {
-    noteFault(engine, error);
-  }
-  engine.rowCache.settle();
-}
-
-/** Reports what an error shows about the disk or the file, and returns the error. */
-function noteFault(engine: Engine, error: unknown): unknown {
-  const fault = storageFaultOf(error);
-  if (fault === "damaged") engine.isDamaged = true;
-  if (fault !== undefined) engine.onFault(fault, error instanceof Problem ? error.cause : error);
-  return error;
-}
-
-function fail(engine: Engine, error: unknown): void {
-  engine.failure = error;
-  engine.onFlushFailed(error);
-  for (const job of engine.queue.splice(0)) job.reject(unavailable(error));
 }
 
 async function close(engine: Engine): Promise<void> {

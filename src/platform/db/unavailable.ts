@@ -1,5 +1,5 @@
 import type { Refusal } from "../jobs/fair-share.ts";
-import { Problem } from "../problem.ts";
+import { overloaded, Problem } from "../problem.ts";
 
 /** The refusal of work that the store cannot do now. The cause is only logged. */
 export function unavailable(cause?: unknown): Problem {
@@ -14,4 +14,9 @@ export function noConnection(refusal: Refusal): Problem {
 /** The refusal of work that arrives while the store is closing. */
 export function stopping(): Problem {
   return new Problem("unavailable", "The service is stopping.");
+}
+
+/** The refusal of a write whose client has gone before it began: nobody reads it. */
+export function clientGone(): Problem {
+  return overloaded("The client closed its connection before the change had its turn.");
 }

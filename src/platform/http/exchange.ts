@@ -160,6 +160,11 @@ export function headerLines(headers: Record<string, string>): string {
     .join("");
 }
 
+/** Whether the client has closed the connection, so that it reads no answer. */
+export function isGone({ request }: Exchange): boolean {
+  return request.socket.destroyed;
+}
+
 /** Makes the answer of a request the last one of its connection. */
 export function closeAfter({ response }: Exchange): void {
   response.shouldKeepAlive = false;

@@ -1,3 +1,4 @@
+import { addressName } from "../addresses.ts";
 import type { Clock, NowRange } from "../clock.ts";
 import { andThen, rolledBack, type Awaitable, type Database } from "../db/database.ts";
 import { Problem } from "../problem.ts";
@@ -6,7 +7,7 @@ import { bodyBytesMaxOf, parseJson, streamBody } from "./bodies.ts";
 import { hashOf, idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireAccepted, requireMediaType } from "./negotiation.ts";
 import { originOf, type Caller } from "./caller.ts";
-import { addHeader, clientAddress, type Exchange, type Route, type Surface } from "./exchange.ts";
+import { addHeader, clientAddress, isGone, type Exchange, type Route, type Surface } from "./exchange.ts";
 import {
   readingOf,
   sunsetOf,
@@ -179,10 +180,12 @@ function run<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: Given
   const { db, services } = runtime;
   const { params, query, body, now } = given;
   const { headers } = exchange;
+  const hasGone = (): boolean => isGone(exchange);
   if (operation.handle) {
     const origin = originOf(caller, exchange.id, now);
-    const own = (caller ? db.forAccount(caller.accountId) : db).actingAs(origin);
     const [address, userAgent] = [clientAddress(exchange), headers["user-agent"] ?? ""];
+    const ofCaller = caller ? db.forAccount(caller.accountId) : db.forAddress(addressName(address));
+    const own = ofCaller.actingAs(origin, hasGone);
     const call = { params, query, body, db: own, caller, address, userAgent, cookies: headers.cookie, services, origin, now };
     return operation.handle(call as DashboardCall<S, never>);
   }
@@ -190,10 +193,10 @@ function run<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: Given
   const { accountId, keyId } = caller;
   const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
   const origin = originOf(caller, exchange.id, now);
-  const hasGone = (): boolean => exchange.response.destroyed;
+
   const call = { params, query, body, accountId, keyId, conditions, headers, caller, services, now, origin, hasGone } as Call<S, never>;
   if (operation.read) return operation.read(db.forAccount(accountId), call);
-  const own = db.forAccount(accountId).actingAs(origin);
+  const own = db.forAccount(accountId).actingAs(origin, hasGone);
   if (operation.steps) return operation.steps(stepsOf(compiled, own, accountId, exchange, given), call);
   if (given.isDryRun) return dryRun(compiled, operation, own, call, exchange);
   if (operation.before || operation.finish || given.key !== undefined) return change(compiled, operation, own, call, exchange, given);

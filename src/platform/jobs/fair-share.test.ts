@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
-import { acquire, openFairShare, release, runInTurn, type ShareLimits, slots } from "./fair-share.ts";
+import { acquire, addWaiting, admitNext, openFairShare, release, runInTurn, type ShareLimits, slots, vacate } from "./fair-share.ts";
 
 const longMs = 600_000;
 
@@ -193,4 +193,22 @@ test("a free place goes to the key that has used least lately, and what it used 
   await work("light", 50);
   await Promise.all([work("new", 1), work("light", 1), work("busy", 1)]);
   assert.deepEqual(order, ["light", "new", "busy", "light"]);
+});
+
+test("work that was added waits until it is admitted: by turns, and only of the kind that is asked for", () => {
+  const share = openFairShare<number>({ max: 2, maxEach: 2, waitingMaxEach: 3 }, undefined, () => 0);
+  const outcomes: string[] = [];
+  const add = (key: number, name: string, kind: string) =>
+    addWaiting(share, key, (refusal) => void outcomes.push(refusal === undefined ? name : `${name}: ${refusal}`), kind);
+  for (const name of ["a1", "a2", "a3"]) assert.equal(add(1, name, name === "a2" ? "other" : "order"), undefined);
+  assert.equal(add(1, "a4", "order"), "queue full");
+  add(2, "b1", "order");
+  assert.deepEqual([outcomes, share.inUse, share.waiting, share.refused], [[], 0, 4, 1]);
+  assert.equal(admitNext(share, "other"), false);
+  assert.equal(admitNext(share), true);
+  assert.deepEqual([outcomes, share.inUse, share.waiting], [["a1"], 1, 3]);
+  vacate(share, 1, 5);
+  assert.equal(admitNext(share, "order"), true);
+  assert.equal(admitNext(share, "order"), false);
+  assert.deepEqual([outcomes, share.inUse, share.waiting], [["a1", "b1"], 1, 2]);
 });

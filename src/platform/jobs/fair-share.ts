@@ -34,8 +34,8 @@ export type FairShare<K> = Required<ShareLimits> &
     refusal: (refusal: Refusal) => Error;
   };
 
-/** `settle` is called once: without a refusal when the work gets its place. */
-type Waiting = { settle: (refusal: Refusal | undefined) => void; timer: NodeJS.Timeout | undefined };
+/** `settle` is called once: without a refusal when the work gets its place. Work of one `kind` may be done together. */
+type Waiting = { settle: (refusal: Refusal | undefined) => void; kind: unknown; timer: NodeJS.Timeout | undefined };
 
 /**
  * Shares places between keys, such as accounts or addresses, so that no key keeps the others out.
@@ -62,10 +62,20 @@ const monotonic = (): number => performance.now();
 export function acquire<K>(share: FairShare<K>, key: K | undefined): Refusal | undefined | Promise<Refusal | undefined> {
   if (share.queues.has(key) || !isFree(share, key)) {
     const refusal = roomFor(share, key);
-    return refusal ?? new Promise((settle) => enqueue(share, key, settle));
+    return refusal ?? new Promise((settle) => enqueue(share, key, settle, undefined));
   }
   occupy(share, key);
   return undefined;
+}
+
+/**
+ * Makes work wait for `admitNext` even if a place is free, and calls `settle` once, when the work has a place or is refused: for a caller that
+ * decides when the next work begins. Returns the refusal if too much waits already.
+ */
+export function addWaiting<K>(share: FairShare<K>, key: K | undefined, settle: Waiting["settle"], kind?: unknown): Refusal | undefined {
+  const refusal = roomFor(share, key);
+  if (refusal === undefined) enqueue(share, key, settle, kind);
+  return refusal;
 }
 
 /** Like `acquire`. Calls `onWaited` with the seconds that the work waited, if it had to. */
@@ -134,7 +144,7 @@ export function slots(max: number, queue?: { waitingMax: number; refusal: () => 
 }
 
 /** Gives a place back without passing it on. */
-function vacate<K>(share: FairShare<K>, key: K | undefined, usedMs: number): void {
+export function vacate<K>(share: FairShare<K>, key: K | undefined, usedMs: number): void {
   share.inUse -= 1;
   if (key === undefined) return;
   share.inUseByKeys -= 1;
@@ -142,13 +152,18 @@ function vacate<K>(share: FairShare<K>, key: K | undefined, usedMs: number): voi
   if (usedMs > 0) share.usage.add(key, usedMs);
 }
 
-/** Gives a free place to the work whose turn it is. Returns false if no place is free, or no work waits that may take it. */
-function admitNext<K>(share: FairShare<K>): boolean {
+/**
+ * Gives a free place to the work whose turn it is. Returns false if no place is free, or no work waits that may take it.
+ *
+ * @param kind if the work is of another kind, it keeps its turn, and the function returns false. Default: any
+ */
+export function admitNext<K>(share: FairShare<K>, kind?: unknown): boolean {
   if (share.waiting === 0 || share.inUse >= share.max) return false;
   const key = share.queues.has(undefined) ? undefined : nextKey(share);
   const queue = share.queues.get(key);
   if (queue === undefined) return false;
   const first = queue[0]!;
+  if (kind !== undefined && first.kind !== kind) return false;
   leave(share, key, first);
   passTurn(share, key, queue);
   occupy(share, key);
@@ -206,8 +221,8 @@ function roomFor<K>(share: FairShare<K>, key: K | undefined): Refusal | undefine
   return "queue full";
 }
 
-function enqueue<K>(share: FairShare<K>, key: K | undefined, settle: Waiting["settle"]): void {
-  const one: Waiting = { settle, timer: undefined };
+function enqueue<K>(share: FairShare<K>, key: K | undefined, settle: Waiting["settle"], kind: unknown): void {
+  const one: Waiting = { settle, kind, timer: undefined };
   if (share.waitMs !== Infinity) one.timer = setTimeout(() => refuse(share, key, one, "waited too long"), share.waitMs);
   const queue = share.queues.get(key);
   if (queue) queue.push(one);

@@ -162,13 +162,15 @@ export async function claimFiles(
   });
 }
 
-/** The bytes of the files that only these deployments of the account have, each content once. */
+/**
+ * The bytes of the files that only these deployments of the account have, each content once: where the oldest of them has it. The bound on the
+ * bytes, which every file is within, makes SQLite look up the content: without it, it would read all files of the account for each one.
+ */
 async function bytesOnlyIn(db: Queryable, accountId: number, ids: readonly number[]): Promise<number> {
   const [row] = await db.query<{ bytes: number }>(sql`
-    SELECT COALESCE(SUM(bytes), 0) AS bytes FROM (
-      SELECT DISTINCT hash, bytes FROM files WHERE account_id = ${accountId} AND deployment_id IN (${join(ids)}) AND NOT EXISTS
-        (SELECT 1 FROM files other WHERE other.account_id = ${accountId} AND other.hash = files.hash AND other.deployment_id NOT IN (${join(ids)}))
-    ) AS own`);
+    SELECT COALESCE(SUM(bytes), 0) AS bytes FROM files WHERE account_id = ${accountId} AND deployment_id IN (${join(ids)}) AND NOT EXISTS
+      (SELECT 1 FROM files other WHERE other.account_id = ${accountId} AND other.hash = files.hash AND other.bytes >= 0
+        AND (other.deployment_id < files.deployment_id OR other.deployment_id NOT IN (${join(ids)})))`);
   return Number(row?.bytes);
 }
 
@@ -202,9 +204,12 @@ export async function pruneDeployments(
   kept: number,
 ): Promise<void> {
   const old = await listOld(tx, accountId, projectId, servedId, kept);
-  if (old.length === 0) return;
-  await freeFiles(tx, accountId, old);
-  await tx.query(sql`DELETE FROM deployments WHERE account_id = ${accountId} AND id IN (${join(old)})`);
+  if (old.length > 0) await deleteDeployments(tx, accountId, old);
+}
+
+export async function deleteDeployments(tx: Transaction, accountId: number, ids: readonly number[]): Promise<void> {
+  await freeFiles(tx, accountId, ids);
+  await tx.query(sql`DELETE FROM deployments WHERE account_id = ${accountId} AND id IN (${join(ids)})`);
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   type ProjectNames,
 } from "./projects.ts";
 import {
+  deleteEarlierDeployments,
   deleteProject,
   findProject,
   insertProject,
@@ -139,6 +140,7 @@ export const projectRoutes: Operation<ProjectServices>[] = [
     example: { params: oneParams },
     answers: { 204: deleted("The project was deleted.") },
     problems: ["not_found", "precondition_failed"],
+    before: removeEarlierDeployments,
     write: removeProject,
     finish: (_db, { services }) => services.announcer.waitForAll(),
   }),
@@ -175,6 +177,14 @@ async function changeProject(
   const answered = await answer(tx, services, updated, now);
   if (updated !== project) await services.announcer.publish(tx, projectChanged(accountId, project.id));
   return answered;
+}
+
+/** What makes a project large is deleted before the project, in short transactions. */
+function removeEarlierDeployments(db: Database, call: Call<ProjectServices, OneProject>): Promise<void> {
+  const { accountId, params, conditions, services, now } = call;
+  const check = async (tx: Transaction, project: StoredProject): Promise<void> =>
+    requireConditions(conditions, (await answer(tx, services, project, now)).version);
+  return deleteEarlierDeployments(db, { accountId, projectId: params.projectId }, check);
 }
 
 async function removeProject(tx: Transaction, call: Call<ProjectServices, OneProject>): Promise<Answer> {

@@ -5,7 +5,7 @@ import { breaks, type Database, type Queryable, type Transaction } from "../../p
 import { fieldsBefore, type EventDraft } from "../../platform/events.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { byId, invalidAt, Problem } from "../../platform/problem.ts";
-import { freeFilesOf } from "./deployments.store.ts";
+import { deleteDeployments, freeFilesOf } from "./deployments.store.ts";
 import { isKeptForAnother, keepSlug } from "./freed-slugs.store.ts";
 import { projectsMax } from "./projects.ts";
 
@@ -170,7 +170,49 @@ async function recordRemovedNames(tx: Transaction, { accountId, id: projectId }:
   }
 }
 
-const deletedAtOnce = 20;
+/** About as many files as one transaction frees: 20 ms of the embedded database's writer. */
+const filesAtOnce = 2_000;
+
+/**
+ * Deletes earlier deployments of a project that is about to be deleted, the oldest first, until few files are left: in several transactions, so
+ * that other writes need not wait long. Keeps the deployment that is served.
+ *
+ * @param check runs in each transaction, and throws if the project may not be deleted
+ * @throws Problem `not_found`
+ */
+export async function deleteEarlierDeployments(
+  db: Database,
+  { accountId, projectId }: ProjectOf,
+  check: (tx: Transaction, project: StoredProject) => Promise<void>,
+): Promise<void> {
+  for (let isMore = (await db.scan(() => earlierDeployments(db, { accountId, projectId }, null))).length > 0; isMore;) {
+    isMore = await db.write(async (tx) => {
+      const project = await lockProject(tx, accountId, projectId);
+      await check(tx, project);
+      const some = await earlierDeployments(tx, { accountId, projectId }, project.deploymentId);
+      if (some.length > 0) await deleteDeployments(tx, accountId, some);
+      return some.length > 0;
+    });
+  }
+}
+
+/** The oldest deployments of a project with as many files as one transaction frees; none if the whole project has no more. */
+async function earlierDeployments(db: Queryable, { accountId, projectId }: ProjectOf, servedId: number | null): Promise<number[]> {
+  const rows = await db.query<{ id: number; files: number }>(sql`
+    SELECT id, files FROM deployments WHERE account_id = ${accountId} AND project_id = ${projectId} AND status <> 'queued' ORDER BY id`);
+  let left = rows.reduce((sum, { files }) => sum + files, 0);
+  const end = left - filesAtOnce;
+  const some: number[] = [];
+  for (const { id, files } of rows) {
+    if (left <= filesAtOnce || left <= end) break;
+    if (id === servedId) continue;
+    some.push(id);
+    left -= files;
+  }
+  return some;
+}
+
+const deletedAtOnce = 5;
 
 /** Deletes every project of an account, a few in each transaction, so that other writes need not wait long; `announce` runs at the end of each. */
 export async function deleteProjectsOf(
@@ -180,6 +222,8 @@ export async function deleteProjectsOf(
   announce: (tx: Transaction) => Promise<unknown>,
 ): Promise<void> {
   for (let left = deletedAtOnce; left === deletedAtOnce;) {
+    for (const { id: projectId } of await db.scan(() => listProjects(db, accountId, 0, deletedAtOnce)))
+      await deleteEarlierDeployments(db, { accountId, projectId }, async () => undefined);
     left = await db.write(async (tx) => {
       const some = await listProjects(tx, accountId, 0, deletedAtOnce);
       // Locks all of them before it deletes the first: the lock order is projects, then the account's count of published bytes.
