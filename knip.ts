@@ -15,7 +15,7 @@ const config: KnipConfig = {
         "src/commands/remote.ts!",
         "bin/*.mjs!",
         "client/{index,generate}.ts!",
-        "bench/{bench,api-server,bare-inserts,bare-server,edge/handshakes,open-loop,hostile/probe}.ts",
+        "bench/{bench,api-server,bare-inserts,bare-server,edge/handshakes,open-loop,hostile/{probe,visitor}}.ts",
         "test/support/{global-setup,run-job,untracked-promises}.ts",
         "{src,test}/**/*.test.ts",
       ],

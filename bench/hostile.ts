@@ -8,6 +8,7 @@ import { openScene, type Scene } from "./hostile/scene.ts";
 import { described, findCostliest, openMeter, type Cost } from "./hostile/search.ts";
 import { memoryOfSessions } from "./hostile/sessions.ts";
 import { longestWait } from "./hostile/together.ts";
+import { measureVisits } from "./hostile/visitors.ts";
 
 const generated = 10_000;
 const count = generated.toLocaleString("en");
@@ -53,6 +54,7 @@ export async function* measureHostile(): AsyncGenerator<Figure> {
   }
   yield* measureLongReads();
   yield* measureFloods();
+  yield* measureVisits();
 }
 
 async function costsOfBatches(scene: Scene): Promise<Cost[]> {

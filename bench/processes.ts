@@ -22,6 +22,11 @@ export function spawnServer(command: string[], options: SpawnOptions): ChildProc
   return spawn(...pinned("server", command), options);
 }
 
+/** Starts a load generator, on the core of load generators. */
+export function spawnLoad(command: string[], options: SpawnOptions): ChildProcess {
+  return spawn(...pinned("load", command), options);
+}
+
 /** Runs a load generator on the core of load generators, and returns its output. Ends it after two minutes. */
 export function runLoad(command: string[], env: Record<string, string> = {}): Promise<string> {
   return runOn("load", command, env);
