@@ -49,6 +49,7 @@ export const groups: Group[] = [
       "stock.model",
       "storage-limits",
       "storage-quotas",
+      "storefront-version",
     ],
   },
   {

@@ -167,13 +167,13 @@ async function start(wing: Wing, apiServer: Server): Promise<void> {
 }
 
 /** Finds photos and renders storefronts for the edge. The renderer is loaded for the first page. */
-function openShown({ db, clock }: Wing) {
+function openShown({ db, clock, bounds }: Wing) {
   const load = async (): Promise<RenderStorefront> => {
     const [{ openRenderer }, { openCatalogue }] = await Promise.all([
       import("../publishing/storefront/renderer.ts"),
       import("./storefront.ts"),
     ]);
-    return openRenderer(openCatalogue(db), clock);
+    return openRenderer(openCatalogue(db), clock, bounds);
   };
   let loaded: Promise<RenderStorefront> | undefined;
   const renderStorefront: RenderStorefront = async (...page) => (await (loaded ??= load()))(...page);

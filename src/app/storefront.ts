@@ -1,19 +1,41 @@
 import type { Database } from "../platform/db/database.ts";
-import { newestEvent } from "../events/log/events.store.ts";
+import type { EventType } from "../platform/events.ts";
+import { newestOf } from "../events/log/events.store.ts";
 import type { Catalogue, ShownAnimal } from "../publishing/storefront/catalogue.ts";
 import { listCategories } from "../store/categories/categories.store.ts";
-import { listPets } from "../store/pets/pet-lists.store.ts";
+import { listPets, newestPetIds } from "../store/pets/pet-lists.store.ts";
 import type { Pet } from "../store/pets/pets.ts";
 import { findPet } from "../store/pets/pets.store.ts";
 import { findProfile, findProfiles, type StoredProfile } from "../store/profiles/profiles.store.ts";
 
 const categoriesMax = 1_000;
+/** Identifiers in one step of a long read. */
+const idsAtOnce = 500;
+/** The events of what a storefront shows. A change of an animal's status by orders or stock is a `pet.updated`. */
+const visible: EventType[] = [
+  "pet.created",
+  "pet.updated",
+  "pet.deleted",
+  "pet.profile_updated",
+  "category.created",
+  "category.updated",
+  "category.deleted",
+];
 const unsold: Pet["status"][] = ["available", "pending"];
 
 /** Reads the catalogue of an account for its storefronts. */
 export function openCatalogue(db: Database): Catalogue {
+  /** The reads of versions that have not been answered: a server answers many visitors of an account with one. */
+  const reading = new Map<number, Promise<string>>();
+  const readVersion = async (accountId: number): Promise<string> => `${await newestOf(db.forAccount(accountId), accountId, visible)}`;
   return {
-    version: async (accountId) => `${(await newestEvent(db, accountId)).position}`,
+    version(accountId) {
+      const running = reading.get(accountId);
+      if (running !== undefined) return running;
+      const read = readVersion(accountId).finally(() => reading.delete(accountId));
+      reading.set(accountId, read);
+      return read;
+    },
     async categories(accountId) {
       const all = await listCategories(db.forAccount(accountId), accountId, {}, 0, categoriesMax);
       return all.map(({ id, name }) => ({ id, name })).toSorted((a, b) => a.name.localeCompare(b.name, "en"));
@@ -36,8 +58,15 @@ export function openCatalogue(db: Database): Catalogue {
       return found && shown(found.pet, await findProfile(own, accountId, id));
     },
     async newest(accountId, limit) {
-      const pets = await listPets(db.forAccount(accountId), accountId, { status: unsold, sort: "-id" }, undefined, limit);
-      return pets.map(({ id }) => id);
+      const own = db.forAccount(accountId);
+      const ids: number[] = [];
+      for (let isMore = true; isMore;) {
+        const wanted = Math.min(idsAtOnce, limit - ids.length);
+        const page = await own.scan(() => newestPetIds(own, accountId, unsold, ids.at(-1), wanted));
+        ids.push(...page);
+        isMore = page.length === wanted && ids.length < limit;
+      }
+      return ids;
     },
   };
 }

@@ -1,4 +1,35 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
+import { hasAddress, type AddressList } from "./parse.ts";
+
+/**
+ * The client's address: the socket's, or the farthest one that trusted proxies name in `X-Forwarded-For`. An entry that is not an address
+ * counts as the address of the proxy that added it.
+ */
+export function clientAddressOf(
+  remoteAddress: string | undefined,
+  forwarded: string | undefined,
+  proxies: AddressList | undefined,
+): string {
+  const chain = forwardedChain(remoteAddress, forwarded, proxies);
+  return chain.length === 1 ? chain[0]! : (chain.map(forwardedAddress).findLast((address) => address !== undefined) ?? chain[0]!);
+}
+
+/** The socket's address, and after it those that trusted proxies name, the farthest one last, as they wrote them. */
+export function forwardedChain(remoteAddress = "unknown", forwarded: string | undefined, proxies: AddressList | undefined): string[] {
+  const addresses = [remoteAddress];
+  if (proxies === undefined || forwarded === undefined) return addresses;
+  const named = forwarded
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+  while (named.length > 0 && isTrusted(addresses.at(-1)!, proxies)) addresses.push(named.pop()!);
+  return addresses;
+}
+
+function isTrusted(entry: string, proxies: AddressList): boolean {
+  const address = forwardedAddress(entry);
+  return address !== undefined && hasAddress(proxies, address);
+}
 
 /**
  * Returns the address of an entry of `X-Forwarded-For`, which some proxies write with a port or in brackets: `192.0.2.1:4711`,

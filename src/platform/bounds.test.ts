@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { caps, openBounds, queues } from "./bounds.ts";
+import { caps, openBounds } from "./bounds.ts";
+import { queues } from "./queues.ts";
 
 test("every queue bounds its places, one turn, what waits in all and for each key, and the wait", () => {
   for (const [name, { by: _by, busy, ...bounds }] of Object.entries(queues)) {

@@ -1,213 +1,19 @@
 import { openFairShare, type FairShare, type ShareLimits } from "./jobs/fair-share.ts";
 import { turnMetrics, type OpenedQueue } from "./jobs/turn-metrics.ts";
+import { siteAndAddress } from "./jobs/key-parts.ts";
 import type { Metric } from "./metrics.ts";
 import { overloaded } from "./problem.ts";
+import { queues, type QueueName } from "./queues.ts";
 
 /*
  * The list of what accounts and visitors share, in three classes (specification 4.9, decision 0094):
  *
- * - `queues`: work that waits for its turn in the one scheduler, `jobs/fair-share.ts`.
+ * - `queues` of `queues.ts`: work that waits for its turn in the one scheduler, `jobs/fair-share.ts`.
  * - `caps`: what a client holds for as long as it likes. Beyond a cap the newcomer is refused, or the oldest is closed.
  * - Loops over many rows or bytes, which give the event loop a turn at least every 10 ms (`giveTurn` of `event-loop.ts`).
  *
  * `shared-things.test.ts` fails for a shared thing that is in no class.
  */
-
-/** Work that takes turns: whose, how many places there are, how much may wait and how long (ms). */
-type Queue = Required<Pick<ShareLimits, "max" | "waitingMax" | "waitingMaxEach" | "waitMs">> &
-  Pick<ShareLimits, "maxEach" | "reserved"> & {
-    by: "account" | "site" | "site and address" | "address" | "member or address";
-    /** The longest that one piece of work keeps its place (ms). The work enforces it. */
-    turnMs: number;
-    /** The message for work that gets no place. */
-    busy: string;
-  };
-
-const again = "Try again in a moment.";
-
-export const queues = {
-  /**
-   * Writes of the embedded database. Their bodies run one after another; the places are for those of one kind that run together. A body that takes
-   * longer than its turn is rolled back if another caller's write waits.
-   */
-  writer: {
-    by: "account",
-    max: 256,
-    maxEach: 256,
-    waitingMax: 10_000,
-    waitingMaxEach: 5_000,
-    waitMs: 3_000,
-    turnMs: 250,
-    busy: `Too many changes wait to be written. ${again}`,
-  },
-  /**
-   * Pages of reads of many rows: exports, event streams that catch up, sitemaps, long lists. An embedded read keeps the event loop, so there
-   * is one place. All streams and long polls of an account may wait at the same time, because one event wakes them all.
-   */
-  scans: {
-    by: "account",
-    max: 1,
-    waitingMax: 10_000,
-    waitingMaxEach: 200,
-    waitMs: 3_000,
-    turnMs: 10,
-    busy: `Too many long reads run at once. ${again}`,
-  },
-  exports: {
-    by: "account",
-    max: 100,
-    maxEach: 2,
-    waitingMax: 0,
-    waitingMaxEach: 0,
-    waitMs: 3_000,
-    turnMs: 600_000,
-    busy: "Two exports of this account are running, or too many of all accounts. Try again when one of them has ended.",
-  },
-  /** Uploads wait as rows in the database, at most 20 of an account: one is claimed when it has a place here. */
-  unpacking: {
-    by: "account",
-    max: 4,
-    maxEach: 1,
-    waitingMax: 0,
-    waitingMaxEach: 0,
-    waitMs: 3_000,
-    turnMs: 300_000,
-    busy: `Too many uploads are unpacked at once. ${again}`,
-  },
-  /** Files of uploads, on half of the threads that also read files. The size of a file bounds its turn. An upload has two here at once. */
-  compressing: {
-    by: "account",
-    max: 2,
-    maxEach: 2,
-    waitingMax: 16,
-    waitingMaxEach: 4,
-    waitMs: 300_000,
-    turnMs: 60_000,
-    busy: `Too many files are compressed at once. ${again}`,
-  },
-  /** Claims of published files, which are not made while unused files are removed. */
-  content_changes: {
-    by: "account",
-    max: 1,
-    maxEach: 1,
-    waitingMax: 1_000,
-    waitingMaxEach: 100,
-    waitMs: 60_000,
-    turnMs: 10_000,
-    busy: `Too many published files change at once. ${again}`,
-  },
-  /** Published files that a node fetches from the database. */
-  content_fetches: {
-    by: "site",
-    max: 8,
-    waitingMax: 1_000,
-    waitingMaxEach: 500,
-    waitMs: 30_000,
-    turnMs: 30_000,
-    busy: `Too many published files are fetched at once. ${again}`,
-  },
-  pictures: {
-    by: "account",
-    max: 1,
-    waitingMax: 100,
-    waitingMaxEach: 2,
-    /** As long as a turn: however large the photos of one account are, those of the others are not refused. */
-    waitMs: 60_000,
-    /** Elapsed. A picture may use 5 s of CPU time, for which a low-priority process waits on a busy machine. */
-    turnMs: 60_000,
-    busy: `Too many photos are processed at once. ${again}`,
-  },
-  rendering: {
-    by: "site and address",
-    max: 4,
-    waitingMax: 500,
-    waitingMaxEach: 50,
-    waitMs: 3_000,
-    turnMs: 1_000,
-    busy: `Too many pages are rendered at once. ${again}`,
-  },
-  dns: {
-    by: "account",
-    max: 64,
-    maxEach: 48,
-    waitingMax: 10_000,
-    waitingMaxEach: 7_500,
-    waitMs: 120_000,
-    turnMs: 32_000,
-    busy: `Too many names are looked up at once. ${again}`,
-  },
-  deliveries: {
-    by: "account",
-    max: 256,
-    waitingMax: 40_000,
-    waitingMaxEach: 1_000,
-    waitMs: 60_000,
-    turnMs: 10_000,
-    busy: "Too many messages to webhook endpoints wait to be sent.",
-  },
-  /** Messages to endpoints whose last attempt failed, so that endpoints that hang cannot use up all places. */
-  failing_deliveries: {
-    by: "account",
-    max: 128,
-    waitingMax: 40_000,
-    waitingMaxEach: 1_000,
-    waitMs: 600_000,
-    turnMs: 10_000,
-    busy: "Too many messages to failing webhook endpoints wait to be sent.",
-  },
-  /** Requests of known callers, until they are answered. Event streams and long polls, which may last longer, have caps. */
-  requests: {
-    by: "account",
-    max: 20_000,
-    maxEach: 1_000,
-    waitingMax: 20_000,
-    waitingMaxEach: 1_000,
-    waitMs: 1_000,
-    turnMs: 600_000,
-    busy: `This account has too many requests in progress. ${again}`,
-  },
-  /** Checks of domains. The rows are what waits: an account leases no more of them than its share of the places. */
-  checks: {
-    by: "account",
-    max: 64,
-    waitingMax: 64,
-    waitingMaxEach: 64,
-    waitMs: 120_000,
-    turnMs: 300_000,
-    busy: "Too many domains are checked at once.",
-  },
-  /** The same for orders of certificates. */
-  certificates: {
-    by: "account",
-    max: 16,
-    waitingMax: 16,
-    waitingMaxEach: 16,
-    waitMs: 600_000,
-    turnMs: 600_000,
-    busy: "Too many certificates are ordered at once.",
-  },
-  /** TLS handshakes: one step in each turn of the event loop, so that many clients that connect at once fill no turn. */
-  handshakes: {
-    by: "address",
-    max: 1,
-    waitingMax: 20_000,
-    waitingMaxEach: 2_048,
-    waitMs: 10_000,
-    turnMs: 10,
-    busy: `Too many clients connect at once. ${again}`,
-  },
-  /** Hashes of passwords, each of which takes 19 MiB and a thread of the pool: those of a member who is signed in, or of an address that signs in. */
-  passwords: {
-    by: "member or address",
-    max: 2,
-    waitingMax: 400,
-    waitingMaxEach: 100,
-    waitMs: 10_000,
-    turnMs: 1_000,
-    busy: `Too many people are signing in. ${again}`,
-  },
-} as const satisfies Record<string, Queue>;
-type QueueName = keyof typeof queues;
 
 /** What is held up to a bound: the reasons of `petstore_bound_refusals_total`. */
 export const caps = [
@@ -246,7 +52,7 @@ export type Listener = "api" | "edge";
 /** Opens the queues of this process, counts what its bounds refused or closed, and shows how much of each is in use. */
 export type Bounds = {
   /** Opens a queue. `limits` override those of `queues`, for tests and for operators' settings. */
-  queue<K>(name: QueueName, limits?: ShareLimits): FairShare<K>;
+  queue<K extends string | number>(name: QueueName, limits?: ShareLimits): FairShare<K>;
   refused(bound: Bound): void;
   /** Adds a figure to the metrics, which call `read` each time. */
   show(figure: Figure, listener: Listener, read: () => number): void;
@@ -262,8 +68,10 @@ export function openBounds(overrides: QueueLimits = {}): Bounds {
   const shown = new Map<Figure, { listener: Listener; read: () => number }[]>();
   const opened: OpenedQueue[] = [];
   return {
-    queue<K>(name: QueueName, limits: ShareLimits = {}) {
-      const share = openFairShare<K>({ ...queues[name], ...limits, ...overrides[name] }, () => overloaded(queues[name].busy));
+    queue<K extends string | number>(name: QueueName, limits: ShareLimits = {}) {
+      const { by, busy } = queues[name];
+      const parts = by === "site and address" ? siteAndAddress : undefined;
+      const share = openFairShare<K>({ ...queues[name], ...limits, ...overrides[name] }, () => overloaded(busy), undefined, parts);
       opened.push({ name, load: share });
       return share;
     },

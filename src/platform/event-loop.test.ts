@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { openBounds } from "./bounds.ts";
 import type { ShareLimits } from "./jobs/fair-share.ts";
-import { onePerTurn, openWorkClock, watchEventLoop } from "./event-loop.ts";
+import { openLoopTurns, openWorkClock, watchEventLoop } from "./event-loop.ts";
 
 /** Holds up the event loop. */
 function block(ms: number): void {
@@ -29,7 +29,7 @@ test("a blocked event loop shows in the delay until two windows later", async (t
 
 /** Runs jobs that note their names, each of the key that its name begins with. */
 function openJobs(limits?: ShareLimits) {
-  const run = onePerTurn(openBounds().queue<string>("handshakes", limits));
+  const run = openLoopTurns(openBounds().queue<string>("handshakes", limits));
   const seen: string[] = [];
   const add = (name: string, then = (): void => undefined): void =>
     run(

@@ -113,11 +113,22 @@ export function openWorkClock({ now, cpu }: WorkTimer): WorkClock {
   };
 }
 
+/** Runs a job in the turn of its key, or calls `refused`. */
+export type RunInTurn<K> = (key: K, job: () => void, refused: () => void) => void;
+
 /**
- * Returns a function that runs jobs in the turns of their keys, one in each turn of the event loop: however many arrive at once, other events wait
- * for one job at most. It calls `refused` for a job that gets no turn.
+ * Returns a function that runs jobs in the turns of their keys, in each turn of the event loop as many as the queue has places: however many
+ * arrive at once, other events wait for these at most. It calls `refused` for a job that gets no turn.
  */
-export function onePerTurn<K>(share: FairShare<K>): (key: K, job: () => void, refused: () => void) => void {
+export function openLoopTurns<K>(share: FairShare<K>): RunInTurn<K> {
+  let ended: { key: K; ms: number }[] = [];
+
+  function releaseAll(): void {
+    const held = ended;
+    ended = [];
+    for (const { key, ms } of held) release(share, key, ms);
+  }
+
   return (key, job, refused) => {
     const run = (refusal: Refusal | undefined): void => {
       if (refusal !== undefined) return refused();
@@ -125,8 +136,7 @@ export function onePerTurn<K>(share: FairShare<K>): (key: K, job: () => void, re
       try {
         job();
       } finally {
-        const ms = performance.now() - begunAt;
-        setImmediate(() => release(share, key, ms));
+        if (ended.push({ key, ms: performance.now() - begunAt }) === 1) setImmediate(releaseAll);
       }
     };
     const acquired = acquire(share, key);

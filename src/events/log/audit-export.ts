@@ -1,4 +1,4 @@
-import { queues } from "../../platform/bounds.ts";
+import { queues } from "../../platform/queues.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { AnswerStream } from "../../platform/http/operation.ts";
 import { auditHeading, auditLines, endOfAudit } from "./audit-csv.ts";

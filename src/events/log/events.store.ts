@@ -19,6 +19,7 @@ export type StoredEvent = {
 
 export type EventRow = [number, EventType, number, string, string, string | null, string, string];
 export const eventColumns = raw("position, type, at, resource, actor, request_id, text, hash");
+const positionColumn = raw("position");
 const findStart = statement<[position: number, previousHash: string]>(
   "SELECT position, previous_hash FROM event_starts WHERE account_id = ?",
 );
@@ -50,6 +51,17 @@ export function readEvents(db: Database, accountId: number, { after, types, limi
 /** Returns the position and hash of the newest event; position 0 if there is none. */
 export function newestEvent(db: Queryable, accountId: number): Awaitable<Head> {
   return andThen(db.rows(findNewest, [accountId]), ([row]) => (row ? { position: row[0], hash: row[1] } : emptyHead));
+}
+
+/**
+ * Returns the position of the newest event of these types. If none is kept, returns the position before the log's start: those that were
+ * deleted have at most this one. So the figure never falls.
+ */
+export function newestOf(db: Database, accountId: number, types: readonly EventType[]): Awaitable<number> {
+  const walk = { table: "events", index: "events_by_type", columns: positionColumn, accountId, order: ["position"], isBackwards: true };
+  const walks = types.map((type) => ({ ...walk, equal: { type } }));
+  const { statement: text, values } = walkStatement<[position: number]>(db.engine, walks, 1);
+  return andThen(db.rows(text, values), ([row]) => row?.[0] ?? andThen(logStart(db, accountId), ({ position }) => position - 1));
 }
 
 /** Returns the position from which every event is kept, and the hash of the event before it. */

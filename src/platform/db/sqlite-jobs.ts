@@ -1,5 +1,5 @@
 import type { StatementSync } from "node:sqlite";
-import { queues } from "../bounds.ts";
+import { queues } from "../queues.ts";
 import { openWorkClock, type WorkClock, type WorkTimer } from "../event-loop.ts";
 import type { Origin, RecordedEvent } from "../events.ts";
 import { admitNext, vacate, type FairShare } from "../jobs/fair-share.ts";

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { forwardedAddress } from "../addresses.ts";
+import { clientAddressOf, forwardedChain } from "../addresses.ts";
 import type { Awaitable } from "../db/database.ts";
-import { hasAddress, type AddressList } from "../parse.ts";
+import type { AddressList } from "../parse.ts";
 import type { Problem, ProblemFields } from "../problem.ts";
 import type { Caller } from "./caller.ts";
 import { requestIdOf, traceparentOf } from "./request-ids.ts";
@@ -170,32 +170,12 @@ export function closeAfter({ response }: Exchange): void {
   response.shouldKeepAlive = false;
 }
 
-/**
- * The client's address: the socket's, or the farthest one that trusted proxies name in `X-Forwarded-For`. An entry that is not an address
- * counts as the address of the proxy that added it.
- */
-export function clientAddress(exchange: Exchange): string {
-  const chain = addressesOf(exchange);
-  return chain.length === 1
-    ? (chain[0] as string)
-    : (chain.map(forwardedAddress).findLast((address) => address !== undefined) ?? chain[0]!);
+/** The client's address (`clientAddressOf`). */
+export function clientAddress({ request, headers, service }: Exchange): string {
+  return clientAddressOf(request.socket.remoteAddress, headers["x-forwarded-for"]?.toString(), service.trustedProxies);
 }
 
-/** The socket's address, and after it those that trusted proxies name, the farthest one last, as they wrote them. */
+/** The socket's address, and after it those that trusted proxies name (`forwardedChain`). */
 export function addressesOf({ request, headers, service }: Exchange): string[] {
-  const addresses = [request.socket.remoteAddress ?? "unknown"];
-  const { trustedProxies } = service;
-  const forwarded = headers["x-forwarded-for"];
-  if (trustedProxies === undefined || forwarded === undefined) return addresses;
-  const named = String(forwarded)
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== "");
-  while (named.length > 0 && isTrusted(addresses.at(-1)!, trustedProxies)) addresses.push(named.pop()!);
-  return addresses;
-}
-
-function isTrusted(entry: string, proxies: AddressList): boolean {
-  const address = forwardedAddress(entry);
-  return address !== undefined && hasAddress(proxies, address);
+  return forwardedChain(request.socket.remoteAddress, headers["x-forwarded-for"]?.toString(), service.trustedProxies);
 }

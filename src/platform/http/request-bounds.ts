@@ -1,5 +1,6 @@
 import { addressName } from "../addresses.ts";
-import { queues, type Bounds } from "../bounds.ts";
+import type { Bounds } from "../bounds.ts";
+import { queues } from "../queues.ts";
 import { acquire, release, type ShareLimits } from "../jobs/fair-share.ts";
 import { createTally } from "../jobs/tally.ts";
 import { overloaded, type Problem } from "../problem.ts";

@@ -212,3 +212,54 @@ test("work that was added waits until it is admitted: by turns, and only of the 
   assert.equal(admitNext(share, "order"), false);
   assert.deepEqual([outcomes, share.inUse, share.waiting], [["a1", "b1"], 1, 2]);
 });
+
+/** One place for the visitors of sites, whose keys are `site address`. Records who was admitted and who was refused. */
+function openSites(limits: ShareLimits) {
+  let now = 0;
+  const parts = { count: 2, of: (key: string) => key.split(" ") };
+  const share = openFairShare<string>({ max: 1, ...limits }, undefined, () => now, parts);
+  const [admitted, refused]: [string[], string[]] = [[], []];
+  const work = (key: string, ms: number) => async (): Promise<void> => {
+    admitted.push(key);
+    await settled();
+    now += ms;
+  };
+  const visit = (key: string, ms = 1): Promise<void> => runInTurn(share, key, work(key, ms), () => void refused.push(key));
+  return { share, admitted, refused, visit };
+}
+
+test("a site with many visitors gets no more turns than a site with one, and of its visitors the one that has used least is next", async () => {
+  const { admitted, visit } = openSites({});
+  const busy = Array.from({ length: 50 }, (_, n) => visit(`attacked 10.0.0.${n}`, 10));
+  const others = [1, 2, 3].map(() => visit("quiet 10.1.0.1", 2));
+  await Promise.all([...busy, ...others]);
+  assert.deepEqual(admitted.splice(0, 4), ["attacked 10.0.0.0", "quiet 10.1.0.1", "quiet 10.1.0.1", "quiet 10.1.0.1"]);
+  admitted.length = 0;
+  await visit("attacked 10.0.0.1", 100);
+  await Promise.all(["attacked 10.0.0.9", "attacked 10.0.0.1", "attacked 10.0.0.1", "attacked new"].map((key) => visit(key)));
+  assert.deepEqual(admitted.splice(2), ["attacked new", "attacked 10.0.0.1", "attacked 10.0.0.1"]);
+});
+
+test("an address that visits many sites gets no more turns than an address that visits one", async () => {
+  const { admitted, visit } = openSites({});
+  const busy = Array.from({ length: 50 }, (_, n) => visit(`site-${n} 10.0.0.1`, 10));
+  await Promise.all([...busy, ...[1, 2, 3].map(() => visit("quiet 10.1.0.1", 2))]);
+  assert.deepEqual(admitted.slice(0, 4), ["site-0 10.0.0.1", "quiet 10.1.0.1", "quiet 10.1.0.1", "quiet 10.1.0.1"]);
+});
+
+test("a site or an address that holds its share of the places leaves the rest to others", async () => {
+  const openAt = (keys: string[], limits: ShareLimits): boolean[] => {
+    const { share } = openSites(limits);
+    return keys.map((key) => acquire(share, key) === undefined);
+  };
+  assert.deepEqual(openAt(["a x1", "a x2", "a x3", "b y1", "b y2", "a x4"], { max: 4 }), [true, true, false, true, true, false]);
+  assert.deepEqual(openAt(["a x1", "b x1", "c x1", "d y1", "e y2", "f x1"], { max: 4 }), [true, true, false, true, true, false]);
+});
+
+test("when too much work waits, the site or address with most of it loses the newest work of its longest queue", async () => {
+  const { admitted, refused, visit } = openSites({ waitingMax: 5 });
+  const visits = ["a x0", "a x1", "a x2", "a x2", "b y1", "b y1", "c z1", "a x3", "b y2"].map((key) => visit(key));
+  await Promise.all(visits);
+  assert.deepEqual(refused.toSorted(), ["a x2", "a x3", "b y1"]);
+  assert.ok(admitted.includes("c z1"));
+});

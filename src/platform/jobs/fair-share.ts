@@ -1,3 +1,4 @@
+import { addPartUsage, countPart, everyPart, inMostWaiting, openParts, partsUsed, type KeyParts, type PartsOf } from "./key-parts.ts";
 import { createTally, type Tally } from "./tally.ts";
 import { openUsage, type Usage } from "./recent-usage.ts";
 
@@ -30,6 +31,7 @@ export type FairShare<K> = Required<ShareLimits> &
     /** Waiting work, oldest first, by key; `undefined` stands for work without a key. Keys that have used the same take turns in this order. */
     queues: Map<K | undefined, Waiting[]>;
     usage: Usage<K>;
+    parts: KeyParts<K> | undefined;
     /** Makes the error of work that gets no place. */
     refusal: (refusal: Refusal) => Error;
   };
@@ -45,15 +47,25 @@ type Waiting = { settle: (refusal: Refusal | undefined) => void; kind: unknown; 
  * - Reserved places: work without a key may use every place, has `reserved` of them to itself, and goes first.
  * - Turns: work that finds no place waits. A free place goes to the key that has used least of them lately, in ms of held places, and
  *   to the oldest work of that key. Keys that have used the same take turns.
+ * - Parts: with `parts` a key counts for each of its parts, such as a site and an address. The sites share the places, and so do the
+ *   addresses. A free place goes to the key whose parts have used least: the part that has used most decides, then the other.
  * - Bounds: when too much work waits, the newest work of the key with the longest queue is refused. Work that has waited for
  *   `waitMs` is refused too.
  *
  * A key without work takes memory only while it has used something lately, and of those at most 10,000 are remembered.
+ *
+ * @param parts returns the parts of a key, `count` of them. Default: keys have no parts
  */
-export function openFairShare<K>(limits: ShareLimits, refusal = refusedUnexpectedly, now: () => number = monotonic): FairShare<K> {
+export function openFairShare<K>(
+  limits: ShareLimits,
+  refusal = refusedUnexpectedly,
+  now: () => number = monotonic,
+  parts?: { count: number; of: PartsOf<K> },
+): FairShare<K> {
   const unbounded = { max: Infinity, reserved: 0, maxEach: Infinity, waitingMax: Infinity, waitingMaxEach: Infinity, waitMs: Infinity };
   const load = { inUse: 0, inUseByKeys: 0, waiting: 0, refused: 0 };
-  return { ...unbounded, ...limits, ...load, held: createTally(), queues: new Map(), usage: openUsage(now), refusal };
+  const opened = parts && openParts(parts.count, parts.of, now);
+  return { ...unbounded, ...limits, ...load, held: createTally(), queues: new Map(), usage: openUsage(now), parts: opened, refusal };
 }
 
 const monotonic = (): number => performance.now();
@@ -148,8 +160,11 @@ export function vacate<K>(share: FairShare<K>, key: K | undefined, usedMs: numbe
   share.inUse -= 1;
   if (key === undefined) return;
   share.inUseByKeys -= 1;
-  share.held.take(key);
-  if (usedMs > 0) share.usage.add(key, usedMs);
+  if (share.parts) countPart(share.parts, key, "held", -1);
+  else share.held.take(key);
+  if (usedMs <= 0) return;
+  if (share.parts) addPartUsage(share.parts, key, usedMs);
+  else share.usage.add(key, usedMs);
 }
 
 /**
@@ -180,30 +195,31 @@ function isFree<K>(share: FairShare<K>, key: K | undefined): boolean {
   if (key === undefined) return true;
   const forKeys = share.max - share.reserved;
   if (share.inUseByKeys >= forKeys) return false;
-  const own = share.held.of(key);
-  if (share.maxEach !== Infinity) return own < share.maxEach;
-  if (share.inUseByKeys < forKeys / 2) return true;
-  const keys = share.held.counts.size + (own === 0 ? 1 : 0);
-  return own < forKeys / (keys + 1);
+  if (share.maxEach === Infinity && share.inUseByKeys < forKeys / 2) return true;
+  const mayTake = (own: number, { counts }: Pick<Tally<unknown>, "counts">): boolean =>
+    own < (share.maxEach === Infinity ? forKeys / (counts.size + (own === 0 ? 2 : 1)) : share.maxEach);
+  return share.parts ? everyPart(share.parts, key, mayTake) : mayTake(share.held.of(key), share.held);
 }
 
 function occupy<K>(share: FairShare<K>, key: K | undefined): void {
   share.inUse += 1;
   if (key === undefined) return;
   share.inUseByKeys += 1;
-  share.held.add(key);
+  if (share.parts) countPart(share.parts, key, "held", 1);
+  else share.held.add(key);
 }
 
 /** The waiting key that has used least lately. Skips the keys that hold their full share. */
 function nextKey<K>(share: FairShare<K>): K | undefined {
+  const { parts, usage } = share;
   let next: K | undefined;
-  let least = Infinity;
+  let [least, leastOfOther] = [Infinity, Infinity];
   for (const key of share.queues.keys()) {
     if (key === undefined) continue;
-    const used = share.usage.scaled(key);
-    if (used >= least || !isFree(share, key)) continue;
+    const [used = 0, other = 0] = parts ? partsUsed(parts, key) : [usage.scaled(key)];
+    if (used > least || (used === least && other >= leastOfOther) || !isFree(share, key)) continue;
     next = key;
-    least = used;
+    [least, leastOfOther] = [used, other];
     if (used === 0) break;
   }
   return next;
@@ -228,6 +244,7 @@ function enqueue<K>(share: FairShare<K>, key: K | undefined, settle: Waiting["se
   if (queue) queue.push(one);
   else share.queues.set(key, [one]);
   share.waiting += 1;
+  if (share.parts && key !== undefined) countPart(share.parts, key, "waiting", 1);
 }
 
 function leave<K>(share: FairShare<K>, key: K | undefined, one: Waiting): void {
@@ -237,6 +254,7 @@ function leave<K>(share: FairShare<K>, key: K | undefined, one: Waiting): void {
   else queue.splice(queue.indexOf(one), 1);
   if (queue.length === 0) share.queues.delete(key);
   share.waiting -= 1;
+  if (share.parts && key !== undefined) countPart(share.parts, key, "waiting", -1);
 }
 
 function refuse<K>(share: FairShare<K>, key: K | undefined, one: Waiting, refusal: Refusal): void {
@@ -245,12 +263,19 @@ function refuse<K>(share: FairShare<K>, key: K | undefined, one: Waiting, refusa
   one.settle(refusal);
 }
 
-/** Refuses the newest work of the key with the longest queue; returns false if that is the queue that the newcomer would join. */
+/**
+ * Refuses the newest work of the key with the longest queue, among those that have the part with most waiting work; returns false if the
+ * newcomer would join that queue.
+ */
 function makeRoom<K>(share: FairShare<K>, newcomer: K | undefined, newLength: number): boolean {
+  const { parts, queues } = share;
+  const isCrowded = parts && newcomer !== undefined ? inMostWaiting(parts, newcomer) : () => true;
   let longest: K | undefined;
-  let length = newcomer === undefined ? 0 : newLength;
-  for (const [key, queue] of share.queues) if (key !== undefined && queue.length > length) [longest, length] = [key, queue.length];
-  const newest = longest === undefined ? undefined : share.queues.get(longest)?.at(-1);
+  let length = newcomer !== undefined && isCrowded(newcomer) ? newLength : 0;
+  for (const [key, queue] of queues) {
+    if (key !== undefined && queue.length > length && isCrowded(key)) [longest, length] = [key, queue.length];
+  }
+  const newest = longest === undefined ? undefined : queues.get(longest)?.at(-1);
   if (newest !== undefined) refuse(share, longest, newest, "queue full");
   return newest !== undefined;
 }

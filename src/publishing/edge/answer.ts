@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { evaluateRead } from "../../platform/http/conditions.ts";
 import { chooseCoding } from "../../platform/http/negotiation.ts";
-import { cacheControl, findFile, type Found } from "./files.ts";
+import { cacheControlOf, findFile, type Found } from "./files.ts";
 import { renderedAnswer } from "./rendered.ts";
 import { canonicalLink, domainRedirect, httpsRedirect, originAt, type PublicPorts, type Redirect } from "./redirects.ts";
 import { parseRange, type ByteRange } from "./ranges.ts";
 import { photoAt, photosHost } from "../photos/photos.ts";
 import { parseHost, parseTarget, splitAbsoluteForm, type Target } from "./requests.ts";
-import type { RenderStorefront } from "../storefront/storefront.ts";
+import type { RenderStorefront, StreamedBody } from "../storefront/storefront.ts";
 import type { Certificates, Challenges, Encoding, Manifest, PublishedFile, Site, Sites } from "./site.ts";
 
 export type EdgeRequest = {
@@ -20,6 +20,8 @@ export type EdgeRequest = {
   /** Whether a trusted proxy says that the visitor reached it over HTTPS. The proxy itself connects over HTTP. */
   cameByHttps: boolean;
   headers: IncomingHttpHeaders;
+  /** Whose turns the request takes: the site and the visitor's address. */
+  turn: string;
 };
 
 export type Body = { file: PublishedFile; encoding: Encoding | undefined; range: ByteRange | undefined };
@@ -28,7 +30,7 @@ export type Answer = {
   headers: Record<string, string | number>;
   /** The host whose site answers, if a site does: removing the host cuts the connection. */
   host?: string;
-  body?: Body | string | Buffer;
+  body?: Body | StreamedBody | string | Buffer;
   /** Finds an answer that is not in memory. Its status, headers and body replace those above; `headers` above are then added to its headers. */
   pending?: () => Promise<Answer>;
 };
@@ -149,7 +151,7 @@ function storefrontAnswer(
   host: string,
   { shop, manifest, canonical }: LiveSite,
   target: Target,
-  { method, headers }: EdgeRequest,
+  { method, headers, turn }: EdgeRequest,
   { renderStorefront, certificates, ports }: Served,
 ): Answer | undefined {
   if (shop === undefined || renderStorefront === undefined || photoAt(target.path) !== undefined || (method !== "GET" && method !== "HEAD"))
@@ -163,7 +165,8 @@ function storefrontAnswer(
     headers: {},
     pending: async () => {
       const origin = originAt(canonical ?? host, certificates, ports);
-      const page = await renderStorefront({ ...shop, origin }, target.path, target.query);
+      const coding = chooseCoding(headers["accept-encoding"], () => true);
+      const page = await renderStorefront({ ...shop, origin }, { path: target.path, query: target.query, coding, turn });
       if (page.status === 404 && found.kind === "file") return fileAnswer(found, method, headers);
       return renderedAnswer(page, headers) ?? text(412, "The page has changed.");
     },
@@ -253,17 +256,6 @@ function headersOf(file: PublishedFile, path: string, etag: string): Record<stri
   };
   if (file.encodings.br !== undefined || file.encodings.gzip !== undefined) headers.Vary = "Accept-Encoding";
   return headers;
-}
-
-/** Each file's Cache-Control at the path where it was last served: to match the file's name costs more than all other headers. */
-const cacheControls = new WeakMap<PublishedFile, { path: string; value: string }>();
-
-function cacheControlOf(file: PublishedFile, path: string): string {
-  const known = cacheControls.get(file);
-  if (known?.path === path) return known.value;
-  const value = cacheControl(path);
-  cacheControls.set(file, { path, value });
-  return value;
 }
 
 /** The size of a file in this encoding, in bytes. */

@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
-import { acquire, openFairShare, release, type FairShare } from "../../platform/jobs/fair-share.ts";
+import type { Bounds } from "../../platform/bounds.ts";
+import { acquire, release, type FairShare } from "../../platform/jobs/fair-share.ts";
 import { createLru, type Lru } from "../../platform/lru.ts";
 import { sizeOf } from "./answer.ts";
 import type { Encoding, PublishedFile } from "./site.ts";
@@ -37,8 +38,8 @@ type State = {
   places: FairShare<string>;
 };
 
-export function openBodies(openContent: OpenContent, limits: BodyLimits): Bodies {
-  const places = openFairShare<string>({ max: limits.openFilesMax, waitingMax: 0 });
+export function openBodies(openContent: OpenContent, limits: BodyLimits, bounds: Pick<Bounds, "queue">): Bodies {
+  const places = bounds.queue<string>("open_files", { max: limits.openFilesMax });
   const state: State = { openContent, cache: createLru(limits.hotBytesMax), reading: new Map(), shared: new Map(), places };
   return {
     hot: (file, encoding) => state.cache.get(keyOf(file, encoding)),

@@ -5,6 +5,7 @@ import { BlockList, type AddressInfo, type Server as NetServer, type Socket } fr
 import { TLSSocket, type Server as TlsServer } from "node:tls";
 import type { Bounds } from "../../platform/bounds.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { openLoopTurns } from "../../platform/event-loop.ts";
 import { guardConnections, type ConnectionGuard } from "../../platform/connections.ts";
 import { addressName } from "../../platform/addresses.ts";
 import { boundPipelines, type Pipelines } from "../../platform/http/pipelining.ts";
@@ -17,6 +18,7 @@ import { trackConnections, type Connections } from "./connections.ts";
 import { createExchange, type Exchange, type SecureConnection } from "./exchange.ts";
 import { createHttp2Bounds, destroySession, type Http2Bounds, type Http2Load } from "./http2-bounds.ts";
 import { edgeLimits, type EdgeLimits } from "./limits.ts";
+import { openRefusalLog } from "./refusal-log.ts";
 import { deploymentAt } from "./requests.ts";
 import type { Certificates, Challenges, Log, Sites } from "./site.ts";
 import { passConnections, type OwnHost } from "./own-host.ts";
@@ -43,7 +45,7 @@ export type EdgeOptions = {
   renderStorefront?: Served["renderStorefront"];
   /** Finds a photo's size. Default: there are no photos. */
   findPhoto?: Served["findPhoto"];
-  /** The proxies whose X-Forwarded-Proto header counts. Default: none. */
+  /** The proxies whose X-Forwarded-Proto and X-Forwarded-For headers count. Default: none. */
   trustedProxies?: AddressList;
   bounds: Bounds;
   log: Log;
@@ -91,7 +93,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const { onVisit = () => undefined, findPhoto = async () => undefined } = options;
   const guard = guardConnections({ limits, exempt: trustedProxies, bounds, listener: "edge" });
   const connections = trackConnections((host) => deploymentAt(host, platformDomain)?.projectHost ?? host);
-  const bodies = openBodies(options.openContent, limits);
+  const bodies = openBodies(options.openContent, limits, bounds);
   const ports = { http: 0, https: undefined };
   const served: Served = {
     sites,
@@ -104,9 +106,20 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     renderStorefront: options.renderStorefront,
   };
   const secured = new WeakMap<object, SecureConnection>();
-  const { hotFileBytesMax } = limits;
   const http2Bounds = createHttp2Bounds(limits, options.clock, bounds);
-  const exchange = createExchange({ served, secured, connections, bodies, http2Bounds, hotFileBytesMax, trustedProxies, log, onVisit });
+  const exchange = createExchange({
+    served,
+    secured,
+    connections,
+    bodies,
+    http2Bounds,
+    hotFileBytesMax: limits.hotFileBytesMax,
+    trustedProxies,
+    inTurn: openLoopTurns(bounds.queue("visits")),
+    log,
+    onRefused: openRefusalLog(log, options.clock),
+    onVisit,
+  });
 
   const http1 = openHttp1(exchange, limits, boundPipelines(bounds));
   const http2 = openHttp2(exchange, limits);

@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { addressName, clientAddressOf } from "../../platform/addresses.ts";
+import type { RunInTurn } from "../../platform/event-loop.ts";
 import { hasBody } from "../../platform/http/bodies.ts";
 import { requestIdOf, traceIdOf, traceparentOf } from "../../platform/http/request-ids.ts";
 import { stopParsing } from "../../platform/http/stop-parsing.ts";
 import { hasAddress, type AddressList } from "../../platform/parse.ts";
-import { Problem } from "../../platform/problem.ts";
+import { overloaded, Problem } from "../../platform/problem.ts";
 import { loggedPath } from "../../platform/logged-path.ts";
 import { answer, later, text, type Answer, type Served } from "./answer.ts";
 import type { OnVisit, Visit } from "./access-log.ts";
@@ -13,9 +16,10 @@ import type { Bodies } from "./bodies.ts";
 import type { Connections } from "./connections.ts";
 import type { Http2Bounds } from "./http2-bounds.ts";
 import { dropBody, sendHttp2 } from "./send-http2.ts";
+import type { OnRefused } from "./refusal-log.ts";
 import { parseHost, splitAbsoluteForm } from "./requests.ts";
 import { sendAnswer, type Sent } from "./send.ts";
-import type { Log } from "./site.ts";
+import { siteOf, type Log } from "./site.ts";
 
 /** A TLS connection and the name that it was made for. */
 export type SecureConnection = { readonly socket: TLSSocket; readonly host: string };
@@ -29,7 +33,10 @@ export type ExchangeParts = {
   http2Bounds: Http2Bounds;
   hotFileBytesMax: number;
   trustedProxies: AddressList;
+  /** Begins an answer in the turn of its site and visitor. */
+  inTurn: RunInTurn<string>;
   log: Log;
+  onRefused: OnRefused;
   /** Called after each answer. */
   onVisit: OnVisit;
 };
@@ -47,9 +54,10 @@ export function createExchange(parts: ExchangeParts): Exchange {
     if (hasBody(headers)) stopParsing(socket); // the answer closes the connection, and nothing reads a body
     const authority = countHostHeaders(request) > 1 ? undefined : headers.host;
     const secureHost = secured.get(socket)?.host;
+    const asked = { protocol: "http/1.1", authority, method, url, headers, ...turnOf(parts, { authority, url, headers }, socket) } as const;
     const decide = (): Answer => {
       const cameByHttps = isForwardedHttps(request, trustedProxies);
-      const reply = answer({ method, url, authority, secureHost, cameByHttps, headers }, served);
+      const reply = answer({ ...asked, secureHost, cameByHttps }, served);
       if (reply.host === undefined) return reply;
       // The connection still sends an earlier answer. If it changed its host now, removing the earlier host would not cut it.
       if (response.socket === null && !connections.isFor(socket, reply.host)) return wrongHost;
@@ -59,8 +67,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
     const send = (reply: Answer, sent: Sent): void | Promise<void> =>
       whenFound(reply, (found) => sendAnswer(found, request, response, sent, { bodies, hotFileBytesMax }));
     const cut = (): void => void response.destroy();
-    const asked = { protocol: "http/1.1", authority, method, url, headers } as const;
-    attempt(parts, asked, { decide, send, begun: () => (response.headersSent ? cut : undefined) });
+    attempt(parts, asked, { decide, send, begun: () => (response.headersSent ? cut : undefined), isGone: () => response.destroyed });
   }
 
   function http2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
@@ -72,12 +79,19 @@ export function createExchange(parts: ExchangeParts): Exchange {
     const secure = secured.get(session);
     if (secure === undefined || secure.socket.destroyed || !http2Bounds.addStream(stream)) return;
     dropBody(stream, http2Bounds);
-    const decide = (): Answer => answer({ method, url, authority, secureHost: secure.host, cameByHttps: false, headers }, served);
+    const asked = {
+      protocol: "h2",
+      authority,
+      method,
+      url,
+      headers,
+      ...turnOf(parts, { authority, url, headers }, secure.socket),
+    } as const;
+    const decide = (): Answer => answer({ ...asked, secureHost: secure.host, cameByHttps: false }, served);
     const send = (reply: Answer, sent: Sent): void | Promise<void> =>
       whenFound(reply, (found) => sendHttp2(found, stream, method === "HEAD", sent, { bodies, bounds: http2Bounds, hotFileBytesMax }));
     const cut = (): void => stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-    const asked = { protocol: "h2", authority, method, url, headers } as const;
-    attempt(parts, asked, { decide, send, begun: () => (stream.headersSent ? cut : undefined) });
+    attempt(parts, asked, { decide, send, begun: () => (stream.headersSent ? cut : undefined), isGone: () => stream.destroyed });
   }
 
   return { http1, http2 };
@@ -90,22 +104,49 @@ function whenFound(reply: Answer, send: (found: Answer) => void | Promise<void>)
   return pending().then((found) => send({ ...found, ...(host !== undefined && { host }), headers: { ...found.headers, ...headers } }));
 }
 
-type Asked = Pick<Visit, "protocol" | "method"> & { authority: string | undefined; url: string; headers: IncomingHttpHeaders };
+type Asked = Pick<Visit, "protocol" | "method"> & Arrival & Turn;
+type Arrival = { authority: string | undefined; url: string; headers: IncomingHttpHeaders };
+
+/** Whose turns a request takes: its site's, and of these its visitor's. */
+type Turn = { site: string; turn: string };
+
+function turnOf({ served, trustedProxies }: ExchangeParts, arrival: Arrival, { remoteAddress }: Pick<Socket, "remoteAddress">): Turn {
+  const host = hostOf(arrival);
+  const site = host === undefined ? "nothing" : siteOf(host, served.sites.get(host));
+  const forwarded = arrival.headers["x-forwarded-for"]?.toString();
+  return { site, turn: `${site} ${addressName(clientAddressOf(remoteAddress, forwarded, trustedProxies))}` };
+}
+
+function hostOf(arrival: Arrival): string | undefined {
+  const { authority = arrival.authority } = splitAbsoluteForm(arrival.url);
+  return parseHost(authority);
+}
+
 type Answering = {
   decide: () => Answer;
   /** Returns a promise only if the answer has to wait, for the disk or for the visitor. */
   send: (reply: Answer, sent: Sent) => void | Promise<void>;
   /** Returns undefined until the answer's headers are sent, then a function that cuts the answer off. */
   begun: () => (() => void) | undefined;
+  /** Whether the visitor has left. */
+  isGone: () => boolean;
 };
 
 /** A request that is being answered. */
 type Progress = { asked: Asked; startedAt: number; sent: Sent; requestId: string | undefined };
 
-/** Answers a request and reports the visit. Never throws. An answer that is in memory is sent without a promise, at half the cost. */
+/** Answers a request in its turn. Never throws. */
 function attempt(parts: ExchangeParts, asked: Asked, answering: Answering): void {
   const progress: Progress = { asked, startedAt: performance.now(), sent: { status: 0, bytes: 0, isCut: false }, requestId: undefined };
+  const refused = (): void => void fail(parts, progress, answering, { error: overloaded("Too many requests wait."), reply: later });
+  parts.inTurn(asked.turn, () => answerNow(parts, progress, answering), refused);
+}
+
+/** Answers a request and reports the visit. Never throws. An answer that is in memory is sent without a promise, at half the cost. */
+function answerNow(parts: ExchangeParts, progress: Progress, answering: Answering): void {
   let reply = wrongHost;
+  progress.sent.isCut = answering.isGone(); // while the request waited
+  if (progress.sent.isCut) return parts.onVisit(visitOf(progress, reply));
   try {
     reply = answering.decide();
     const sending = answering.send(reply, progress.sent);
@@ -143,24 +184,25 @@ async function fail(
   parts.onVisit(visitOf(progress, sent));
 }
 
-/** Logs why a request failed, and answers with a 500 or 503 if nothing was sent yet. Returns the answer. */
+/** Logs why a request failed or was refused, and answers with a 500 or 503 if nothing was sent yet. Returns the answer. */
 async function answerFailed(
-  { log }: ExchangeParts,
+  { log, onRefused }: ExchangeParts,
   progress: Progress,
   { send, begun }: Answering,
   { error, reply }: { error: unknown; reply: Answer },
 ): Promise<Answer> {
   const { sent } = progress;
   const { requestId, traceId, host, path } = visitOf(progress, reply);
-  log.error({ err: error, requestId, traceId, host, path }, "a request to a published site failed");
+  const isRefusal = error instanceof Problem && error.code === "unavailable";
+  if (isRefusal) onRefused(progress.asked.site, host, error.cause);
+  else log.error({ err: error, requestId, traceId, host, path }, "a request to a published site failed");
   const cut = begun();
   if (cut !== undefined) {
     sent.isCut = true;
     cut();
     return reply;
   }
-  const isBusy = error instanceof Problem && error.code === "unavailable";
-  const { headers, ...rest } = isBusy ? later : internalError;
+  const { headers, ...rest } = isRefusal ? later : internalError;
   const known = reply.host === undefined ? {} : { host: reply.host };
   const instead: Answer = { ...rest, ...known, headers: { ...headers, "X-Request-Id": requestId } };
   try {
@@ -174,10 +216,10 @@ async function answerFailed(
 function visitOf(progress: Progress, { host, status }: Answer): Visit {
   const { asked, startedAt, sent } = progress;
   const { protocol, method, headers } = asked;
-  const { authority = asked.authority, target } = splitAbsoluteForm(asked.url);
+  const { target } = splitAbsoluteForm(asked.url);
   const traceparent = headers.traceparent === undefined ? undefined : traceparentOf(asked);
   return {
-    host: host ?? parseHost(authority),
+    host: host ?? hostOf(asked),
     isKnown: host !== undefined,
     protocol,
     requestId: (progress.requestId ??= requestIdOf(asked)),

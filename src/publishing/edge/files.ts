@@ -21,6 +21,17 @@ export function findFile(manifest: Manifest, path: string): Found {
   return missing === undefined ? { kind: "nothing" } : { kind: "file", status: 404, path: "404.html", file: missing };
 }
 
+/** Each file's Cache-Control at the path where it was last served: to match the file's name costs more than all other headers. */
+const cacheControls = new WeakMap<PublishedFile, { path: string; value: string }>();
+
+export function cacheControlOf(file: PublishedFile, path: string): string {
+  const known = cacheControls.get(file);
+  if (known?.path === path) return known.value;
+  const value = cacheControl(path);
+  cacheControls.set(file, { path, value });
+  return value;
+}
+
 /**
  * Returns the Cache-Control of a file. A file whose name has a digest of its content (`app.3f2a91bc.css`, `index-BkH3x9aZ.js`) is cached for
  * good; a date (`menu-20260401.pdf`) is not a digest. Browsers revalidate every other file, usually with a 304, so that a deployment shows at

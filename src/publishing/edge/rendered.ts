@@ -1,14 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { evaluateRead } from "../../platform/http/conditions.ts";
-import { chooseCoding } from "../../platform/http/negotiation.ts";
 import type { RenderedPage } from "../storefront/storefront.ts";
 
-type Rendered = { status: number; headers: Record<string, string | number>; body?: Buffer };
+type Rendered = { status: number; headers: Record<string, string | number>; body?: RenderedPage["body"] };
 
 /** Returns the answer with a storefront's page, which browsers revalidate on each visit; undefined if a precondition failed. */
 export function renderedAnswer(page: RenderedPage, asked: IncomingHttpHeaders): Rendered | undefined {
-  const coding = chooseCoding(asked["accept-encoding"], () => true);
-  const body = coding === undefined ? page.plain : page[coding];
+  const { coding, body } = page;
   const etag = `"${page.etag}${coding === undefined ? "" : `-${coding}`}"`;
   const headers: Rendered["headers"] = {
     ...page.headers,
@@ -24,6 +22,6 @@ export function renderedAnswer(page: RenderedPage, asked: IncomingHttpHeaders): 
   }
   headers["Content-Type"] = page.type;
   if (coding !== undefined) headers["Content-Encoding"] = coding;
-  headers["Content-Length"] = body.length;
+  headers["Content-Length"] = Buffer.isBuffer(body) ? body.length : body.bytes;
   return { status: page.status, headers, body };
 }

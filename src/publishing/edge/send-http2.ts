@@ -4,6 +4,7 @@ import type { Bodies } from "./bodies.ts";
 import type { Http2Bounds } from "./http2-bounds.ts";
 import type { ByteRange } from "./ranges.ts";
 import type { Sent } from "./send.ts";
+import type { StreamedBody } from "../storefront/storefront.ts";
 
 export type Http2Parts = { bodies: Bodies; bounds: Http2Bounds; hotFileBytesMax: number };
 
@@ -20,10 +21,15 @@ export function sendHttp2(answer: Answer, stream: ServerHttp2Stream, isHead: boo
   if (body === undefined || isHead) return begin(answer, visitor, undefined);
   if (Buffer.isBuffer(body)) return begin(answer, visitor, body);
   if (typeof body === "string") return begin(answer, visitor, Buffer.from(body));
+  if ("chunks" in body) {
+    const range = { start: 0, end: body.bytes - 1 };
+    return sendPieces(answer, range, visitor, { bounds: parts.bounds, reserved: parts.bounds.reserve(stream, body.bytes) }, readerOf(body));
+  }
   const { file, encoding } = body;
   const size = sizeOf(file, encoding);
   if (size > parts.hotFileBytesMax) return sendLarge(answer, body, visitor, parts);
-  const { start, end: last } = rangeOf(body);
+  const range = rangeOf(body);
+  const { start, end: last } = range;
   const reserved = parts.bounds.reserve(stream, last + 1 - start);
   const part = (whole: Buffer, position: number, bytes: number): Buffer => {
     if (whole.length !== size) throw new Error("the file does not have the size in its manifest");
@@ -31,7 +37,7 @@ export function sendHttp2(answer: Answer, stream: ServerHttp2Stream, isHead: boo
   };
   const hot = parts.bodies.hot(file, encoding);
   if (hot !== undefined && reserved === last + 1 - start) return begin(answer, visitor, part(hot, start, reserved));
-  return sendPieces(answer, body, visitor, { bounds: parts.bounds, reserved }, (position, bytes) => {
+  return sendPieces(answer, range, visitor, { bounds: parts.bounds, reserved }, (position, bytes) => {
     const cached = parts.bodies.hot(file, encoding);
     if (cached !== undefined) return part(cached, position, bytes);
     return parts.bodies.read(answer.host ?? "", file, encoding).then((whole) => part(whole, position, bytes));
@@ -50,19 +56,36 @@ async function sendLarge(answer: Answer, body: Body, visitor: Visitor, { bodies,
   const opened = await bodies.open(answer.host ?? "", body.file, body.encoding);
   if (opened === undefined) return begin(busy, visitor, Buffer.from(busyText));
   try {
-    const { start, end: last } = rangeOf(body);
-    const reserved = bounds.reserve(visitor.stream, last + 1 - start);
-    await sendPieces(answer, body, visitor, { bounds, reserved }, (position, bytes) => opened.read(position, bytes));
+    const range = rangeOf(body);
+    const reserved = bounds.reserve(visitor.stream, range.end + 1 - range.start);
+    await sendPieces(answer, range, visitor, { bounds, reserved }, (position, bytes) => opened.read(position, bytes));
   } finally {
     await opened.close();
   }
 }
 
+/** Reads the next bytes of a body that is made while it is sent, at most one chunk at a time. */
+function readerOf({ chunks }: StreamedBody): Read {
+  const made = chunks()[Symbol.asyncIterator]();
+  let rest: Buffer = Buffer.alloc(0);
+  return async (_position, bytes) => {
+    if (rest.length === 0) rest = (await made.next()).value as Buffer;
+    const piece = rest.subarray(0, bytes);
+    rest = rest.subarray(bytes);
+    return piece;
+  };
+}
+
 /** @param pieces `reserved`: the size of the first piece, which the bounds have counted already */
-async function sendPieces(answer: Answer, body: Body, visitor: Visitor, pieces: Pieces, read: Read): Promise<void> {
+async function sendPieces(
+  answer: Answer,
+  { start: first, end: last }: ByteRange,
+  visitor: Visitor,
+  pieces: Pieces,
+  read: Read,
+): Promise<void> {
   const { stream, sent } = visitor;
   const { bounds } = pieces;
-  const { start: first, end: last } = rangeOf(body);
   for (let position = first; position <= last;) {
     const piece = await read(position, position === first ? pieces.reserved : bounds.reserve(stream, last + 1 - position));
     position += piece.length;

@@ -25,6 +25,7 @@ export function sendAnswer(
   if (answer.body === undefined || request.method === "HEAD") return finish(answer, visitor);
   if (typeof answer.body === "string" || Buffer.isBuffer(answer.body)) return finish(answer, visitor, answer.body);
   const { body } = answer;
+  if ("chunks" in body) return sendStreamed(answer, body.chunks(), visitor);
   const { file, encoding } = body;
   if (sizeOf(file, encoding) > hotFileBytesMax) return sendLarge(answer, body, visitor, bodies);
   const hot = bodies.hot(file, encoding);
@@ -40,23 +41,33 @@ function sendWhole(answer: Answer, { file, encoding, range }: Body, visitor: Vis
 type Visitor = { request: IncomingMessage; response: ServerResponse; sent: Sent };
 
 async function sendLarge(answer: Answer, body: Body, visitor: Visitor, bodies: Bodies): Promise<void> {
-  const { response, sent } = visitor;
   const { file, encoding, range } = body;
   const opened = await bodies.open(answer.host ?? "", file, encoding);
   if (opened === undefined) return finish(busy, visitor, busyText);
   try {
-    if (isGone(response)) return void (sent.isCut = true);
-    begin(answer, visitor);
-    await pipeline(readChunks(opened, range?.start ?? 0, range?.end ?? sizeOf(file, encoding) - 1, sent), response);
+    await sendStreamed(answer, readChunks(opened, range?.start ?? 0, range?.end ?? sizeOf(file, encoding) - 1), visitor);
   } finally {
     await opened.close();
   }
 }
 
-async function* readChunks(body: OpenBody, start: number, end: number, sent: Sent): AsyncGenerator<Buffer> {
+async function* readChunks(body: OpenBody, start: number, end: number): AsyncGenerator<Buffer> {
   for (let position = start; position <= end;) {
     const chunk = await body.read(position, Math.min(chunkBytes, end + 1 - position));
     position += chunk.length;
+    yield chunk;
+  }
+}
+
+async function sendStreamed(answer: Answer, chunks: AsyncIterable<Buffer>, visitor: Visitor): Promise<void> {
+  const { response, sent } = visitor;
+  if (isGone(response)) return void (sent.isCut = true);
+  begin(answer, visitor);
+  await pipeline(counted(chunks, sent), response);
+}
+
+async function* counted(chunks: AsyncIterable<Buffer>, sent: Sent): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
     yield chunk;
     sent.bytes += chunk.length;
   }

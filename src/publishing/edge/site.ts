@@ -12,17 +12,24 @@ export type Manifest = ReadonlyMap<string, PublishedFile>;
 
 export type Site =
   /** `canonical`: the name that search engines should list instead. `accountId`: whose photos it serves. `shop`: its built-in storefront. */
-  | { status: "live"; manifest: Manifest; canonical?: string; accountId?: number; shop?: Storefront }
+  | { status: "live"; manifest: Manifest; canonical?: string; accountId?: number; projectId?: number; shop?: Storefront }
   /** `to` is a name that serves the site and does not redirect. */
   | { status: "redirect"; to: string; code: 301 | 302 | 307 | 308 }
   /** One deployment of a project, at its own address. `find` returns undefined if the project has no such deployment. */
-  | { status: "deployment"; find: () => Promise<Extract<Site, { status: "live" }> | undefined> }
+  | { status: "deployment"; projectId: number; find: () => Promise<Extract<Site, { status: "live" }> | undefined> }
   /** The host of the API and the dashboard, whose server answers its HTTPS connections. */
   | { status: "own" }
   /** Attached to a project, but not served: the account's plan no longer includes custom domains. */
   | { status: "suspended" }
   /** At the moment this node cannot tell which project has the name, or what it serves. */
   | { status: "unknown" };
+
+/** The site as which a host takes turns: all names and deployments of a project are one, and so are all hosts that serve nothing. */
+export function siteOf(host: string, site: Site | undefined): string {
+  if (site?.status === "redirect") return host;
+  if (site?.status !== "live" && site?.status !== "deployment") return "nothing";
+  return site.projectId === undefined ? host : `${site.projectId}`;
+}
 
 export type Sites = { get(host: string): Site | undefined };
 

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { createServer, type SecureContext, type Server, type TLSSocket } from "node:tls";
 import { addressName } from "../../platform/addresses.ts";
 import type { Bounds } from "../../platform/bounds.ts";
-import { onePerTurn } from "../../platform/event-loop.ts";
+import { openLoopTurns } from "../../platform/event-loop.ts";
 import { createContexts, secureContext, tlsOptions } from "./contexts.ts";
 import type { EdgeLimits } from "./limits.ts";
 import { normaliseName } from "./requests.ts";
@@ -33,7 +33,7 @@ export function createTlsServer(parts: TlsParts): Server {
   const { certificates, limits, log } = parts;
   const contexts = createContexts(certificates, limits.secureContextsMax);
   const challenged = new WeakMap<TLSSocket, SecureContext>();
-  const inTurn = onePerTurn(parts.bounds.queue<string>("handshakes", { waitMs: limits.handshakeTimeoutMs }));
+  const inTurn = openLoopTurns(parts.bounds.queue<string>("handshakes", { waitMs: limits.handshakeTimeoutMs }));
   const runInTurn: RunInTurn = (socket, job) => inTurn(addressName(socket.remoteAddress ?? ""), job, () => socket.destroy());
 
   const server = createServer({

@@ -70,7 +70,7 @@ function deploymentSite(state: HostState, host: string): Site | undefined {
   const project = projectId === undefined ? undefined : state.projects.get(projectId);
   if (named === undefined || projectId === undefined || project === undefined) return undefined;
   const owner = { accountId: project.accountId, projectId };
-  return { status: "deployment", find: () => findDeployed(state, owner, named.id) };
+  return { status: "deployment", projectId, find: () => findDeployed(state, owner, named.id) };
 }
 
 function servingContext(
@@ -96,6 +96,7 @@ function siteOf(serving: Serving, site: LiveSite): Site {
     status: "live",
     canonical,
     ...(site.accountId !== undefined && { accountId: site.accountId }),
+    ...(site.projectId !== undefined && { projectId: site.projectId }),
     ...(site.shop !== undefined && { shop: site.shop }),
     get manifest() {
       return site.manifest;

@@ -116,7 +116,7 @@ function setProject(state: HostState, row: ProjectRow): void {
 
 /** Parses the manifest at its first use, and again if it was evicted: visitors rarely open most sites of a large platform. */
 function liveSite(state: HostState, row: ProjectRow): LiveSite | undefined {
-  const { accountId, manifest: text } = row;
+  const { accountId, id: projectId, manifest: text } = row;
   if (text === null) return undefined;
   const { manifests } = state;
   state.sitesMade += 1;
@@ -129,6 +129,7 @@ function liveSite(state: HostState, row: ProjectRow): LiveSite | undefined {
   return {
     status: "live",
     accountId,
+    projectId,
     ...shopOf(row),
     get manifest() {
       return manifests.get(key) ?? parse();
@@ -144,11 +145,11 @@ export async function findDeployed(
 ): Promise<LiveSite | undefined> {
   const key = `deployment ${accountId}/${id}`;
   const known = state.manifests.get(key);
-  const row = await readDeployment(state.db, { accountId, projectId, id }, known === undefined);
+  const row = await readDeployment(state.db.forAccount(accountId), { accountId, projectId, id }, known === undefined);
   if (row === undefined) return undefined;
   const manifest = known ?? manifestFromText(row.manifest ?? "[]");
   if (known === undefined) state.manifests.set(key, manifest, row.manifest?.length ?? 0);
-  return { status: "live", accountId, ...shopOf(row), manifest };
+  return { status: "live", accountId, projectId, ...shopOf(row), manifest };
 }
 
 /** The storefront of a deployment, if it has one. */

@@ -1,5 +1,5 @@
 import sql, { bulk, join } from "sql-template-tag";
-import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import type { Database, Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import { changePublishedBytes } from "../../platform/storage-quotas.ts";
 import type { PhotoForm } from "./photos.ts";
@@ -51,11 +51,12 @@ export async function requireStored(tx: Transaction, engine: Database["engine"],
 
 /** The size of a form in bytes; undefined if no photo of the account, or of any account, has it. */
 export async function findForm(
-  db: Queryable,
+  db: Database,
   { hash, type }: { hash: string; type: string },
   accountId: number | undefined,
 ): Promise<number | undefined> {
-  const rows = await db.query<{ account_id: number; bytes: number }>(
+  const own = accountId === undefined ? db : db.forAccount(accountId);
+  const rows = await own.query<{ account_id: number; bytes: number }>(
     sql`SELECT account_id, bytes FROM photo_files WHERE hash = ${hash} AND type = ${type} ORDER BY account_id`,
   );
   return rows.find((row) => accountId === undefined || row.account_id === accountId)?.bytes;

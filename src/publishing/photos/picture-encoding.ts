@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
-import { queues } from "../../platform/bounds.ts";
+import { queues } from "../../platform/queues.ts";
 import type { PictureFormat, PicturePurpose, ProcessAnswer } from "./photos.ts";
 
 /** What one picture may use. The elapsed time bounds a process that hangs without using CPU time, or gets none on a busy machine. */

@@ -1,4 +1,5 @@
-import { queues, type Bounds } from "../../platform/bounds.ts";
+import type { Bounds } from "../../platform/bounds.ts";
+import { queues } from "../../platform/queues.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";

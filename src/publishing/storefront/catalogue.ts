@@ -1,6 +1,6 @@
 /** The parts of an account's catalogue that a storefront reads. */
 export type Catalogue = {
-  /** Changes when the catalogue does. */
+  /** Changes when anything does that a storefront shows of the catalogue, and not with orders or stock that change nothing visible. */
   version: (accountId: number) => Promise<string>;
   categories: (accountId: number) => Promise<ShownCategory[]>;
   /** Up to `limit` animals that are not sold, the newest first; with `q`, those whose names begin with it, by name. */

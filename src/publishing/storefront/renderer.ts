@@ -1,55 +1,75 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { createLru } from "../../platform/lru.ts";
-import { slots } from "../../platform/jobs/fair-share.ts";
-import { overloaded } from "../../platform/problem.ts";
-import type { Catalogue } from "./catalogue.ts";
-import { escaped, markup } from "./markup.ts";
+import type { Bounds } from "../../platform/bounds.ts";
+import type { Coding } from "../../platform/http/negotiation.ts";
+import type { FairShare } from "../../platform/jobs/fair-share.ts";
+import { createLru, type Lru } from "../../platform/lru.ts";
+import type { Catalogue, ShownCategory } from "./catalogue.ts";
+import { markup } from "./markup.ts";
 import { policyOf } from "./layout.ts";
+import { makeOnce } from "./make-once.ts";
+import { openSitemaps, sitemapOf, type Listed } from "./sitemap.ts";
 import type { RenderedPage, RenderStorefront, Shop } from "./storefront.ts";
-import { addressOf, animalPage, listPage, notFoundPage } from "./pages.ts";
+import { animalPage, listPage, notFoundPage } from "./pages.ts";
 
 const animalsAtOnce = 24;
 const categoriesMax = 60;
-const sitemapMax = 30_000;
 const queryMax = 100;
 const cacheBytesMax = 32 * 1024 * 1024;
-const atOnceMax = 4;
-const waitingMax = 500;
-const sitemapMs = 5 * 60_000;
+/** How many categories are kept, of all accounts together. */
+const categoriesKept = 20_000;
 
 /** The page at a path. Only pages with `isKept` are cached: arbitrary addresses must not evict the pages that visitors want. */
 type Wanted =
   | { kind: "list"; category: number | undefined; before: number | undefined; q: string | undefined; key: string; isKept: boolean }
   | { kind: "animal"; id: number; key: string; isKept: true }
-  | { kind: "sitemap" | "robots" | "icon"; key: string; isKept: true }
-  | { kind: "nothing"; key: string; isKept: false };
+  | { kind: "sitemap" | "robots" | "icon" | "nothing"; key: string; isKept: true };
+
+type State = {
+  catalogue: Catalogue;
+  pages: Lru<RenderedPage>;
+  /** The pages that are being rendered. Concurrent requests for a page share one rendering. */
+  running: Map<string, Promise<RenderedPage>>;
+  categories: Lru<Promise<ShownCategory[]>>;
+  places: FairShare<string>;
+};
+
+/** One page to render: for which version of the catalogue, and in which coding. `listed`: what a sitemap lists. */
+type Job = { shop: Shop; wanted: Wanted; version: string; coding: Coding | undefined; listed: Listed | undefined };
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** Renders storefronts from the catalogue, and keeps pages in memory until the catalogue changes. `clock` in ms. */
-export function openRenderer(catalogue: Catalogue, clock: () => number): RenderStorefront {
-  const pages = createLru<Promise<RenderedPage>>(cacheBytesMax);
-  /** The pages that are being rendered. Concurrent requests for a page share one rendering. */
-  const running = new Map<string, Promise<RenderedPage>>();
-  const refusal = () => overloaded("Too many pages are rendered at once. Try again in a moment.");
-  const inTurn = slots(atOnceMax, { waitingMax, refusal });
+/**
+ * Renders storefronts from the catalogue in turns by site and address, and keeps pages in memory until what they show changes (decision 0076).
+ *
+ * @param clock in ms
+ */
+export function openRenderer(catalogue: Catalogue, clock: () => number, bounds: Pick<Bounds, "queue">): RenderStorefront {
+  const places = bounds.queue<string>("rendering");
+  const pages = createLru<RenderedPage>(cacheBytesMax);
+  const state: State = { catalogue, pages, running: new Map(), categories: createLru(categoriesKept), places };
+  const list = openSitemaps(catalogue, clock, places);
 
-  return async (shop, path, query) => {
+  return async (shop, { path, query, coding, turn }) => {
     const wanted = wantedOf(path, query);
-    const version = wanted.kind === "sitemap" ? `${Math.floor(clock() / sitemapMs)}` : await catalogue.version(shop.accountId);
+    const listed = wanted.kind === "sitemap" ? await list(shop.accountId, turn) : undefined;
+    const version = listed?.version ?? (await catalogue.version(shop.accountId));
     const settings = JSON.stringify([shop.name, shop.origin, shop.settings]);
-    const key = createHash("sha256").update(`${shop.accountId} ${version} ${wanted.key} ${settings}`).digest("base64url");
-    const kept = pages.get(key) ?? running.get(key);
-    if (kept !== undefined) return kept;
-    const rendered = inTurn(() => render(catalogue, shop, wanted)).finally(() => running.delete(key));
-    running.set(key, rendered);
-    const page = await rendered;
-    if (wanted.isKept && page.status === 200) pages.set(key, rendered, page.plain.length + page.br.length + page.gzip.length);
-    return page;
+    const name = `${shop.accountId} ${version} ${coding} ${wanted.key} ${settings}`;
+    const key = createHash("sha256").update(name).digest("base64url");
+    const job = { shop, wanted, version, coding, listed };
+    return makeOnce({ key, turn, running: state.running, places, kept: () => pages.get(key), make: () => renderAndKeep(state, key, job) });
   };
+}
+
+async function renderAndKeep(state: State, key: string, job: Job): Promise<RenderedPage> {
+  const page = await render(state, job);
+  const { kind, isKept } = job.wanted;
+  const bytes = Buffer.isBuffer(page.body) ? page.body.length : 0;
+  if (isKept && bytes > 0 && (page.status === 200 || kind === "nothing")) state.pages.set(key, page, bytes);
+  return page;
 }
 
 function wantedOf(path: string, query: string): Wanted {
@@ -58,7 +78,7 @@ function wantedOf(path: string, query: string): Wanted {
   if (path === "favicon.ico") return { kind: "icon", key: path, isKept: true };
   const animal = /^animals\/([1-9]\d{0,14})$/.exec(path);
   if (animal !== null) return { kind: "animal", id: Number(animal[1]), key: path, isKept: true };
-  if (path !== "") return { kind: "nothing", key: "", isKept: false };
+  if (path !== "") return { kind: "nothing", key: "", isKept: true };
   const given = new URLSearchParams(query.slice(0, 2_000));
   const number = (name: string): number | undefined => {
     const text = given.get(name);
@@ -76,63 +96,81 @@ function wantedOf(path: string, query: string): Wanted {
   };
 }
 
-async function render(catalogue: Catalogue, shop: Shop, wanted: Wanted): Promise<RenderedPage> {
+async function render(state: State, job: Job): Promise<RenderedPage> {
+  const { shop, wanted, coding, listed } = job;
   switch (wanted.kind) {
     case "robots":
-      return packed(200, "text/plain; charset=utf-8", `User-agent: *\nAllow: /\nSitemap: ${shop.origin}/sitemap.xml\n`);
+      return packed(job, 200, "text/plain; charset=utf-8", `User-agent: *\nAllow: /\nSitemap: ${shop.origin}/sitemap.xml\n`);
     case "icon":
-      return packed(200, "image/svg+xml", iconOf(shop));
+      return packed(job, 200, "image/svg+xml", iconOf(shop));
     case "sitemap":
-      return packed(200, "application/xml; charset=utf-8", await sitemapOf(catalogue, shop));
+      return sitemapOf(shop.origin, listed!, coding);
     case "animal": {
-      const animal = await catalogue.animal(shop.accountId, wanted.id);
-      if (animal === undefined) return absent(shop);
-      const categories = await catalogue.categories(shop.accountId);
+      const animal = await state.catalogue.animal(shop.accountId, wanted.id);
+      if (animal === undefined) return absent(job);
+      const categories = await categoriesOf(state, job);
       const category = categories.find(({ id }) => id === animal.categoryId);
-      return page(shop, 200, animalPage(shop, animal, category).text);
+      return page(job, 200, animalPage(shop, animal, category).text);
     }
     case "list":
-      return renderList(catalogue, shop, wanted);
+      return renderList(state, job, wanted);
     case "nothing":
-      return absent(shop);
+      return absent(job);
   }
 }
 
-async function renderList(catalogue: Catalogue, shop: Shop, wanted: Extract<Wanted, { kind: "list" }>): Promise<RenderedPage> {
-  const { q, before } = wanted;
-  const all = await catalogue.categories(shop.accountId);
-  const category = all.find(({ id }) => id === wanted.category);
-  if (wanted.category !== undefined && category === undefined) return absent(shop);
+async function renderList(
+  state: State,
+  job: Job,
+  { q, before, category: wanted }: Extract<Wanted, { kind: "list" }>,
+): Promise<RenderedPage> {
+  const { shop } = job;
+  const all = await categoriesOf(state, job);
+  const category = all.find(({ id }) => id === wanted);
+  if (wanted !== undefined && category === undefined) return absent(job);
   const asked = { categoryId: category?.id, q, before };
-  const found = await catalogue.animals(shop.accountId, asked, animalsAtOnce + 1);
+  const found = await state.catalogue.animals(shop.accountId, asked, animalsAtOnce + 1);
   const animals = found.slice(0, animalsAtOnce);
   const next = q === undefined && found.length > animalsAtOnce ? animals.at(-1)?.id : undefined;
   const shown = all.slice(0, categoriesMax);
   const categories = category === undefined || shown.includes(category) ? shown : [...shown, category];
-  return page(shop, 200, listPage(shop, { animals, categories, category, q, next, isFirst: before === undefined }).text);
+  return page(job, 200, listPage(shop, { animals, categories, category, q, next, isFirst: before === undefined }).text);
 }
 
-const absent = (shop: Shop): Promise<RenderedPage> => page(shop, 404, notFoundPage(shop).text);
+/** The categories by name, which are read and sorted once for a version: a search must not cost more in a shop that has many. */
+function categoriesOf({ catalogue, categories }: State, { shop: { accountId }, version }: Job): Promise<ShownCategory[]> {
+  const key = `${accountId} ${version}`;
+  const known = categories.get(key);
+  if (known !== undefined) return known;
+  const read = catalogue.categories(accountId);
+  categories.set(key, read, 1);
+  read.then(
+    (found) => categories.set(key, read, 1 + found.length),
+    () => categories.delete(key),
+  );
+  return read;
+}
 
-const page = (shop: Shop, status: number, text: string): Promise<RenderedPage> =>
-  packed(status, "text/html; charset=utf-8", text, {
-    "Content-Security-Policy": policyOf(shop),
+const absent = (job: Job): Promise<RenderedPage> => page(job, 404, notFoundPage(job.shop).text);
+
+const page = (job: Job, status: number, text: string): Promise<RenderedPage> =>
+  packed(job, status, "text/html; charset=utf-8", text, {
+    "Content-Security-Policy": policyOf(job.shop),
     "Referrer-Policy": "strict-origin-when-cross-origin",
   });
 
-async function packed(status: number, type: string, text: string, headers: Record<string, string> = {}): Promise<RenderedPage> {
+async function packed(
+  { coding }: Job,
+  status: number,
+  type: string,
+  text: string,
+  headers: Record<string, string> = {},
+): Promise<RenderedPage> {
   const plain = Buffer.from(text);
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length };
-  const [br, gz] = await Promise.all([compressBrotli(plain, { params }), compressGzip(plain)]);
   const etag = createHash("sha256").update(plain).digest("base64url").slice(0, 22);
-  return { status, type, etag, plain, br, gzip: gz, headers };
-}
-
-async function sitemapOf(catalogue: Catalogue, { accountId, origin }: Shop): Promise<string> {
-  const [categories, animals] = await Promise.all([catalogue.categories(accountId), catalogue.newest(accountId, sitemapMax)]);
-  const paths = ["/", ...categories.map(({ id }) => addressOf({ category: id })), ...animals.map((id) => `/animals/${id}`)];
-  const urls = paths.map((path) => `<url><loc>${escaped(origin + path)}</loc></url>`);
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls.join("\n")}\n</urlset>\n`;
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length };
+  const body = coding === "br" ? await compressBrotli(plain, { params }) : coding === "gzip" ? await compressGzip(plain) : plain;
+  return { status, type, etag, coding, body, headers };
 }
 
 /** The first letter of the name on the shop's colour. */

@@ -1,3 +1,5 @@
+import type { Coding } from "../../platform/http/negotiation.ts";
+
 /**
  * The settings of a built-in storefront, the `storefront` of a `petstore.json` (specification 6.7). The pages themselves come from the account's
  * catalogue, so a deployment holds only the owner's settings and files.
@@ -23,19 +25,28 @@ export type Storefront = { accountId: number; name: string; settings: Storefront
 /** A storefront as its pages need it. `origin` is the one that search engines should list. */
 export type Shop = Storefront & { origin: string };
 
-/** A page with its compressed forms. */
+/** A body that is made while it is sent. */
+export type StreamedBody = { bytes: number; chunks: () => AsyncIterable<Buffer> };
+
+/** A page in one coding. `etag`: the same for all codings. */
 export type RenderedPage = {
   status: number;
   type: string;
   etag: string;
-  plain: Buffer;
-  br: Buffer;
-  gzip: Buffer;
+  coding: Coding | undefined;
+  body: Buffer | StreamedBody;
   headers: Record<string, string>;
 };
 
-/** Renders a page of a shop. Returns a page for every path: the 404 page for an unknown one. */
-export type RenderStorefront = (shop: Shop, path: string, query: string) => Promise<RenderedPage>;
+/** What a visitor asks for. `coding`: the one that the client prefers. `turn`: whose turns the request takes, as `12 192.0.2.1`. */
+export type PageRequest = { path: string; query: string; coding: Coding | undefined; turn: string };
+
+/**
+ * Renders a page of a shop. Returns a page for every path: the 404 page for an unknown one.
+ *
+ * @throws Problem `unavailable` if the page gets no turn
+ */
+export type RenderStorefront = (shop: Shop, request: PageRequest) => Promise<RenderedPage>;
 
 const colourDefault = "#0b6b58";
 const hoursMax = 14;

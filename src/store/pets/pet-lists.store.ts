@@ -88,6 +88,19 @@ export async function* categoriesOfNamed(db: Database, accountId: number, query:
   }
 }
 
+/** Returns the ids of up to `limit` pets with one of these statuses and an id below `before`, the newest first. */
+export function newestPetIds(
+  db: Database,
+  accountId: number,
+  status: PetStatus[],
+  before: number | undefined,
+  limit: number,
+): Awaitable<number[]> {
+  const range = { db, accountId, equal: equalOf({ status }), limit };
+  const { statement, values } = boundWalk<[id: number]>(range, { columns: idColumn, order: idOnly, isBackwards: true, until: before });
+  return andThen(db.rows(statement, values), (rows) => rows.map(([id]) => id));
+}
+
 function petsOf(rows: NamedRow[]): Pet[] {
   return rows.map(([id, name, categoryId, status]) => ({ id, name, categoryId, status }));
 }

@@ -1,0 +1,35 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
+
+/** What `makeOnce` makes, and in whose turn. */
+type Making<V> = {
+  key: string;
+  turn: string;
+  places: FairShare<string>;
+  /** What is being made, by key. */
+  running: Map<string, Promise<V>>;
+  /** Returns the value if it was made before and can still be used. */
+  kept: () => V | undefined;
+  make: () => Promise<V>;
+};
+
+/**
+ * Returns what is kept, or makes it in the visitor's turn. Concurrent requests share what is being made, but not what waits for its turn: it
+ * may be that of a visitor who has much waiting. Each begins in a turn of the event loop, because with an embedded database nothing else would
+ * run between a page and the next.
+ *
+ * @throws Problem `unavailable` if it gets no turn
+ */
+export async function makeOnce<V>({ key, turn, places, running, kept, make }: Making<V>): Promise<V> {
+  const found = (): V | Promise<V> | undefined => kept() ?? running.get(key);
+  const begin = (): Promise<V> => {
+    const made = make().finally(() => running.delete(key));
+    running.set(key, made);
+    return made;
+  };
+  const inTurn = async (): Promise<V> => {
+    await nextTurn();
+    return found() ?? begin();
+  };
+  return found() ?? runInTurn(places, turn, inTurn);
+}
