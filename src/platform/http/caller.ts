@@ -1,4 +1,6 @@
 import type { Origin } from "../events.ts";
+import { Problem } from "../problem.ts";
+
 /** A signed-in member of the account. */
 export type Person = {
   readonly memberId: number;
@@ -22,4 +24,25 @@ export function originOf(caller: Caller | null, requestId: string, at: number): 
   if (caller?.person) return { actor: { type: "member", id: caller.person.memberId }, requestId, at };
   const actor: Origin["actor"] = caller?.keyId === undefined ? { type: "system", id: null } : { type: "key", id: caller.keyId };
   return { actor, requestId, at };
+}
+
+type Asking = { caller: Caller | null; headers: { origin?: string | undefined } };
+
+/** The caller of a request that needs this scope; null if it needs none and has no caller. @throws Problem `unauthorized`, `forbidden` */
+export function requireScope({ caller, headers }: Asking, scope: string | null): Caller | null {
+  if (scope === null) return caller;
+  if (!caller) throw unknownCaller();
+  requireOrigin(caller, headers.origin);
+  if (caller.scopes.has(scope)) return caller;
+  throw new Problem("forbidden", caller.person ? "Your role does not allow this." : `The key lacks the scope ${scope}.`);
+}
+
+/** A browser names the origin of every page that calls another host. A request without one comes from a program, and passes. */
+function requireOrigin({ origins }: Caller, origin: string | undefined): void {
+  if (origins === undefined || origin === undefined || origins.has(origin)) return;
+  throw new Problem("forbidden", "The key is bound to other origins than that of this page.");
+}
+
+export function unknownCaller(): Problem {
+  return new Problem("unauthorized", "The request needs an API key.");
 }

@@ -38,14 +38,14 @@ export function idempotentRunner(answersKeptMs: number) {
    *
    * @throws Problem `idempotency_key_in_use` in that case
    */
-  return async (
+  const run = async (
     db: Database,
     slot: Slot,
     bodyHash: string,
     now: NowRange,
     body: (tx: Transaction) => Awaitable<Answer>,
   ): Promise<Answer> => {
-    const name = JSON.stringify([slot.accountId, slot.target, slot.key]);
+    const name = nameOf(slot);
     const since = now.earliest - answersKeptMs;
     const earlier = await findAnswer(db, slot, since);
     if (earlier) return replay(earlier, bodyHash);
@@ -74,6 +74,28 @@ export function idempotentRunner(answersKeptMs: number) {
       running.delete(name);
     }
   };
+  return { run, prepareOnce: preparer(answersKeptMs) };
+}
+
+function preparer(answersKeptMs: number) {
+  const preparing = new Set<string>();
+
+  /**
+   * Runs the whole of a request whose upload takes long to prepare, so that it counts as running before `run`.
+   *
+   * @throws Problem `idempotency_key_in_use` while another one with its key is being prepared
+   */
+  return async (db: Database, slot: Slot, now: NowRange, make: () => Promise<Answer>): Promise<Answer> => {
+    const name = nameOf(slot);
+    if (await findAnswer(db, slot, now.earliest - answersKeptMs)) return make();
+    if (preparing.has(name)) throw inUse();
+    preparing.add(name);
+    return make().finally(() => preparing.delete(name));
+  };
+}
+
+function nameOf({ accountId, target, key }: Slot): string {
+  return JSON.stringify([accountId, target, key]);
 }
 
 function reused(): Problem {

@@ -4,9 +4,10 @@ import { andThen, rolledBack, type Awaitable, type Database } from "../db/databa
 import { Problem } from "../problem.ts";
 import { answerWriter, send } from "./answers.ts";
 import { bodyBytesMaxOf, parseJson, streamBody } from "./bodies.ts";
+import type { Slot } from "./idempotency.store.ts";
 import { hashOf, idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireAccepted, requireMediaType } from "./negotiation.ts";
-import { originOf, type Caller } from "./caller.ts";
+import { originOf, requireScope, unknownCaller, type Caller } from "./caller.ts";
 import { addHeader, clientAddress, isGone, type Exchange, type Route, type Surface } from "./exchange.ts";
 import {
   readingOf,
@@ -230,49 +231,42 @@ function stepsOf<S>(
   if (isDryRun || key === undefined) return openSteps({ db, isDryRun, onError });
   const [target, bodyHash] = [targetOf(operation, base, given), hashOf(sent)];
   const once = (place: string, step: Step) =>
-    idempotent(db, { accountId, target: target + place, key }, bodyHash, runtime.nowRange(), step);
+    idempotent.run(db, { accountId, target: target + place, key }, bodyHash, runtime.nowRange(), step);
   return openSteps({ db, isDryRun, once, onError });
 }
 
-async function change<S>(
-  { runtime, base, idempotent, bytesMax }: Compiled<S>,
+function change<S>(
+  compiled: Compiled<S>,
   operation: Change<S>,
   db: Database,
   call: Call<S, never>,
   exchange: Exchange,
   given: Given,
 ): Promise<Answer> {
-  const { before, write, finish, reveal, upload } = operation;
-  const { sent, key } = given;
+  const { runtime, base, idempotent } = compiled;
+  const { key } = given;
+  const slot = key === undefined ? undefined : { accountId: (call as Call<S>).accountId, target: targetOf(operation, base, given), key };
+  const make = (): Promise<Answer> => changeOnce(compiled, operation, { db, call, exchange, sent: given.sent, slot });
+  return slot && operation.upload ? idempotent.prepareOnce(db, slot, runtime.nowRange(), make) : make();
+}
+
+/** A change, with its Idempotency-Key's slot if it has one. */
+type Making<S> = { db: Database; call: Call<S, never>; exchange: Exchange; sent: unknown; slot: Slot | undefined };
+
+async function changeOnce<S>(
+  { runtime, idempotent, bytesMax }: Compiled<S>,
+  { before, write, finish, reveal, upload }: Change<S>,
+  { db, call, exchange, sent, slot }: Making<S>,
+): Promise<Answer> {
   const prepared = (await before?.(db, call, streamBody(exchange.request, bytesMax))) as never;
   try {
     const shown = (answer: Answer): Answer => reveal?.(answer, call) ?? answer;
-    if (key === undefined) return shown(await db.write((tx) => write(tx, call, prepared)));
-    const target = targetOf(operation, base, given);
+    if (!slot) return shown(await db.write((tx) => write(tx, call, prepared)));
     const bodyHash = hashOf(upload ? (prepared as Received).fingerprint : sent);
-    const { accountId } = call as Call<S>;
-    return shown(await idempotent(db, { accountId, target, key }, bodyHash, runtime.nowRange(), (tx) => write(tx, call, prepared)));
+    return shown(await idempotent.run(db, slot, bodyHash, runtime.nowRange(), (tx) => write(tx, call, prepared)));
   } finally {
     await finish?.(db, call, prepared);
   }
-}
-
-function requireScope({ caller, headers }: Exchange, scope: string | null): Caller | null {
-  if (scope === null) return caller;
-  if (!caller) throw unknownCaller();
-  requireOrigin(caller, headers.origin);
-  if (caller.scopes.has(scope)) return caller;
-  throw new Problem("forbidden", caller.person ? "Your role does not allow this." : `The key lacks the scope ${scope}.`);
-}
-
-/** A browser names the origin of every page that calls another host. A request without one comes from a program, and passes. */
-function requireOrigin({ origins }: Caller, origin: string | undefined): void {
-  if (origins === undefined || origin === undefined || origins.has(origin)) return;
-  throw new Problem("forbidden", "The key is bound to other origins than that of this page.");
-}
-
-function unknownCaller(): Problem {
-  return new Problem("unauthorized", "The request needs an API key.");
 }
 
 /** Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the successor to an answer; refuses the request after the sunset. */
