@@ -19,6 +19,7 @@ import { writersMax } from "../src/platform/db/postgres-writers.ts";
 import { requestTimeoutMs } from "../src/platform/http/app.ts";
 import { keptMs } from "../src/platform/http/idempotency.store.ts";
 import { statuses } from "../src/platform/http/statuses.ts";
+import { extensionLimits } from "../src/platform/archives/tar-reader.ts";
 import { archiveLimits } from "../src/publishing/projects/archive.ts";
 import { depthMax, pathBytesMax } from "../src/publishing/projects/archive-paths.ts";
 import { projectsMax } from "../src/publishing/projects/projects.ts";
@@ -86,7 +87,7 @@ test("every setting is in docs/operating.md with its default, and nothing else i
 });
 
 test("every variable that the documentation names is a setting, and it explains every setting of certificates", () => {
-  const ofOthers = new Set(["API_KEY", "BASE_URL", "NODE_OPTIONS"]);
+  const ofOthers = new Set(["API_KEY", "BASE_URL", "ENHANCE_YOUR_CALM", "NODE_OPTIONS"]);
   for (const [name, text] of Object.entries(pages)) {
     const named = Array.from(text.matchAll(/[^-_\w]\$?([A-Z]+_[A-Z_]+)\b/g), ([, variable = ""]) => variable);
     for (const variable of named)
@@ -139,11 +140,18 @@ test("the specification lists every error code with its status", () => {
 
 test("the limits of a deployment in the specification are those that the service applies", () => {
   const mib = (bytes: number): string => `${bytes / 1_048_576} MiB`;
-  const { packedBytesMax, unpackedBytesMax, fileBytesMax, filesMax, pathBytesMax: allPathsMax } = archiveLimits;
+  const { packedBytesMax, unpackedBytesMax, fileBytesMax, filesMax, entriesMax, pathBytesMax: allPathsMax } = archiveLimits;
+  const { bytesEach, keysMax, globalsMax, globalBytesMax, bytesMax } = extensionLimits;
   const rows = tableOf(page("docs/specification/6-publishing.md"), "| limit").slice(0, -1);
   assert.deepEqual(rows, [
     ["packed, unpacked, one file", [packedBytesMax, unpackedBytesMax, fileBytesMax].map(mib).join(", ")],
     ["files", count(filesMax)],
+    ["entries of the archive", `${count(entriesMax)}, with folders and what is left out`],
+    [
+      "extended headers",
+      `for each entry at most one pax header (${keysMax} keys), one long name and one long link, each of ${bytesEach / 1024} KiB; ` +
+        `${globalsMax} global pax headers, whose records take ${globalBytesMax / 1024} KiB together; all together ${mib(bytesMax)}`,
+    ],
     ["path", `${count(pathBytesMax)} bytes, ${depthMax} folders deep; all paths together ${allPathsMax / 1024} KiB`],
     ["projects of an account", count(projectsMax)],
     ["time for an upload to arrive", `${seconds(requestTimeoutMs)}; one that is slower is cut off`],

@@ -6,13 +6,16 @@ import { blockBytes, decodeHeader, type ExtensionType, type TarHeader, type TarT
 export type TarEntry = { name: string; type: TarType; size: number; content: Bytes };
 
 const oneKiB = 1_024;
-/** For each extended header: a pax header, a long name, a long link. */
-const extensionBytesMax = 64 * oneKiB;
-const keysMax = 64;
-const globalsMax = 16;
-/** The records of all global pax headers, of which a later one replaces those with its keys. */
-const globalBytesMax = 64 * oneKiB;
-const allExtensionBytesMax = 8 * oneKiB * oneKiB;
+/** The bounds of extended headers: of each pax header, long name and long link, of all global pax headers, and of all together. */
+export const extensionLimits = {
+  bytesEach: 64 * oneKiB,
+  keysMax: 64,
+  globalsMax: 16,
+  /** The records of all global pax headers, of which a later one replaces those with its keys. */
+  globalBytesMax: 64 * oneKiB,
+  bytesMax: 8 * oneKiB * oneKiB,
+};
+const { bytesEach, keysMax, globalsMax, globalBytesMax, bytesMax } = extensionLimits;
 /** Records that would name the content of every entry that follows. */
 const ofOneEntry = /^(?:path|linkpath|size|GNU\.sparse\..*)$/;
 
@@ -76,10 +79,10 @@ function decodeFirst(block: Buffer): TarHeader {
 async function readExtension(state: State, type: ExtensionType, size: number): Promise<void> {
   const kind = { pax: "pax header", "pax-global": "global pax header", "long-name": "long name", "long-link": "long link" }[type];
   if (type !== "pax-global" && state.next.has(type)) throw new UnreadableArchive(`has more than one ${kind} for an entry`);
-  if (size > extensionBytesMax) throw new UnreadableArchive(`has a ${kind} of more than ${extensionBytesMax / oneKiB} KiB`);
+  if (size > bytesEach) throw new UnreadableArchive(`has a ${kind} of more than ${bytesEach / oneKiB} KiB`);
   state.extensionBytes += size;
-  if (state.extensionBytes > allExtensionBytesMax) {
-    throw new UnreadableArchive(`has extended headers of more than ${allExtensionBytesMax / oneKiB / oneKiB} MiB together`);
+  if (state.extensionBytes > bytesMax) {
+    throw new UnreadableArchive(`has extended headers of more than ${bytesMax / oneKiB / oneKiB} MiB together`);
   }
   const body = openBody(state.bytes, size);
   const content = Buffer.concat(await Array.fromAsync(body.content()));
