@@ -5,7 +5,7 @@ import type { Database, Transaction } from "../src/platform/db/database.ts";
 import { systemOrigin } from "../src/platform/events.ts";
 import type { ShareLimits } from "../src/platform/jobs/fair-share.ts";
 import { Problem } from "../src/platform/problem.ts";
-import { addShelf, shelves, openShelves } from "./support/shelves.ts";
+import { addShelf, engines, openShelves, shelves } from "./support/shelves.ts";
 
 /** With one place for transactions, PostgreSQL shows the order of the turns too. The waits of tests do not depend on the machine. */
 const limitsOf: Record<Database["engine"], ShareLimits> = {
@@ -21,11 +21,11 @@ type Caller = number | "background";
 async function openScene(t: TestContext, engine: Database["engine"], limits: ShareLimits = {}) {
   const clock = { ms: 0 };
   const timer = { now: () => clock.ms, cpu: () => clock.ms };
-  const bounds = openBounds();
-  const queue: typeof bounds.queue = (name, own) => bounds.queue(name, { ...own, ...limitsOf[engine], ...limits });
+  const own = { ...limitsOf[engine], ...limits };
+  const bounds = openBounds(engine === "sqlite" ? { writer: own } : { connections_writes: own }, timer.now);
   const ends: (() => void)[] = [];
   t.after(() => ends.forEach((end) => end())); // before the database closes, which waits for its writes
-  const { db } = await openShelves(t, engine, { bounds: { queue }, timer });
+  const { db } = await openShelves(t, engine, { bounds, timer });
   const order: Caller[] = [];
   let shelf = 0;
   const of = (caller: Caller): Database => (caller === "background" ? db : db.forAccount(caller));
@@ -76,7 +76,7 @@ const refusalOf = (write: Promise<unknown>) =>
 
 const overload = { code: "unavailable", isOverload: true, headers: { "retry-after": "1" } };
 
-for (const engine of ["sqlite"] as const) {
+for (const engine of Object.keys(engines) as Database["engine"][]) {
   suite(`turns of writes on ${engine}`, () => {
     test("a write waits for the body in progress only, however many heavy ones of another account wait", async (t) => {
       const { order, write, hold } = await openScene(t, engine);

@@ -6,7 +6,7 @@ import { forgetOldAnswers, keepAnswer } from "../src/platform/http/idempotency.s
 import { temporaryFolder } from "./support/folder.ts";
 import type { Pet } from "./support/models.ts";
 import { openRaw, type RawConnection } from "./support/raw.ts";
-import { startService, testOnce, type Reply, type TestService } from "./support/service.ts";
+import { startService, type Reply, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
 import { until } from "./support/until.ts";
 
@@ -266,7 +266,7 @@ test("stored responses survive a restart", async (t) => {
   assert.deepEqual([again.status, again.body, isReplay(again)], [201, first.body, true]);
 });
 
-testOnce("a request whose client goes before its write has its turn does nothing, and its key stays free; the same over MCP", async (t) => {
+test("a request whose client goes before its write has its turn does nothing, and its key stays free; the same over MCP", async (t) => {
   const held = Promise.withResolvers<void>();
   t.after(() => held.resolve());
   const connections = promisify(shop.app.server.getConnections.bind(shop.app.server));

@@ -44,7 +44,7 @@ export type Storage = {
 
 export type StorageOptions = {
   clock?: Clock;
-  /** Where the embedded database opens its queues. */
+  /** Where the database opens its queues. */
   bounds?: Pick<Bounds, "queue">;
   /** Called with the error of each connection that breaks. */
   onError?: (error: unknown) => void;
@@ -188,8 +188,9 @@ async function openEngine(
     ...hooks
   }: { onError: (error: unknown) => void } & Pick<SqliteOptions, "onFlushFailed" | "onFault" | "onEvents" | "clock" | "bounds">,
 ): Promise<Database> {
-  const { clock, onEvents } = hooks;
-  if (databaseUrl !== "") return (await import("../platform/db/postgres.ts")).openPostgres(databaseUrl, { onError, clock, onEvents });
+  const { clock, onEvents, bounds } = hooks;
+  if (databaseUrl !== "")
+    return (await import("../platform/db/postgres.ts")).openPostgres(databaseUrl, { onError, clock, onEvents, bounds });
   const { openSqlite } = await import("../platform/db/sqlite.ts");
   const file = databasePath(dataDir);
   createEmpty(file); // the database's other files get the same mode

@@ -62,8 +62,12 @@ export type Bounds = {
 /** Limits that override those of `queues`. */
 export type QueueLimits = Partial<Record<QueueName, ShareLimits>>;
 
-/** Creates the bounds of this process, whose counters are at zero. */
-export function openBounds(overrides: QueueLimits = {}): Bounds {
+/**
+ * Creates the bounds of this process, whose counters are at zero.
+ *
+ * @param now the clock (ms, never adjusted) by which usage is forgotten. Default: the system's
+ */
+export function openBounds(overrides: QueueLimits = {}, now?: () => number): Bounds {
   const counts = new Map<Bound, number>(caps.map((bound) => [bound, 0]));
   const shown = new Map<Figure, { listener: Listener; read: () => number }[]>();
   const opened: OpenedQueue[] = [];
@@ -71,7 +75,7 @@ export function openBounds(overrides: QueueLimits = {}): Bounds {
     queue<K extends string | number>(name: QueueName, limits: ShareLimits = {}) {
       const { by, busy } = queues[name];
       const parts = by === "site and address" ? siteAndAddress : undefined;
-      const share = openFairShare<K>({ ...queues[name], ...limits, ...overrides[name] }, () => overloaded(busy), undefined, parts);
+      const share = openFairShare<K>({ ...queues[name], ...limits, ...overrides[name] }, () => overloaded(busy), now, parts);
       opened.push({ name, load: share });
       return share;
     },

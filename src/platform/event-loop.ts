@@ -84,30 +84,39 @@ export const systemWorkTimer: WorkTimer = {
 
 /** Measures work that gives other work of the process its turn. Its clocks stand still during those turns. */
 export type WorkClock = WorkTimer & {
-  /** Lets other work have a turn of the event loop if the last turn was over 10 ms ago; otherwise returns undefined. */
-  giveTurn: () => Promise<void> | undefined;
+  /**
+   * Lets other work have a turn of the event loop if the last turn was over 10 ms ago; otherwise returns undefined.
+   *
+   * @param at what `now` returns
+   */
+  giveTurn: (at?: number) => Promise<void> | undefined;
 };
 
 /** Starts the clocks of one piece of work. */
 export function openWorkClock({ now, cpu }: WorkTimer): WorkClock {
-  const takeTurn = openTurns(now);
-  const other = { ms: 0, cpuMs: 0 };
+  const others = { ms: 0, cpuMs: 0 };
   let turn: { done: Promise<void>; ms: number; cpuMs: number } | undefined;
+  const work: WorkTimer = {
+    now: () => turn?.ms ?? now() - others.ms,
+    cpu: () => turn?.cpuMs ?? cpu() - others.cpuMs,
+  };
+  let since = work.now();
+
+  async function waitFor(begun: { ms: number; cpuMs: number }): Promise<void> {
+    await nextTurn();
+    others.ms = now() - begun.ms;
+    others.cpuMs = cpu() - begun.cpuMs;
+    turn = undefined;
+    since = begun.ms;
+  }
+
   return {
-    now: () => (turn?.ms ?? now()) - other.ms,
-    cpu: () => (turn?.cpuMs ?? cpu()) - other.cpuMs,
-    giveTurn() {
+    ...work,
+    giveTurn(at = work.now()) {
       if (turn) return turn.done;
-      const taken = takeTurn();
-      if (!taken) return undefined;
-      const begun = { ms: now(), cpuMs: cpu() };
-      const wait = async (): Promise<void> => {
-        await taken;
-        turn = undefined;
-        other.ms += now() - begun.ms;
-        other.cpuMs += cpu() - begun.cpuMs;
-      };
-      turn = { done: wait(), ...begun };
+      if (at - since < turnMs) return undefined;
+      const begun = { ms: at, cpuMs: work.cpu() };
+      turn = { done: waitFor(begun), ...begun };
       return turn.done;
     },
   };

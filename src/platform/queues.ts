@@ -29,6 +29,31 @@ export const queues = {
     busy: `Too many changes wait to be written. ${again}`,
   },
   /**
+   * Transactions on PostgreSQL, each on one of ten connections. The last two are for work of no caller. A body that takes longer than its turn is
+   * rolled back if another caller's write waits.
+   */
+  connections_writes: {
+    by: "account",
+    max: 10,
+    reserved: 2,
+    waitingMax: 4_000,
+    waitingMaxEach: 2_000,
+    waitMs: 3_000,
+    turnMs: 5_000,
+    busy: `Too many changes wait to be written. ${again}`,
+  },
+  /** Reads on PostgreSQL: 32 on each of four connections, of which one is for work of no caller. The server ends a statement after its turn. */
+  connections_reads: {
+    by: "account",
+    max: 128,
+    reserved: 32,
+    waitingMax: 2_000,
+    waitingMaxEach: 1_000,
+    waitMs: 3_000,
+    turnMs: 5_000,
+    busy: `Too many reads wait for the database. ${again}`,
+  },
+  /**
    * Pages of reads of many rows: exports, event streams that catch up, sitemaps, long lists. An embedded read keeps the event loop, so there
    * is one place. All streams and long polls of an account may wait at the same time, because one event wakes them all.
    */

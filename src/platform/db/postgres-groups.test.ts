@@ -1,31 +1,34 @@
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Problem } from "../problem.ts";
-import type { Transaction } from "./database.ts";
+import { openFairShare, release, type ShareLimits } from "../jobs/fair-share.ts";
+import type { CallerKey, Transaction } from "./database.ts";
 import { openGroups } from "./postgres-groups.ts";
 
 const tx = {} as Transaction; // the bodies of these tests do not use it
 
 /** Groups whose transactions run until the test ends them, and a list of what each did. */
-function openHeldGroups() {
+function openHeldGroups(limits: ShareLimits = {}) {
   const done: string[] = [];
   const ends: (() => void)[] = [];
-  const groups = openGroups(async (_account, body) => {
+  const busy = (): Error => new Error("busy");
+  const places = openFairShare<CallerKey>({ max: 10, reserved: 2, ...limits }, busy, () => 0);
+  const write = openGroups(places, async (caller, body, _options, holdsPlace) => {
     const value = await body(tx);
     await new Promise<void>((resolve) => ends.push(resolve));
+    if (holdsPlace) release(places, caller);
     return value;
   });
   const run = async (_tx: Transaction, inputs: number[]): Promise<string[]> => {
     done.push(`together ${inputs.join(" ")}`);
     return inputs.map((input) => `${input}`);
   };
-  const add = (input: number, account = 1): Promise<string> => {
+  const add = (input: number, { caller = 1, isGone = (): boolean => false } = {}): Promise<string> => {
     const alone = async (): Promise<string> => {
       done.push(`alone ${input}`);
       return `${input}`;
     };
-    return groups.write(account, alone, { run, input }, {});
+    return write({ caller, isGone }, alone, { run, input }, {});
   };
   /** Ends the transactions that run now, and lets the next ones begin. */
   const endAll = async (): Promise<void> => {
@@ -33,16 +36,16 @@ function openHeldGroups() {
     await nextTurn();
     await nextTurn();
   };
-  return { done, add, endAll, load: () => groups.load() };
+  return { places, done, add, endAll };
 }
 
 const refusalOf = (write: Promise<unknown>): Promise<string> =>
   write.then(
     () => "done",
-    (error: Problem) => (error.cause as Error).message,
+    (error: Error) => error.message,
   );
 
-test("two groups of an account run at once; writes that arrive meanwhile form the next group, and another account does not wait", async () => {
+test("writes of one turn are a group; while two groups of an account run, its writes form the next one, and another account does not wait", async () => {
   const { done, add, endAll } = openHeldGroups();
   const writes = [add(1), add(2)];
   await nextTurn();
@@ -50,57 +53,64 @@ test("two groups of an account run at once; writes that arrive meanwhile form th
   await nextTurn();
   writes.push(add(5));
   await nextTurn();
-  writes.push(add(6), add(7, 2));
+  writes.push(add(6));
   await nextTurn();
-  assert.deepEqual(done, ["together 1 2", "together 3 4", "alone 7"]);
+  assert.deepEqual(done, ["together 1 2", "together 3 4"]);
   await endAll();
-  assert.deepEqual(done.slice(3), ["together 5 6"]);
+  assert.deepEqual(done.slice(2), ["together 5 6"]);
+  writes.push(add(7, { caller: 2 }));
+  await nextTurn();
+  assert.deepEqual(done.slice(3), ["alone 7"]);
   await endAll();
   assert.deepEqual(await Promise.all(writes), ["1", "2", "3", "4", "5", "6", "7"]);
 });
 
-test("a group has a hundred writes at most", async () => {
-  const { done, add, endAll } = openHeldGroups();
+test("a group has a hundred writes at most, and uses one place", async () => {
+  const { places, done, add, endAll } = openHeldGroups();
   const writes = Array.from({ length: 250 }, (_, i) => add(i));
   await nextTurn();
   assert.deepEqual(
     done.map((group) => group.split(" ").length - 1),
-    [100, 100],
+    [100, 100, 50],
   );
-  await endAll();
-  assert.equal(done[2]!.split(" ").length - 1, 50);
+  assert.deepEqual([places.inUse, places.waiting], [3, 0]);
   await endAll();
   await Promise.all(writes);
+  assert.equal(places.inUse, 0);
 });
 
-test("a write is refused if 2,000 others wait, or after it has waited five seconds", async (t: TestContext) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
-  const { add, endAll, load } = openHeldGroups();
-  const held = Array.from({ length: 200 }, (_, i) => add(i));
+test("a write waits among all writes: the newest of the account with most is refused when too many wait", async () => {
+  const { done, add, endAll } = openHeldGroups({ max: 1, reserved: 0, maxEach: 1, waitingMax: 3 });
+  const running = add(0);
   await nextTurn();
-  const waiting = Array.from({ length: 2_000 }, (_, i) => refusalOf(add(i)));
-  assert.equal(await refusalOf(add(1)), "too many wait for a connection");
-  assert.partialDeepStrictEqual(load(), { waiting: 2_000, refused: 1 });
-  t.mock.timers.tick(5_000);
-  assert.deepEqual(new Set(await Promise.all(waiting)), new Set(["the wait for a connection took too long"]));
-  assert.partialDeepStrictEqual(load(), { waiting: 0, refused: 2_001 });
-  await endAll();
-  await Promise.all(held);
-  const next = add(1);
-  await nextTurn();
-  await endAll();
-  assert.equal(await next, "1");
+  const waiting = [1, 2, 3].map((input) => refusalOf(add(input)));
+  const other = add(4, { caller: 2 });
+  assert.equal(await waiting[2], "busy");
+  for (let i = 0; i < 3; i++) await endAll();
+  assert.deepEqual([await running, await Promise.all(waiting), await other], ["0", ["done", "done", "busy"], "4"]);
+  assert.deepEqual(done, ["alone 0", "together 1 2", "alone 4"]);
 });
 
-test("if the writes of one account fill the queue, its newest are refused, and another account still gets a place", async () => {
-  const { add, endAll } = openHeldGroups();
-  const running = Array.from({ length: 200 }, (_, i) => add(i));
+test("writes whose clients have gone are left out, and a group of them alone uses no place", async () => {
+  const { places, done, add, endAll } = openHeldGroups();
+  const gone = { isGone: (): boolean => true };
+  const writes = [add(1, gone), add(2), add(3, gone), add(4, { caller: 2, ...gone })].map(refusalOf);
   await nextTurn();
-  const waiting = Array.from({ length: 2_000 }, (_, i) => refusalOf(add(i)));
-  const others = [add(1, 2), add(2, 2)];
-  assert.deepEqual(await Promise.all(waiting.slice(-2)), Array(2).fill("too many wait for a connection"));
-  for (let round = 0; round < 12; round++) await endAll();
-  assert.deepEqual(await Promise.all(others), ["1", "2"]);
-  assert.deepEqual(new Set(await Promise.all(waiting.slice(0, -2))), new Set(["done"]));
-  await Promise.all(running);
+  assert.deepEqual([done, places.inUse], [["alone 2"], 1]);
+  await endAll();
+  const left = "The client closed its connection before the change had its turn.";
+  assert.deepEqual(await Promise.all(writes), [left, "done", left, left]);
+});
+
+test("writes that come in the moment in which the last group of their account ends begin too", async () => {
+  const { done, add, endAll } = openHeldGroups();
+  const writes = [add(1)];
+  await nextTurn();
+  writes.push(add(2));
+  await nextTurn();
+  let last: Promise<string> | undefined;
+  void writes[1]!.then(() => (last = add(3)));
+  await endAll();
+  await endAll();
+  assert.deepEqual([await Promise.all(writes), await last, done.at(-1)], [["1", "2"], "3", "alone 3"]);
 });

@@ -1,142 +1,131 @@
-import type { Refusal } from "../jobs/fair-share.ts";
+import { addWaiting, admitAlong, admitNext, vacate, type FairShare, type Refusal } from "../jobs/fair-share.ts";
+import { createTally, type Tally } from "../jobs/tally.ts";
 import type { Awaitable, CallerKey, Together, Transaction, WriteOptions } from "./database.ts";
-import { noConnection } from "./unavailable.ts";
+import { clientGone } from "./unavailable.ts";
 
-/** How many groups of one kind and account run at the same time, and the most writes of a group. */
+/** While so many groups of one kind and caller run, further writes of theirs wait for more to join. The most writes of a group. */
 const groupsAtOnce = 2;
 const groupMax = 100;
-/** The most writes that wait for their group, and how long (ms). */
-const waitingMax = 2_000;
-const waitMs = 5_000;
 
-type Account = CallerKey | undefined;
+type Caller = CallerKey | undefined;
 type Body = (tx: Transaction) => Awaitable<unknown>;
 type Run = Together<unknown>["run"];
 
 type Job = {
+  caller: Caller;
   body: Body;
-  input: unknown;
+  together: Together<unknown>;
   options: WriteOptions;
+  isGone: () => boolean;
   resolve: (value: unknown) => void;
-  refuse: (refusal: Refusal) => void;
   reject: (error: unknown) => void;
-  timer: NodeJS.Timeout;
 };
 
-/** The writes of one kind and account. */
-type Queue = { run: Run; account: Account; waiting: Job[]; running: number; isGathering: boolean };
-
-type Groups = { queues: Map<Run, Map<Account, Queue>>; waiting: number; refused: number; write: Write };
-
-export type WriteGroups = {
-  /** Runs a write with others of its kind. Rejects as if the write had run alone. */
-  write<T>(account: Account, body: (tx: Transaction) => Awaitable<T>, together: Together<T>, options: WriteOptions): Promise<T>;
-  /** How many writes wait for their group, and how many were refused since the start. */
-  load(): { waiting: number; refused: number };
-};
-
-/** Runs a body alone in a transaction. */
-type Write = (account: Account, body: Body, options: WriteOptions) => Promise<unknown>;
+/** A write, and who waits for it. */
+type Given = Pick<Job, "caller" | "isGone">;
 
 /**
- * Runs writes of one kind and account together: those of one turn of the event loop, and those that arrive while earlier groups run. A group is
- * one transaction, which waits for the disk once. A write that the group leaves out then runs alone, and so does every write of a group that fails
- * before its commit. If too many wait, the newest write of the longest queue is refused.
+ * Runs a body in a transaction.
+ *
+ * @param holdsPlace whether the caller has a place among the connections already, which the function gives back
  */
-export function openGroups(write: Write): WriteGroups {
-  const groups: Groups = { queues: new Map(), waiting: 0, refused: 0, write };
-  return {
-    load: () => groups,
-    write: (account, body, { run, input }, options) =>
-      new Promise((resolve, reject) => {
-        const refuse = (refusal: Refusal): void => {
-          groups.refused += 1;
-          reject(noConnection(refusal));
-        };
-        const queue = queueOf(groups, run, account);
-        if (groups.waiting >= waitingMax && !makeRoom(groups, queue)) return refuse("queue full");
-        const timer = setTimeout(() => {
-          leave(groups, queue, job);
-          refuse("waited too long");
-        }, waitMs);
-        const job: Job = { body, input, options, resolve: resolve as Job["resolve"], refuse, reject, timer };
-        queue.waiting.push(job);
-        groups.waiting += 1;
-        gather(groups, queue);
-      }),
-  };
+type Write = (caller: Caller, body: Body, options: WriteOptions, holdsPlace: boolean) => Promise<unknown>;
+
+type Groups = {
+  places: FairShare<CallerKey>;
+  write: Write;
+  /** How many groups run, by kind and caller. */
+  running: Map<Run, Tally<Caller>>;
+  /** The jobs that the scheduler has just admitted with one place. */
+  admitted: Job[];
+  isGathering: boolean;
+};
+
+/** Runs a write with others of its kind and caller. Rejects as if the write had run alone. */
+export type WriteTogether = <T>(
+  of: Given,
+  body: (tx: Transaction) => Awaitable<T>,
+  together: Together<T>,
+  options: WriteOptions,
+) => Promise<T>;
+
+/**
+ * Runs writes of one kind and caller together: those of one turn of the event loop, and those that arrive while earlier groups run. Each waits
+ * among all writes for its turn, and then takes the others along. A group is one transaction, which waits for the disk once. A write that the
+ * group leaves out then runs alone, and so does every write of a group that fails before its commit.
+ */
+export function openGroups(places: FairShare<CallerKey>, write: Write): WriteTogether {
+  const groups: Groups = { places, write, running: new Map(), admitted: [], isGathering: false };
+  return ({ caller, isGone }, body, together, options) =>
+    new Promise((resolve, reject) => {
+      const job: Job = { caller, body, together, options, isGone, resolve: resolve as Job["resolve"], reject };
+      const settle = (late: Refusal | undefined): void => (late === undefined ? admit(groups, job) : reject(places.refusal(late)));
+      const full = addWaiting(places, caller, settle, together.run);
+      if (full !== undefined) return reject(places.refusal(full));
+      if (runningOf(groups, job).of(caller) < groupsAtOnce) gather(groups);
+    });
 }
 
-/** Refuses the newest write of the longest queue; returns false if that is the queue of the newcomer. */
-function makeRoom(groups: Groups, newcomers: Queue): boolean {
-  let longest = newcomers;
-  for (const ofKind of groups.queues.values())
-    for (const queue of ofKind.values()) if (queue.waiting.length > longest.waiting.length) longest = queue;
-  const newest = longest === newcomers ? undefined : longest.waiting.at(-1);
-  if (!newest) return false;
-  leave(groups, longest, newest);
-  newest.refuse("queue full");
-  return true;
-}
-
-function leave(groups: Groups, { waiting }: Queue, job: Job): void {
-  clearTimeout(job.timer);
-  waiting.splice(waiting.indexOf(job), 1);
-  groups.waiting -= 1;
-}
-
-function queueOf({ queues }: Groups, run: Run, account: Account): Queue {
-  let ofKind = queues.get(run);
-  if (!ofKind) queues.set(run, (ofKind = new Map<Account, Queue>()));
-  let queue = ofKind.get(account);
-  if (!queue) ofKind.set(account, (queue = { run, account, waiting: [], running: 0, isGathering: false }));
-  return queue;
-}
-
-/** Starts the next groups after this turn of the event loop. */
-function gather(groups: Groups, queue: Queue): void {
-  if (queue.isGathering || queue.running >= groupsAtOnce) return;
-  queue.isGathering = true;
+/** Begins the next groups after this turn of the event loop, so that the writes of this turn are in them. */
+function gather(groups: Groups): void {
+  if (groups.isGathering) return;
+  groups.isGathering = true;
   setImmediate(() => {
-    queue.isGathering = false;
-    startNext(groups, queue);
+    groups.isGathering = false;
+    while (admitNext(groups.places));
   });
 }
 
-function startNext(groups: Groups, queue: Queue): void {
-  const { run, account, waiting } = queue;
-  while (waiting.length > 0 && queue.running < groupsAtOnce) {
-    const group = waiting.splice(0, groupMax);
-    groups.waiting -= group.length;
-    for (const { timer } of group) clearTimeout(timer);
-    queue.running += 1;
-    void runGroup(groups, queue, group);
+/** Called when the scheduler gives a job a place. The jobs of its kind and caller that wait come along. */
+function admit(groups: Groups, job: Job): void {
+  const { places, admitted } = groups;
+  if (admitted.push(job) > 1) return;
+  admitAlong(places, job.caller, job.together.run, groupMax - 1);
+  const group = admitted.splice(0);
+  const wanted: Job[] = [];
+  for (const one of group) {
+    if (one.isGone()) one.reject(clientGone());
+    else wanted.push(one);
   }
-  if (waiting.length === 0 && queue.running === 0) groups.queues.get(run)?.delete(account);
+  if (wanted.length > 0) return void runGroup(groups, wanted);
+  vacate(places, job.caller, 0);
+  gather(groups);
 }
 
 /** Never rejects. */
-async function runGroup(groups: Groups, queue: Queue, group: Job[]): Promise<void> {
-  await writeGroup(groups, queue, group);
-  queue.running -= 1;
-  gather(groups, queue);
+async function runGroup(groups: Groups, group: Job[]): Promise<void> {
+  const [{ caller, together }] = group as [Job];
+  const running = runningOf(groups, group[0]!);
+  running.add(caller);
+  await writeGroup(groups, group);
+  running.take(caller);
+  if (running.counts.size === 0) groups.running.delete(together.run);
+  if (groups.places.queues.has(caller)) gather(groups); // those that came after the group gave its place back
+}
+
+function runningOf({ running }: Groups, { together: { run } }: Job): Tally<Caller> {
+  let tally = running.get(run);
+  if (!tally) running.set(run, (tally = createTally<Caller>()));
+  return tally;
 }
 
 /** Never rejects. */
-async function writeGroup(groups: Groups, { run, account }: Queue, group: Job[]): Promise<void> {
-  const alone = (job: Job): Promise<void> => groups.write(account, job.body, job.options).then(job.resolve, job.reject);
+async function writeGroup({ write }: Groups, group: Job[]): Promise<void> {
   const [first] = group as [Job];
-  if (group.length === 1) return alone(first);
-  const inputs = group.map(({ input }) => input as never);
+  const { caller, together, options } = first;
+  const alone = (job: Job, holdsPlace = false): Promise<void> =>
+    write(caller, job.body, job.options, holdsPlace).then(job.resolve, job.reject);
+  if (group.length === 1) return alone(first, true);
+  const inputs = group.map((job) => job.together.input as never);
   let mayHaveCommitted = false;
-  const together: Body = async (tx) => {
+  const runAll: Body = async (tx) => {
     mayHaveCommitted = false;
-    const outcomes = await run(tx, inputs);
+    const outcomes = await together.run(tx, inputs);
     mayHaveCommitted = true;
     return outcomes;
   };
   try {
-    const outcomes = (await groups.write(account, together, first.options)) as unknown[];
+    const outcomes = (await write(caller, runAll, options, true)) as unknown[];
     for (const [i, job] of group.entries()) {
       if (outcomes[i] === undefined) void alone(job);
       else job.resolve(outcomes[i]);

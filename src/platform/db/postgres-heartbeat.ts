@@ -1,6 +1,5 @@
 import type pg from "pg";
 import type { Sql } from "sql-template-tag";
-import { slots } from "../jobs/fair-share.ts";
 import type { Database } from "./database.ts";
 import { openConnection } from "./postgres-connections.ts";
 import { breaksConnection, translate } from "./postgres-errors.ts";
@@ -21,8 +20,15 @@ export type Heartbeat = Pick<Database, "engine" | "query" | "write" | "close">;
  */
 export function openPostgresHeartbeat(url: string, { onError }: { onError: (error: unknown) => void }): Heartbeat {
   const connection = openConnection(url, onError, patience);
-  const inTurn = slots(1);
+  let last: Promise<unknown> = Promise.resolve();
   let closed = false;
+
+  /** Runs work after the work before it. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(work, work);
+    last = done;
+    return done;
+  }
 
   function withClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
     return inTurn(async () => {

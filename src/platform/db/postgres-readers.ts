@@ -1,21 +1,17 @@
-import { acquireTimed, openFairShare, release, type ShareLoad } from "../jobs/fair-share.ts";
+import type { Bounds } from "../bounds.ts";
+import { acquireTimed, release, type ShareLoad } from "../jobs/fair-share.ts";
 import { createTally } from "../jobs/tally.ts";
 import { openConnection, type Rows } from "./postgres-connections.ts";
 import { isOutdated } from "./postgres-errors.ts";
 import type { Statement } from "./postgres-statements.ts";
 import { openHistogram, waitBounds, type Histogram } from "../metrics.ts";
 import type { CallerKey } from "./database.ts";
-import { noConnection } from "./unavailable.ts";
 
 /** Connections for reads. The first is for work without an account, and one account's reads use at most half of them. */
 export const readersMax = 4;
 const readersEach = readersMax / 2;
 /** Reads under way on each open connection before another one is opened. */
 const readsShared = 32;
-/** The most reads under way, how many may wait to be sent, and how long (ms). */
-const readsMax = readersMax * readsShared;
-const readsWaitingMax = 2_000;
-const waitMs = 5_000;
 /** How long (ms) a connection may leave reads unanswered before new reads avoid it. */
 const stalledMs = 100;
 
@@ -36,11 +32,11 @@ export type Readers = {
  * the connections, and other accounts then avoid those; reads without an account (keys, published hosts) have a connection
  * that no account uses.
  */
-export function openReaders(url: string, onError: (error: unknown) => void): Readers {
+export function openReaders(url: string, bounds: Pick<Bounds, "queue">, onError: (error: unknown) => void): Readers {
   const readers = Array.from({ length: readersMax }, () => openReader(url, onError));
   const forAccounts = readers.slice(1);
   const waits = openHistogram(waitBounds);
-  const places = openFairShare<CallerKey>({ max: readsMax, reserved: readsShared, waitingMax: readsWaitingMax, waitMs });
+  const places = bounds.queue<CallerKey>("connections_reads", { max: readersMax * readsShared, reserved: readsShared });
 
   function readerFor(account: CallerKey | undefined): Reader {
     if (account === undefined) return readers.find(hasRoom) ?? leastBy(readers, (reader) => reader.underWay());
@@ -55,14 +51,15 @@ export function openReaders(url: string, onError: (error: unknown) => void): Rea
     waits,
     async read(statement, account) {
       const refusal = await acquireTimed(places, account, (seconds) => waits.observe(seconds));
-      if (refusal !== undefined) throw noConnection(refusal);
+      if (refusal !== undefined) throw places.refusal(refusal);
+      const begunAt = places.usage.now();
       const reader = readerFor(account);
       if (account !== undefined) reader.accounts.add(account);
       try {
         return await reader.read(statement);
       } finally {
         if (account !== undefined) reader.accounts.take(account);
-        release(places, account);
+        release(places, account, places.usage.now() - begunAt);
       }
     },
     async close() {

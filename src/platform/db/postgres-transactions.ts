@@ -20,12 +20,14 @@ type Outcome<T> = { isBroken: boolean } & (
 /**
  * Runs a body in a transaction, and never rejects. Sends BEGIN together with the first statement, which saves a round trip: if
  * BEGIN failed, the statement would too, because outside a transaction connections can only read.
+ *
+ * @param more.refusal called before each statement of the body, which fails with the error that it returns
  */
 export async function transact<T>(
   client: pg.Client,
   body: (tx: Transaction) => Awaitable<T>,
   { statementMs, origin = systemOrigin }: WriteOptions,
-  clock: Clock = systemClock,
+  { clock = systemClock, refusal = () => undefined }: { clock?: Clock; refusal?: () => Error | undefined } = {},
 ): Promise<Outcome<T>> {
   const patience = statementMs === undefined ? {} : { query_timeout: statementMs + silenceMs };
   const run = (statement: Statement): Promise<Rows> => client.query({ ...statement, ...patience });
@@ -35,6 +37,8 @@ export async function transact<T>(
 
   async function step(start: () => Statement): Promise<Rows> {
     if (!isOpen) throw new Error("the transaction is over");
+    const late = refusal();
+    if (late) throw (failure ??= late);
     try {
       return await run(start());
     } catch (error) {

@@ -2,10 +2,10 @@ import type { StatementSync } from "node:sqlite";
 import { queues } from "../queues.ts";
 import { openWorkClock, type WorkClock, type WorkTimer } from "../event-loop.ts";
 import type { Origin, RecordedEvent } from "../events.ts";
-import { admitNext, vacate, type FairShare } from "../jobs/fair-share.ts";
-import { overloaded } from "../problem.ts";
+import { admitNext, admitNextOf, vacate, type FairShare } from "../jobs/fair-share.ts";
 import type { Awaitable, CallerKey, Together, Transaction } from "./database.ts";
 import { openTransaction, type Writer } from "./sqlite-transactions.ts";
+import { othersWait, tookTooLong } from "./turns.ts";
 import { clientGone } from "./unavailable.ts";
 
 /** A write that waits, and its outcome once it has run. The caller gets the outcome after the commit. */
@@ -41,6 +41,8 @@ const groupMs = 50;
 /** The processor time that a caller's body may use while another caller waits, and the time that it may take in all (ms). */
 const bodyMs = queues.writer.turnMs;
 const bodyMsMax = 2_000;
+/** Reading the clock of the processor costs as much as a statement, so bodies that take less than this (ms) go without. */
+const shortMs = 2;
 /** The most events of a group that wait in memory, and that are appended to their logs at once. */
 const eventsMax = 250;
 
@@ -54,22 +56,18 @@ type Group = {
   onError: (error: unknown) => void;
 };
 
-/**
- * Adds the job whose turn it is to the group, and the jobs of its kind that come next, up to the number of places in the queue. Drops jobs whose
- * client has gone.
- */
+/** Adds the job whose turn it is to the group, and the jobs of its kind that come next. Drops jobs whose client has gone. */
 export function takeNext({ turns, admitted }: WriteQueue, group: Job[]): void {
-  const from = group.length;
-  while (group.length < groupMax) {
-    const kind = group[from]?.together?.run;
-    if (group.length > from && kind === undefined) return;
-    if (!admitNext(turns, kind)) return;
-    const job = admitted.pop()!;
-    if (job.isGone()) {
+  for (const from = group.length; group.length === from && group.length < groupMax && admitNext(turns);) {
+    const kind = admitted[0]?.together?.run;
+    if (kind) admitNextOf(turns, kind, groupMax - group.length - 1);
+    for (const job of admitted.splice(0)) {
+      if (!job.isGone()) {
+        group.push(job);
+        continue;
+      }
       vacate(turns, job.caller, 0);
       job.reject(clientGone());
-    } else {
-      group.push(job);
     }
   }
 }
@@ -134,10 +132,11 @@ async function runNeighbours(group: Group, neighbours: readonly Job[]): Promise<
   }
 }
 
-async function runTogether({ engine, work, events }: Group, jobs: readonly Job[]): Promise<void> {
+async function runTogether(group: Group, jobs: readonly Job[]): Promise<void> {
+  const { engine, events } = group;
   const { writer, control } = engine;
-  const begunAt = work.cpu();
-  const { tx, end, recorded } = openTransaction(engine, jobs[0]!.origin, work.giveTurn);
+  const time = openBodyTime(group, undefined);
+  const { tx, end, recorded } = openTransaction(engine, jobs[0]!.origin, time.take);
   control.savepoint.run();
   try {
     const inputs = jobs.map(({ together }) => together!.input as never);
@@ -154,7 +153,7 @@ async function runTogether({ engine, work, events }: Group, jobs: readonly Job[]
     control.release.run();
   } finally {
     end();
-    const eachMs = (work.cpu() - begunAt) / jobs.length;
+    const eachMs = time.usedMs() / jobs.length;
     for (const job of jobs) job.usedMs += eachMs;
   }
 }
@@ -163,7 +162,7 @@ async function runTogether({ engine, work, events }: Group, jobs: readonly Job[]
 function runAlone(group: Group, job: Job): Promise<void> | undefined {
   const { engine, events, onError } = group;
   const { writer, control, sequences } = engine;
-  const time = openBodyTime(group, job);
+  const time = openBodyTime(group, job.caller);
   const { tx, end, recorded } = openTransaction(engine, job.origin, time.take);
   const counts = job.undoes ? sequences.counts() : undefined;
   const undo = (error: unknown): void => {
@@ -205,34 +204,27 @@ function runAlone(group: Group, job: Job): Promise<void> | undefined {
  * longer, on a slow machine for example; so may work that belongs to no caller, which is divided into short transactions where it arises
  * (decision 0102).
  */
-function openBodyTime({ engine, work }: Group, { caller }: Job) {
-  const { turns } = engine;
-  const begun = { at: work.now(), cpu: work.cpu() };
-  const usedMs = (): number => work.cpu() - begun.cpu;
+function openBodyTime({ engine: { turns }, work }: Group, caller: CallerKey | undefined) {
+  const begunAt = work.now();
+  /** What the clock of the processor showed when the body began. Until it has run for some ms, its time is taken for that of the processor. */
+  let begunCpu: number | undefined;
   let refusal: Error | undefined;
+  const usedMs = (): number => (begunCpu === undefined ? work.now() - begunAt : work.cpu() - begunCpu);
 
-  function isOver(): boolean {
-    const ms = work.now() - begun.at;
+  function isOver(ms: number): boolean {
+    if (ms > shortMs) begunCpu ??= work.cpu() - ms;
     if (ms <= bodyMs || caller === undefined) return false;
-    const ofOthers = turns.waiting - waitingOf(turns, caller) - waitingOf(turns, undefined);
-    return ofOthers > 0 && (ms > bodyMsMax || usedMs() > bodyMs);
+    return othersWait(turns, caller) && (ms > bodyMsMax || usedMs() > bodyMs);
   }
 
   return {
     usedMs,
     refusal: () => refusal,
     take: (): Promise<void> | undefined => {
-      if (refusal === undefined && isOver()) refusal = tookTooLong();
+      const at = work.now();
+      if (refusal === undefined && isOver(at - begunAt)) refusal = tookTooLong();
       if (refusal) throw refusal;
-      return work.giveTurn();
+      return work.giveTurn(at);
     },
   };
-}
-
-function waitingOf({ queues: byCaller }: FairShare<CallerKey>, caller: CallerKey | undefined): number {
-  return byCaller.get(caller)?.length ?? 0;
-}
-
-function tookTooLong(): Error {
-  return overloaded("This change took too long while others waited, so nothing was changed. Try again, in smaller parts if it has many.");
 }

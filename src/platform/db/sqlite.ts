@@ -16,7 +16,8 @@ import { openSequences } from "./sqlite-sequences.ts";
 import { giveBackPages } from "./sqlite-space.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
 import { preparedStatements, translate, type StorageFault } from "./sqlite-statements.ts";
-import { enqueue, noteFault, prepareControl, refusalOf, type Engine, type Own } from "./sqlite-writer.ts";
+import type { Own } from "./turns.ts";
+import { enqueue, noteFault, prepareControl, refusalOf, type Engine } from "./sqlite-writer.ts";
 
 /** Buckets of the histogram of writes in a commit. */
 const commitBounds = [1, 2, 4, 8, 16, 32, 64, 128];

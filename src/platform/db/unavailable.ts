@@ -1,14 +1,8 @@
-import type { Refusal } from "../jobs/fair-share.ts";
 import { overloaded, Problem } from "../problem.ts";
 
 /** The refusal of work that the store cannot do now. The cause is only logged. */
 export function unavailable(cause?: unknown): Problem {
   return new Problem("unavailable", "The store cannot take this now. Try again.", { headers: { "retry-after": "1" }, cause });
-}
-
-/** The refusal of work that gets no connection to the database. */
-export function noConnection(refusal: Refusal): Problem {
-  return unavailable(new Error(refusal === "queue full" ? "too many wait for a connection" : "the wait for a connection took too long"));
 }
 
 /** The refusal of work that arrives while the store is closing. */

@@ -1,7 +1,19 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
-import { acquire, addWaiting, admitNext, openFairShare, release, runInTurn, type ShareLimits, slots, vacate } from "./fair-share.ts";
+import {
+  acquire,
+  addWaiting,
+  admitAlong,
+  admitNext,
+  admitNextOf,
+  openFairShare,
+  release,
+  runInTurn,
+  type ShareLimits,
+  slots,
+  vacate,
+} from "./fair-share.ts";
 
 const longMs = 600_000;
 
@@ -195,22 +207,28 @@ test("a free place goes to the key that has used least lately, and what it used 
   assert.deepEqual(order, ["light", "new", "busy", "light"]);
 });
 
-test("work that was added waits until it is admitted: by turns, and only of the kind that is asked for", () => {
-  const share = openFairShare<number>({ max: 2, maxEach: 2, waitingMaxEach: 3 }, undefined, () => 0);
+test("work that was added waits until it is admitted: in its turn, with work of its kind that comes next, or with work of its key and kind", () => {
+  const share = openFairShare<number>({ max: 4, maxEach: 4, waitingMaxEach: 3 }, undefined, () => 0);
   const outcomes: string[] = [];
-  const add = (key: number, name: string, kind: string) =>
+  const add = (key: number, name: string, kind = "order") =>
     addWaiting(share, key, (refusal) => void outcomes.push(refusal === undefined ? name : `${name}: ${refusal}`), kind);
   for (const name of ["a1", "a2", "a3"]) assert.equal(add(1, name, name === "a2" ? "other" : "order"), undefined);
-  assert.equal(add(1, "a4", "order"), "queue full");
-  add(2, "b1", "order");
-  assert.deepEqual([outcomes, share.inUse, share.waiting, share.refused], [[], 0, 4, 1]);
-  assert.equal(admitNext(share, "other"), false);
+  assert.equal(add(1, "a4"), "queue full");
+  for (const name of ["b1", "b2"]) add(2, name);
+  add(3, "c1");
+  share.usage.add(2, 5);
+  share.usage.add(3, 1);
+  assert.deepEqual([outcomes, share.inUse, share.waiting, share.refused], [[], 0, 6, 1]);
   assert.equal(admitNext(share), true);
-  assert.deepEqual([outcomes, share.inUse, share.waiting], [["a1"], 1, 3]);
-  vacate(share, 1, 5);
-  assert.equal(admitNext(share, "order"), true);
-  assert.equal(admitNext(share, "order"), false);
-  assert.deepEqual([outcomes, share.inUse, share.waiting], [["a1", "b1"], 1, 2]);
+  admitNextOf(share, "order", 10);
+  assert.deepEqual([outcomes, share.inUse], [["a1"], 1], "the next turn is that of another kind");
+  admitAlong(share, 1, "order", 10);
+  assert.deepEqual([outcomes, share.inUse, share.waiting], [["a1", "a3"], 1, 4]);
+  vacate(share, 1, 9);
+  admitNextOf(share, "order", 2);
+  assert.deepEqual([outcomes, share.inUse, share.waiting], [["a1", "a3", "c1", "b1"], 2, 2]);
+  admitNextOf(share, "order", 2);
+  assert.deepEqual([outcomes, share.inUse, share.waiting], [["a1", "a3", "c1", "b1", "b2"], 3, 1]);
 });
 
 /** One place for the visitors of sites, whose keys are `site address`. Records who was admitted and who was refused. */

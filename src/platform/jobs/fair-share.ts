@@ -167,23 +167,48 @@ export function vacate<K>(share: FairShare<K>, key: K | undefined, usedMs: numbe
   else share.usage.add(key, usedMs);
 }
 
-/**
- * Gives a free place to the work whose turn it is. Returns false if no place is free, or no work waits that may take it.
- *
- * @param kind if the work is of another kind, it keeps its turn, and the function returns false. Default: any
- */
-export function admitNext<K>(share: FairShare<K>, kind?: unknown): boolean {
+/** Gives a free place to the work whose turn it is. Returns false if no place is free, or no work waits that may take it. */
+export function admitNext<K>(share: FairShare<K>): boolean {
   if (share.waiting === 0 || share.inUse >= share.max) return false;
   const key = share.queues.has(undefined) ? undefined : nextKey(share);
   const queue = share.queues.get(key);
   if (queue === undefined) return false;
+  admitFirst(share, key, queue);
+  return true;
+}
+
+/** Gives free places to up to `max` pieces of work of a kind that come next, and stops before work of another kind. */
+export function admitNextOf<K>(share: FairShare<K>, kind: unknown, max: number): void {
+  const used = (key: K | undefined): number => (key === undefined ? -1 : share.usage.scaled(key));
+  const turns = [...share.queues].map(([key, queue]) => ({ key, queue, used: used(key) }));
+  let left = max;
+  for (const { key, queue } of turns.toSorted((a, b) => a.used - b.used)) {
+    for (; left > 0 && queue.length > 0 && isFree(share, key); left--) {
+      if (queue[0]!.kind !== kind) return;
+      admitFirst(share, key, queue);
+    }
+  }
+}
+
+function admitFirst<K>(share: FairShare<K>, key: K | undefined, queue: Waiting[]): void {
   const first = queue[0]!;
-  if (kind !== undefined && first.kind !== kind) return false;
   leave(share, key, first);
   passTurn(share, key, queue);
   occupy(share, key);
   first.settle(undefined);
-  return true;
+}
+
+/** Settles up to `max` pieces of work of a key and kind, which use a place that the key holds. */
+export function admitAlong<K>(share: FairShare<K>, key: K | undefined, kind: unknown, max: number): void {
+  const along =
+    share.queues
+      .get(key)
+      ?.filter((one) => one.kind === kind)
+      .slice(0, max) ?? [];
+  for (const one of along) {
+    leave(share, key, one);
+    one.settle(undefined);
+  }
 }
 
 function refusedUnexpectedly(refusal: Refusal): Error {
