@@ -1,7 +1,7 @@
 import { passkeyWarning } from "../callers/members/passkeys.store.ts";
 import type { App } from "../platform/http/app.ts";
 import type { Node } from "../platform/nodes/nodes.ts";
-import { stopping } from "../platform/db/unavailable.ts";
+import { stopping } from "../platform/db/turns.ts";
 import type { Logger } from "../platform/log.ts";
 import type { Publishing } from "./publishing.ts";
 import type { Settings } from "./settings.ts";

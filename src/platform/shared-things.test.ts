@@ -154,20 +154,10 @@ test("types, checks of addresses and what only computes are no shared things", (
   assert.deepEqual(unlisted([{ path: "store/pets/new.ts", text }]), []);
 });
 
-/** Still to be opened, and still to take their places from the list. */
-const unopened = ["writer"];
-const unconverted = [
-  "platform/db/postgres-heartbeat.ts",
-  "platform/db/postgres-readers.ts",
-  "platform/db/postgres-writers.ts",
-  "platform/jobs/fair-share.ts",
-];
-
 test("every queue of the list is opened, and no place is shared outside the list", () => {
-  const opened = new Set([...unopened, ...sources.flatMap(({ text }) => openedBy(text))]);
+  const opened = new Set(sources.flatMap(({ text }) => openedBy(text)));
   assert.deepEqual([...opened].toSorted(), Object.keys(queues).toSorted());
-  const own = new Set(["platform/bounds.ts", ...unconverted]);
-  const elsewhere = sources.filter(({ path, text }) => !own.has(path) && /(?<!function )\b(openFairShare[<(]|slots\()/.test(text));
+  const elsewhere = sources.filter(({ path, text }) => path !== "platform/bounds.ts" && /(?<!function )\bopenFairShare[<(]/.test(text));
   assert.deepEqual(
     elsewhere.map(({ path }) => path),
     [],

@@ -1,6 +1,6 @@
 import { Problem } from "../problem.ts";
 import { ConstraintError, type ConstraintKind } from "./database.ts";
-import { unavailable } from "./unavailable.ts";
+import { unavailable } from "./turns.ts";
 
 /** PostgreSQL's code for an error (SQLSTATE), or Node's for a connection (`ECONNREFUSED`). */
 type Coded = { code?: string; message?: string };

@@ -13,10 +13,10 @@ function openHeldGroups(limits: ShareLimits = {}) {
   const ends: (() => void)[] = [];
   const busy = (): Error => new Error("busy");
   const places = openFairShare<CallerKey>({ max: 10, reserved: 2, ...limits }, busy, () => 0);
-  const write = openGroups(places, async (caller, body, _options, holdsPlace) => {
+  const write = openGroups(places, async (caller, body, _options, { isHeld }) => {
     const value = await body(tx);
     await new Promise<void>((resolve) => ends.push(resolve));
-    if (holdsPlace) release(places, caller);
+    if (isHeld) release(places, caller);
     return value;
   });
   const run = async (_tx: Transaction, inputs: number[]): Promise<string[]> => {

@@ -1,7 +1,7 @@
 import { addWaiting, admitAlong, admitNext, vacate, type FairShare, type Refusal } from "../jobs/fair-share.ts";
 import { createTally, type Tally } from "../jobs/tally.ts";
 import type { Awaitable, CallerKey, Together, Transaction, WriteOptions } from "./database.ts";
-import { clientGone } from "./unavailable.ts";
+import { clientGone } from "./turns.ts";
 
 /** While so many groups of one kind and caller run, further writes of theirs wait for more to join. The most writes of a group. */
 const groupsAtOnce = 2;
@@ -27,9 +27,9 @@ type Given = Pick<Job, "caller" | "isGone">;
 /**
  * Runs a body in a transaction.
  *
- * @param holdsPlace whether the caller has a place among the connections already, which the function gives back
+ * @param place whether the caller has a place among the connections already, which the function gives back
  */
-type Write = (caller: Caller, body: Body, options: WriteOptions, holdsPlace: boolean) => Promise<unknown>;
+type Write = (caller: Caller, body: Body, options: WriteOptions, place: { isHeld: boolean }) => Promise<unknown>;
 
 type Groups = {
   places: FairShare<CallerKey>;
@@ -113,9 +113,9 @@ function runningOf({ running }: Groups, { together: { run } }: Job): Tally<Calle
 async function writeGroup({ write }: Groups, group: Job[]): Promise<void> {
   const [first] = group as [Job];
   const { caller, together, options } = first;
-  const alone = (job: Job, holdsPlace = false): Promise<void> =>
-    write(caller, job.body, job.options, holdsPlace).then(job.resolve, job.reject);
-  if (group.length === 1) return alone(first, true);
+  const alone = (job: Job, place = { isHeld: false }): Promise<void> =>
+    write(caller, job.body, job.options, place).then(job.resolve, job.reject);
+  if (group.length === 1) return alone(first, { isHeld: true });
   const inputs = group.map((job) => job.together.input as never);
   let mayHaveCommitted = false;
   const runAll: Body = async (tx) => {
@@ -125,7 +125,7 @@ async function writeGroup({ write }: Groups, group: Job[]): Promise<void> {
     return outcomes;
   };
   try {
-    const outcomes = (await write(caller, runAll, options, true)) as unknown[];
+    const outcomes = (await write(caller, runAll, options, { isHeld: true })) as unknown[];
     for (const [i, job] of group.entries()) {
       if (outcomes[i] === undefined) void alone(job);
       else job.resolve(outcomes[i]);

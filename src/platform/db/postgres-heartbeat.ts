@@ -5,7 +5,7 @@ import { openConnection } from "./postgres-connections.ts";
 import { breaksConnection, translate } from "./postgres-errors.ts";
 import { statementOf } from "./postgres-statements.ts";
 import { transact } from "./postgres-transactions.ts";
-import { stopping } from "./unavailable.ts";
+import { stopping } from "./turns.ts";
 
 /** Time-outs of a heartbeat. A slower heartbeat is useless: the lease that it renews has expired. */
 const patience = { connectMs: 3_000, statementMs: 1_000 };

@@ -8,7 +8,7 @@ import { breaksConnection, isCollision, StartOver, translate } from "./postgres-
 import { silenceMs, type Rows } from "./postgres-connections.ts";
 import { fixedStatementOf, statementOf, type Statement } from "./postgres-statements.ts";
 import { portionsOf, type BoundValue, type Insertion, type Statement as FixedStatement } from "./statement.ts";
-import { unavailable } from "./unavailable.ts";
+import { unavailable } from "./turns.ts";
 
 const forUpdate = sql` FOR UPDATE`;
 
@@ -16,6 +16,10 @@ type Outcome<T> = { isBroken: boolean } & (
   | { isCommitted: true; value: T; accountIds: readonly number[] }
   | { isCommitted: false; error: unknown; collided: boolean }
 );
+
+const tryLockOf = (name: string): Sql => sql`SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) AS got`;
+
+type TransactOptions = { clock?: Clock; refusal?: () => Error | undefined };
 
 /**
  * Runs a body in a transaction, and never rejects. Sends BEGIN together with the first statement, which saves a round trip: if
@@ -27,7 +31,7 @@ export async function transact<T>(
   client: pg.Client,
   body: (tx: Transaction) => Awaitable<T>,
   { statementMs, origin = systemOrigin }: WriteOptions,
-  { clock = systemClock, refusal = () => undefined }: { clock?: Clock; refusal?: () => Error | undefined } = {},
+  { clock = systemClock, refusal = () => undefined }: TransactOptions = {},
 ): Promise<Outcome<T>> {
   const patience = statementMs === undefined ? {} : { query_timeout: statementMs + silenceMs };
   const run = (statement: Statement): Promise<Rows> => client.query({ ...statement, ...patience });
@@ -63,10 +67,7 @@ export async function transact<T>(
       record: (event, of) => void recorded.push(recordedEvent(event, of ? { ...origin, ...of } : origin, clock)),
       script: async (text) => void (await step(() => ({ text, values: [] }))),
       lock: async (name) => void (await query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`)),
-      tryLock: async (name) => {
-        const [row] = await query<{ got: boolean }>(sql`SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) AS got`);
-        return row?.got === true;
-      },
+      tryLock: async (name) => (await query<{ got: boolean }>(tryLockOf(name)))[0]?.got === true,
       giveTurn: () => undefined,
       startOver,
     });

@@ -12,8 +12,7 @@ import { openReaders, type Readers } from "./postgres-readers.ts";
 import { fixedStatementOf, statementOf, type Statement } from "./postgres-statements.ts";
 import { transact } from "./postgres-transactions.ts";
 import { openWriters, writersMax, type Writers } from "./postgres-writers.ts";
-import { othersWait, tookTooLong, type Own } from "./turns.ts";
-import { clientGone, stopping } from "./unavailable.ts";
+import { clientGone, othersWait, stopping, tookTooLong, type Own } from "./turns.ts";
 
 /** How often a transaction that collides with others is run, and the pause before it runs again (doubled each time, a random part of it). */
 const triesMax = 6;
@@ -61,8 +60,8 @@ type Engine = {
 export function openPostgres(url: string, options: PostgresOptions): Database {
   const { onError, clock = systemClock, onEvents = () => undefined, bounds = openBounds(), timer = systemWorkTimer } = options;
   const connections = { readers: openReaders(url, bounds, onError), writers: openWriters(url, bounds, onError) };
-  const together = openGroups(connections.writers.places, (caller, body, given, holdsPlace) =>
-    runUntilCommitted(engine, { caller, isGone: never }, body, given, holdsPlace),
+  const together = openGroups(connections.writers.places, (caller, body, given, place) =>
+    runUntilCommitted(engine, { caller, isGone: never }, body, given, place),
   );
   const engine: Engine = { ...connections, clock, timer, onEvents, running: new Set(), together, closed: false };
   return handleOf(engine, { caller: undefined, origin: systemOrigin, isGone: never });
@@ -121,17 +120,17 @@ async function write<T>(engine: Engine, own: Waiter, body: Body<T>, options: Wri
   }
 }
 
-/** @param holdsPlace whether the caller has a place among the connections already */
+/** @param place whether the caller has a place among the connections already */
 async function runUntilCommitted<T>(
   engine: Engine,
   { caller, isGone }: Waiter,
   body: Body<T>,
   options: WriteOptions,
-  holdsPlace = false,
+  place = { isHeld: false },
 ): Promise<T> {
   const { writers, clock, timer, onEvents } = engine;
   for (let attempt = 1; ; attempt++) {
-    const { client, giveBack } = await (holdsPlace && attempt === 1 ? writers.connect(caller) : writers.take(caller));
+    const { client, giveBack } = await (place.isHeld && attempt === 1 ? writers.connect(caller) : writers.take(caller));
     if (attempt === 1 && isGone()) {
       giveBack(false);
       throw clientGone();

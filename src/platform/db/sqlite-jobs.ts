@@ -5,8 +5,7 @@ import type { Origin, RecordedEvent } from "../events.ts";
 import { admitNext, admitNextOf, vacate, type FairShare } from "../jobs/fair-share.ts";
 import type { Awaitable, CallerKey, Together, Transaction } from "./database.ts";
 import { openTransaction, type Writer } from "./sqlite-transactions.ts";
-import { othersWait, tookTooLong } from "./turns.ts";
-import { clientGone } from "./unavailable.ts";
+import { clientGone, othersWait, tookTooLong } from "./turns.ts";
 
 /** A write that waits, and its outcome once it has run. The caller gets the outcome after the commit. */
 export type Job = {

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Sql } from "sql-template-tag";
 import { ConstraintError, type ConstraintKind, type Row } from "./database.ts";
 import type { BoundValue, Statement } from "./statement.ts";
-import { unavailable } from "./unavailable.ts";
+import { unavailable } from "./turns.ts";
 
 /** Prepared statements kept per connection. */
 const statementsMax = 500;

@@ -13,8 +13,7 @@ import type { openSequences } from "./sqlite-sequences.ts";
 import type { openSnapshot } from "./sqlite-snapshot.ts";
 import { storageFaultOf, translate, type Statements, type StorageFault } from "./sqlite-statements.ts";
 import type { Clock } from "../clock.ts";
-import type { Own } from "./turns.ts";
-import { stopping, unavailable } from "./unavailable.ts";
+import { stopping, unavailable, type Own } from "./turns.ts";
 
 /** The parts of the embedded engine. */
 export type Engine = WriteQueue & {

@@ -11,7 +11,6 @@ import {
   release,
   runInTurn,
   type ShareLimits,
-  slots,
   vacate,
 } from "./fair-share.ts";
 
@@ -146,25 +145,6 @@ test("work that fails gives its place to the next, and work without a place gets
   );
   await assert.rejects(failing, /failed/);
   assert.equal(await waiting, "done");
-});
-
-test("slots run work in its order, a few pieces at once, and refuse work beyond a full queue", async () => {
-  const run = slots(2, { waitingMax: 1, refusal: () => new Error("busy") });
-  const begun: string[] = [];
-  const ends: (() => void)[] = [];
-  const work = (name: string) =>
-    run(() => {
-      begun.push(name);
-      return new Promise<void>((end) => ends.push(end));
-    });
-  const running = ["a", "b", "c"].map(work);
-  await assert.rejects(work("d"), /busy/);
-  assert.deepEqual(begun, ["a", "b"]);
-  ends[1]!();
-  await settled();
-  assert.deepEqual(begun, ["a", "b", "c"]);
-  for (const end of ends) end();
-  await Promise.all(running);
 });
 
 test("in any order of arrivals and endings no bound is broken, and all work is admitted once the work before it has ended", async (t) => {

@@ -149,12 +149,6 @@ export async function takePlace<K>(share: FairShare<K>, key: K): Promise<() => v
   };
 }
 
-/** Runs at most `max` pieces of work at once, and the others in their order. While `waitingMax` others wait, throws what `refusal` returns. */
-export function slots(max: number, queue?: { waitingMax: number; refusal: () => Error }) {
-  const share = openFairShare<never>({ max, waitingMax: queue?.waitingMax ?? Infinity }, queue?.refusal);
-  return <Result>(work: () => Promise<Result>): Promise<Result> => runInTurn(share, undefined, work);
-}
-
 /** Gives a place back without passing it on. */
 export function vacate<K>(share: FairShare<K>, key: K | undefined, usedMs: number): void {
   share.inUse -= 1;
