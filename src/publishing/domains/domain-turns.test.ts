@@ -21,7 +21,6 @@ type Claim = (tx: Transaction, share: ClaimShare, by: RowClaim) => Promise<Store
 /** Accounts with names whose checks and certificates are due, those of the first account first; and a worker whose work ends only when the test says so. */
 async function openScene(t: TestContext, queue: "checks" | "certificates", claim: Claim) {
   const db = openSqlite(join(temporaryFolder(t), "test.db"));
-  t.after(() => db.close());
   await migrate(db, 0);
   let added = 0;
   const add = (accountId: number, count: number): Promise<void> =>
@@ -66,6 +65,7 @@ async function openScene(t: TestContext, queue: "checks" | "certificates", claim
     const stopped = worker.stop();
     while (running.length > 0) running[0]?.end();
     await stopped;
+    await db.close(); // not before: the worker looks for rows until it has stopped
   });
   const of = (accountId: number): number => running.filter((one) => one.accountId === accountId).length;
   /** Resolves when the worker has no place left, or has looked twice and found no row for one. */
