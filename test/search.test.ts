@@ -174,6 +174,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
     await batch();
     assert.equal((await countPets(db, 1, { q: "79w20" })).count, 3, "and counted");
     await batch();
+    await assert.rejects(completeWords(db, 1, 0), { code: "unavailable" }, "no request waits without end");
     await db.write((tx) => tx.query(sql`DELETE FROM pet_words WHERE shared = -1`));
     assert.match((await checked()).join("; "), /will never find pet \d+ of account 1/);
   });

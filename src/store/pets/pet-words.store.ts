@@ -1,14 +1,18 @@
 import { openStep, stepRowsMax } from "../../platform/db/batches.ts";
 import { andThen, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { statement } from "../../platform/db/statement.ts";
+import { overloaded, type Problem } from "../../platform/problem.ts";
 
 /*
  * `pet_words` has a row for each later word of a pet's name; triggers keep it up to date (decision 0082). A batch whose names have very many words
  * leaves those of some pets out, so that it does not keep the writer for long (decision 0098). Such a pet has one row, whose `shared` is
  * `waiting`, until a step of its own writes its words: right after the batch, before the answer. If the process ends before, or a step gets no turn,
- * the next search or batch of the account runs these steps first.
+ * the next search or batch of the account runs these steps first. What takes too long is a 503, so a flood of batches delays no request without end.
  */
 
+/** How long (ms) a search or batch writes the words that it finds waiting, and how long a batch writes those that it has left out itself. */
+const waitMs = 2_500;
+export const ownWordsMs = 5_000;
 /** The most later words, about, that one INSERT writes. */
 const wordsAtOnceMax = 1_000;
 const waiting = -1;
@@ -27,10 +31,10 @@ export function splitAtOnce(keys: readonly string[]): boolean[] {
 const separators = /[\t\n\v\f\r \u0085\u1680\u2028\u2029/()["'.,&+*#:;_\]-]/g;
 
 /** Returns the distinct values of `shared` in the account's words that are less than `below`. Takes one index step for each value. */
-export async function sharedBelow(db: Database, accountId: number, below: number): Promise<number[]> {
+export async function sharedBelow(db: Database, accountId: number, below: number, ms = waitMs): Promise<number[]> {
   const found = await lengthsBelow(db, accountId, below);
   if (found[0] !== waiting) return found;
-  await splitWaiting(db, accountId);
+  await splitWaiting(db, accountId, ms);
   return (await lengthsBelow(db, accountId, below)).filter((length) => length !== waiting); // of a batch that runs now
 }
 
@@ -45,13 +49,18 @@ function lengthsBelow(db: Queryable, accountId: number, below: number): Awaitabl
   return andThen(db.rows(lengths, [accountId, accountId, below]), (rows) => rows.map(([length]) => length));
 }
 
-/** Writes the words that batches of the account have left out. @throws Problem `unavailable` if a step gets no turn */
-export async function completeWords(db: Database, accountId: number): Promise<void> {
-  await sharedBelow(db, accountId, 0);
+/** Writes the words that batches of the account have left out. @throws Problem `unavailable` if a step gets no turn, or if it takes longer than `ms` */
+export async function completeWords(db: Database, accountId: number, ms?: number): Promise<void> {
+  await sharedBelow(db, accountId, 0, ms);
 }
 
-async function splitWaiting(db: Database, accountId: number): Promise<void> {
-  while (await db.forAccount(accountId).write((tx) => splitSome(tx, accountId)));
+async function splitWaiting(db: Database, accountId: number, ms: number): Promise<void> {
+  const endsAt = performance.now() + ms;
+  while (await db.forAccount(accountId).write((tx) => splitSome(tx, accountId))) if (performance.now() > endsAt) throw tooManyWait();
+}
+
+function tooManyWait(): Problem {
+  return overloaded("The words of many new animals are still being written for the search. Try again in a moment.", 2);
 }
 
 /** The order is that of one index, so that PostgreSQL has no other plan. */

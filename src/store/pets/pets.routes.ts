@@ -7,7 +7,7 @@ import { created, deleted, listed, mergePatch, resource } from "../../platform/h
 import { byId, Problem } from "../../platform/problem.ts";
 import { asksForOne, findPets } from "./pet-ids.store.ts";
 import { listPets, namePosition, showListedPets, sortOf } from "./pet-lists.store.ts";
-import { completeWords } from "./pet-words.store.ts";
+import { completeWords, ownWordsMs } from "./pet-words.store.ts";
 import { searchPets, searchPosition, searchPositionLengths, type FoundPet } from "./pet-search.store.ts";
 import { batchBytesMax, NewPet, NewPets, patchPet, Pet, PetPath, PetQuery, Pets, WrittenPet, WrittenPetPatch } from "./pets.ts";
 import { deletePet, insertPet, insertPets, lockPet, lockPetWithEntry, updatePet, type StoredPet } from "./pets.store.ts";
@@ -108,7 +108,7 @@ export const petRoutes: Operation[] = [
         const pets = await insertPets(tx, accountId, body);
         return { status: 201, body: pets, headers: { location: addressOf(path) } };
       });
-      if (!isDryRun) await completeWords(db, accountId).catch(problemOf); // the pets are there in any case
+      if (!isDryRun) await completeWords(db, accountId, ownWordsMs).catch(problemOf); // the pets are there in any case
       return answer;
     },
   }),
