@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import sql from "sql-template-tag";
 import { startService, testOnce, type TestService } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 const noon = Date.UTC(2026, 5, 15, 12);
 const minuteMs = 60_000;
@@ -35,6 +37,7 @@ async function usageOf(service: TestService, query = "", key = service.key): Pro
 test("by default requests are shown by hour for 7 days, this one included", async (t) => {
   const { service } = await openScene(t);
   await service.ask("GET", "/pets");
+  await until(async () => (await service.db.query(sql`SELECT 1 FROM events`)).length > 0); // on PostgreSQL numbered after the key was made
   const usage = await usageOf(service);
   const { limit, used } = usage.eventBytes;
   assert.ok(used > 256, "the event of the key");
