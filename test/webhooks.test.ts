@@ -220,8 +220,11 @@ test("an endpoint whose events were deleted before it got them continues with th
   const created = await eventsOf(accountId, ["category.created"]);
   assert.equal(created.length, 3);
   const oldest = Number(created[2]!["position"]);
-  await shop.administration["accounts.setPlan"]({ id: accountId, plan: "enterprise", ...unlimited, eventBytes: 0 });
+  const keep = (eventBytes: number) =>
+    shop.administration["accounts.setPlan"]({ id: accountId, plan: "enterprise", ...unlimited, eventBytes });
+  await keep(0);
   await until(async () => (await logStart(shop.db, accountId)).position === oldest);
+  await keep(1_000_000); // or the next event would displace the oldest
   await ask("PATCH", at, { enabled: true });
   await until(() => names(receiver).includes("3"));
   assert.deepEqual(names(receiver), ["3"]);
