@@ -81,7 +81,7 @@ export function openBounds(overrides: QueueLimits = {}, now?: () => number): Bou
     refused: (bound) => void counts.set(bound, counts.get(bound)! + 1),
     show: (figure, listener, read) => void shown.set(figure, [...(shown.get(figure) ?? []), { listener, read }]),
     metrics: () => [
-      ...turnMetrics(Object.keys(queues), opened),
+      ...turnMetrics(opened),
       {
         name: "petstore_bound_refusals_total",
         type: "counter",
@@ -98,15 +98,15 @@ export function openBounds(overrides: QueueLimits = {}, now?: () => number): Bou
   };
 }
 
-type OpenedQueue = { name: string; load: Readonly<ShareLoad> };
+type OpenedQueue = { name: QueueName; load: Readonly<ShareLoad> };
 
 /** The same three metrics for each queue, by name. */
-function turnMetrics(names: readonly string[], opened: readonly OpenedQueue[]): Metric[] {
+function turnMetrics(opened: readonly OpenedQueue[]): Metric[] {
   const metric = (name: string, type: Metric["type"], help: string, figure: keyof ShareLoad): Metric => ({
     name,
     type,
     help,
-    samples: names.map((of) => ({
+    samples: Object.keys(queues).map((of) => ({
       labels: { of },
       value: opened.reduce((sum, { name: own, load }) => (own === of ? sum + load[figure] : sum), 0),
     })),

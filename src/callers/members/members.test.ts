@@ -115,7 +115,7 @@ test("computations are bounded for each address: one that finds the queue full i
   assert.match(await hasher.hash("password", salt, other!), /^\$argon2id/);
 });
 
-test("whoever signs in waits for none of the sign-ins of another address, and a member for none of any address", async () => {
+test("a sign-in waits for none of another address, and a signed-in member's password check waits for no sign-in", async () => {
   const hasher = openPasswordHasher(openBounds().queue<string>("passwords"), leastHashCost);
   const done: string[] = [];
   const hash = (name: string, by: Asker) => hasher.hash("password", newSalt(), by).then(() => done.push(name));

@@ -30,7 +30,7 @@ export function openSteps({ db, isDryRun, once, onError }: Options): Steps {
 
 const replayed = "idempotent-replayed";
 
-/** How a call changes many items: each by itself, and several in a step. */
+/** How a call changes many items: one at a time, several in a step. */
 type ManyChanges<I, R> = {
   /** Changes the first items, at least one, and returns their results. `before` are the results of earlier steps. */
   change: (tx: Transaction, items: readonly I[], before: readonly R[]) => Promise<R[]>;

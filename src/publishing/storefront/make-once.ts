@@ -14,9 +14,9 @@ type Making<V> = {
 };
 
 /**
- * Returns what is kept, or makes it in the visitor's turn. Concurrent requests share what is being made, but not what waits for its turn: it
- * may be that of a visitor who has much waiting. Each begins in a turn of the event loop, because with an embedded database nothing else would
- * run between a page and the next.
+ * Returns the kept value, or makes one in the visitor's turn. Concurrent requests share a value that is being made, but not one that still waits
+ * for its turn, which may be long in coming if its visitor has much waiting. Each begins in a turn of the event loop, because with an embedded
+ * database nothing else would run between a page and the next.
  *
  * @throws Problem `unavailable` if it gets no turn
  */
