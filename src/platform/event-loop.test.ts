@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { openBounds } from "./bounds.ts";
 import type { ShareLimits } from "./jobs/fair-share.ts";
-import { openLoopTurns, openWorkClock, watchEventLoop } from "./event-loop.ts";
+import { openLoopTurns, openTurns, openWorkClock, watchEventLoop } from "./event-loop.ts";
 
 /** Holds up the event loop. */
 function block(ms: number): void {
@@ -69,6 +69,29 @@ test("the next turn goes to the key that has used least, and jobs beyond the bou
   add("b1");
   for (let turn = 0; turn < 6; turn++) await nextTurn();
   assert.deepEqual(seen, ["a1", "no a5", "b1", "a2", "a3", "a4"]);
+});
+
+test("a long loop gives other work as many turns as that has use for, within bounds", async () => {
+  for (const [turnsOfOthers, given] of [
+    [0, 1],
+    [3, 4],
+    [1_000, 8],
+  ] as const) {
+    let now = 0;
+    const giveTurn = openTurns(() => now);
+    now += 10;
+    let [others, isOver] = [0, false];
+    const work = (): void => {
+      if (isOver) return;
+      others += 1;
+      if (others <= turnsOfOthers) now += 1;
+      setImmediate(work);
+    };
+    setImmediate(work);
+    await giveTurn();
+    isOver = true;
+    assert.equal(others, given, `${turnsOfOthers} turns with work`);
+  }
 });
 
 test("the clocks of work stand still while other work has its turn, which it gives after 10 ms and once for all that ask", async () => {

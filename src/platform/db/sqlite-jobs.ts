@@ -37,6 +37,8 @@ type Engine = Writer & WriteQueue & { control: Control; timer: WorkTimer };
 /** A group takes no more jobs after so many, or after so much work (ms). */
 const groupMax = 256;
 const groupMs = 50;
+/** A write of a caller whose writes take longer than this (ms) begins a group, so that those whose turn came before are committed and answered first. */
+const longMs = 10;
 /** The processor time that a caller's body may use while another caller waits, and the time that it may take in all (ms). */
 const bodyMs = queues.writer.turnMs;
 const bodyMsMax = 2_000;
@@ -57,7 +59,9 @@ type Group = {
 
 /** Adds the job whose turn it is to the group, and the jobs of its kind that come next. Drops jobs whose client has gone. */
 export function takeNext({ turns, admitted }: WriteQueue, group: Job[]): void {
-  for (const from = group.length; group.length === from && group.length < groupMax && admitNext(turns);) {
+  const isShort = (caller: CallerKey | undefined): boolean => caller === undefined || turns.usage.longest(caller) <= longMs;
+  const mayBegin = group.length === 0 ? undefined : isShort;
+  for (const from = group.length; group.length === from && group.length < groupMax && admitNext(turns, mayBegin);) {
     const kind = admitted[0]?.together?.run;
     if (kind) admitNextOf(turns, kind, groupMax - group.length - 1);
     for (const job of admitted.splice(0)) {

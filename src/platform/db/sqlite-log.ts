@@ -1,6 +1,7 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
+import { openCheckpoints } from "./sqlite-checkpoints.ts";
 
 /** Length in pages at which the log is copied into the database file. */
 const pagesMax = 1_000;
@@ -28,24 +29,30 @@ export function openWal(file: string, writer: DatabaseSync, flush: Flush) {
   const descriptor = openSync(`${file}-wal`, "r+");
   fdatasyncSync(descriptor); // flushes the commits of opening, so that from here on at most one transaction is not on the disk
   const look = writer.prepare("PRAGMA wal_checkpoint(NOOP)");
-  const checkpoint = writer.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  const checkpoints = openCheckpoints(file);
   return {
     /** Resolves when all commits made by now are on the disk. */
     flush: (): Promise<void> => flush(descriptor),
     /**
-     * Copies a long log into the database file, or any log if `isWanted`. Unless a snapshot is held it copies all of it, so that the next commit
-     * restarts the log.
+     * Copies a long log into the database file, or any log if `isWanted`. Unless a commit or an older snapshot comes between, it copies all of it.
+     * The next commit then restarts the log if no snapshot begins before the copy has ended.
      *
+     * @returns whether it tried to
      * @throws if the disk fails to flush the log or the database file
      */
-    shorten(isWanted = false): void {
+    async shorten(isWanted: boolean): Promise<boolean> {
+      if (!isWanted && Number(look.get()?.["log"]) < pagesMax) return false;
       try {
-        if (isWanted || Number(look.get()?.["log"]) >= pagesMax) checkpoint.get();
+        await checkpoints.run();
       } catch (error) {
         if (isFailedFlush(error)) throw error;
         // A full disk makes later writes fail with their own error. The log is as durable as before.
       }
+      return true;
     },
-    close: () => closeSync(descriptor),
+    async close(): Promise<void> {
+      closeSync(descriptor);
+      await checkpoints.close();
+    },
   };
 }

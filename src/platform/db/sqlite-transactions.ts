@@ -18,7 +18,7 @@ export type Writer = {
 };
 
 /** The most values that a loop over rows inserts without looking at the time. */
-const valuesOfStep = 256;
+const valuesOfStep = 64;
 
 /**
  * The transaction of one body, and the events that it recorded. It refuses every use after `end`.

@@ -116,8 +116,6 @@ async function commitGroup(engine: Engine): Promise<void> {
   try {
     await wal.flush();
     releaseSnapshot(engine);
-    wal.shorten(engine.shortens);
-    engine.shortens = false;
   } catch (error) {
     fail(engine, error);
     for (const job of group) job.reject(unavailable(error));
@@ -129,6 +127,18 @@ async function commitGroup(engine: Engine): Promise<void> {
     else resolve(outcome);
   }
   if (accountIds.size > 0) engine.onEvents([...accountIds]);
+  await shortenLog(engine);
+}
+
+/** Shortens a long log before the next commit. Afterwards reads begin a new snapshot, in the file, because one in the log would keep the log from its restart. */
+async function shortenLog(engine: Engine): Promise<void> {
+  try {
+    const hasTried = await engine.wal.shorten(engine.shortens);
+    engine.shortens = false;
+    if (hasTried) releaseSnapshot(engine);
+  } catch (error) {
+    fail(engine, error);
+  }
 }
 
 /** Appends events to the logs of their accounts, which use the writer for as long as that takes. Adds these accounts to `accountIds`. */

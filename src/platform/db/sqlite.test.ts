@@ -103,6 +103,7 @@ test("a group of writes ends after 50 ms of work, and other work has a turn ever
   assert.deepEqual(commits, [13, 13, 13, 13, 8]);
   assert.ok(Math.max(...turns!) <= 4, "3 in a group, and 1 at the end of the group before");
   turns!.length = 0;
+  bodies.turn = 0;
   await db.write(async (tx) => {
     for (let i = 0; i < 50; i++) {
       step();
@@ -110,6 +111,30 @@ test("a group of writes ends after 50 ms of work, and other work has a turn ever
     }
   });
   assert.equal(Math.max(...turns!), 3);
+});
+
+test("a write of an account whose last one was long begins a commit of its own: the short ones before it are answered first", async (t) => {
+  const clock = { ms: 0 };
+  const { db } = await openShelves(t, { timer: { now: () => clock.ms, cpu: () => clock.ms } });
+  const order: string[] = [];
+  const write = (account: number, ms: number) =>
+    db.forAccount(account).write((tx) => {
+      clock.ms += ms;
+      order.push(`account ${account} runs`);
+      return tx.change(sql`INSERT INTO shelves (label) VALUES ('any')`);
+    });
+  const answered = (account: number, ms: number) => write(account, ms).then(() => order.push(`account ${account} is answered`));
+  await write(1, 40);
+  order.length = 0;
+  await Promise.all([answered(1, 40), answered(2, 1), answered(3, 1)]);
+  assert.deepEqual(order, [
+    "account 2 runs",
+    "account 3 runs",
+    "account 2 is answered",
+    "account 3 is answered",
+    "account 1 runs",
+    "account 1 is answered",
+  ]);
 });
 
 test("once the disk has failed to flush a write, every call is unavailable, the owner is called once, and closing leaves the log unchanged", async (t) => {

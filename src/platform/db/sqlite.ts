@@ -133,7 +133,7 @@ function openEngine(file: string, options: SqliteOptions): Engine {
 async function close(engine: Engine): Promise<void> {
   engine.closed = true;
   await engine.draining;
-  engine.wal.close();
+  await engine.wal.close();
   // The last connection that closes copies the log into the database file, unless it is read-only. After a failed flush the
   // log stays as it is, for the next process to make durable.
   const { reader, writer } = engine;

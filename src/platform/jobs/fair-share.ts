@@ -161,12 +161,12 @@ export function vacate<K>(share: FairShare<K>, key: K | undefined, usedMs: numbe
   else share.usage.add(key, usedMs);
 }
 
-/** Gives a free place to the work whose turn it is. Returns false if no place is free, or no work waits that may take it. */
-export function admitNext<K>(share: FairShare<K>): boolean {
+/** Gives a free place to the work whose turn it is. Returns false if no place is free, no work waits that may take it, or `mayBegin` says so of its key. */
+export function admitNext<K>(share: FairShare<K>, mayBegin: (key: K | undefined) => boolean = () => true): boolean {
   if (share.waiting === 0 || share.inUse >= share.max) return false;
   const key = share.queues.has(undefined) ? undefined : nextKey(share);
   const queue = share.queues.get(key);
-  if (queue === undefined) return false;
+  if (queue === undefined || !mayBegin(key)) return false;
   admitFirst(share, key, queue);
   return true;
 }

@@ -11,6 +11,8 @@ const scaleMax = 2 ** 40;
 export type Usage<K> = {
   /** A figure that grows with what the key has used lately, and is comparable between keys. 0 for a key that has used nothing. */
   scaled(key: K): number;
+  /** The longest of its last uses (ms), halved with each use since. */
+  longest(key: K): number;
   add(key: K, ms: number): void;
   now: () => number;
 };
@@ -20,17 +22,16 @@ export type Usage<K> = {
  * of two keys needs no clock.
  */
 export function openUsage<K>(now: () => number): Usage<K> {
-  const used = new Map<K, number>();
+  const used = new Map<K, { figure: number; longestMs: number }>();
   let since = now();
 
   /** Scales the figures to the present, and forgets those that are below `least` (ms). */
   function rescale(at: number, least: number): void {
     const scale = 2 ** ((at - since) / halfLifeMs);
     since = at;
-    for (const [key, figure] of used) {
-      const ms = figure / scale;
-      if (ms < least) used.delete(key);
-      else used.set(key, ms);
+    for (const [key, use] of used) {
+      use.figure /= scale;
+      if (use.figure < least) used.delete(key);
     }
   }
 
@@ -44,13 +45,16 @@ export function openUsage<K>(now: () => number): Usage<K> {
 
   return {
     now,
-    scaled: (key) => used.get(key) ?? 0,
+    scaled: (key) => used.get(key)?.figure ?? 0,
+    longest: (key) => used.get(key)?.longestMs ?? 0,
     add(key, ms) {
       const at = now();
       if (2 ** ((at - since) / halfLifeMs) > scaleMax) rescale(at, negligibleMs);
-      const figure = (used.get(key) ?? 0) + ms * 2 ** ((at - since) / halfLifeMs);
+      const use = used.get(key) ?? { figure: 0, longestMs: 0 };
+      use.figure += ms * 2 ** ((at - since) / halfLifeMs);
+      use.longestMs = Math.max(ms, use.longestMs / 2);
       used.delete(key); // the keys are in the order of their last use
-      used.set(key, figure);
+      used.set(key, use);
       if (used.size > keysMax) forgetOldest();
     },
   };
