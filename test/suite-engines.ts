@@ -212,6 +212,7 @@ export const groups: Group[] = [
       "dashboard-exporting",
       "dashboard-focus",
       "dashboard-hostile-names",
+      "dashboard-import-files",
       "dashboard-importing",
       "dashboard-inventory",
       "dashboard-keys",

@@ -6,7 +6,9 @@ const transforms = Type.Optional(Type.Array(Type.Enum(["strip-stars"]), { maxIte
 /** The statuses of a pet (specification 2.1). */
 export const petStatuses = ["available", "pending", "sold"] as const;
 const status = Type.Enum([...petStatuses]);
-const values = Type.Unsafe<Record<string, Static<typeof status>>>({ type: "object", additionalProperties: status });
+/** `reject`: rows with this value become no pet. */
+const valueStatus = Type.Enum([...petStatuses, "reject"]);
+const values = Type.Unsafe<Record<string, Static<typeof valueStatus>>>({ type: "object", additionalProperties: valueStatus });
 const fallback = Type.Optional(Type.String({ minLength: 1 }));
 const text = Type.Object({ columns, transforms, default: fallback }, { additionalProperties: false });
 /** Without a column, all animals have the category of `default`. */
@@ -30,4 +32,5 @@ export const mappingSchema = Type.Object(
 );
 export type Mapping = Static<typeof mappingSchema>;
 export type PetStatus = Static<typeof status>;
+export type ValueStatus = Static<typeof valueStatus>;
 export type TextField = Static<typeof text>;

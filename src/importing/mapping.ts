@@ -2,7 +2,7 @@ import { normalize } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Mapping } from "./mapping-schema.ts";
 
-export { petStatuses, type Mapping, type PetStatus, type TextField } from "./mapping-schema.ts";
+export { petStatuses, type Mapping, type PetStatus, type TextField, type ValueStatus } from "./mapping-schema.ts";
 
 /** @throws Problem `invalid_request` if the header lacks a column of the mapping */
 export function checkColumns(mapping: Mapping, header: readonly string[], file: string): void {

@@ -82,7 +82,10 @@ function statusReader(field: Mapping["status"], header: readonly string[]): (cel
   return (cells) => {
     const value = valueOf(cells);
     const status = byKey.get(valueKey(value)) ?? field.default;
-    return status ?? { reason: `unknown status value “${value.slice(0, 100)}” in ${field.columns.join(", ")}` };
+    if (status !== undefined && status !== "reject") return status;
+    return {
+      reason: `${status === undefined ? "unknown" : "rejected"} status value “${value.slice(0, 100)}” in ${field.columns.join(", ")}`,
+    };
   };
 }
 

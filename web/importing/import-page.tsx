@@ -1,8 +1,9 @@
 import { Button, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
+import type { Columns } from "../../src/importing/columns.ts";
 import type { CsvFormat } from "../../src/importing/csv-format.ts";
-import type { Mapping } from "../../src/importing/mapping.ts";
+import type { Guess } from "../../src/importing/guess.ts";
 import { useSession } from "../dashboard/session.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { PageHeader, Section } from "../parts/page-header.tsx";
@@ -14,9 +15,10 @@ import styles from "./importing.module.css";
 import { MappingEditor, withId } from "./mapping-editor.tsx";
 import { CountList, PetPreview, Reading, RejectList, RepeatedIds } from "./preview.tsx";
 import { RunView } from "./run-view.tsx";
+import { Questions } from "./questions.tsx";
 import { SavedMapping } from "./saved-mapping.tsx";
 import { StartBar } from "./start-bar.tsx";
-import type { Columns } from "./columns.ts";
+import { unansweredValues } from "./status-values.tsx";
 import type { Checked, Counts } from "./tasks.ts";
 import { dropLists, refusalOfTask, useTask, type TaskState } from "./use-task.ts";
 
@@ -49,7 +51,7 @@ function ChosenFile({ file }: { file: File }): ReactNode {
   const { id } = account;
   useEffect(() => start({ kind: "inspect", file, of: { account: id, name: file.name }, format }), [start, file, id, format]);
   const { result, failed } = state;
-  const isReadable = result?.mapping !== undefined && result.rows > 0;
+  const isReadable = result?.guess !== undefined && result.rows > 0;
   return (
     <>
       <p className={styles.file}>
@@ -65,10 +67,10 @@ function ChosenFile({ file }: { file: File }): ReactNode {
           {words.ownExport.inPlace}
         </Button>
       )}
-      {isReadable && result.mapping && (!result.isExport || isNew) && (
+      {isReadable && result.guess && (!result.isExport || isNew) && (
         <Mapped
           key={JSON.stringify(result.format)}
-          {...{ file, name, columns: result, guess: result.mapping, format: result.format }}
+          {...{ file, name, columns: result, guess: result.guess, format: result.format }}
           account={id}
           onName={setName}
         />
@@ -82,14 +84,15 @@ type MappedProps = {
   name: string;
   onName: (name: string) => void;
   columns: Columns;
-  guess: Mapping;
+  guess: Guess;
   format: CsvFormat;
   account: number;
 };
 
 function Mapped({ file, name, onName, columns, guess, format, account }: MappedProps): ReactNode {
   const client = useQueryClient();
-  const [mapping, setMapping] = useState(guess);
+  const [mapping, setMapping] = useState(guess.mapping);
+  const [isChecked, setChecked] = useState(guess.unsure.length === 0);
   const { state: checked, start: check } = useTask<"check">();
   const { state: run, start, stop } = useTask<"import">();
   const isOver = run.result ?? run.failed ?? (run.isStopped || undefined);
@@ -100,6 +103,7 @@ function Mapped({ file, name, onName, columns, guess, format, account }: MappedP
     if (isOver) dropLists(client);
   }, [isOver, client]);
 
+  const unanswered = unansweredValues(columns.columns, mapping.status).length;
   const importNow = (resend: boolean) => start({ kind: "import", file, mapping, format, of: { account, name: of }, resend });
   if (run.isRunning || isOver) return <RunView run={run} of={of} onStop={stop} onAgain={importNow} />;
   return (
@@ -110,6 +114,7 @@ function Mapped({ file, name, onName, columns, guess, format, account }: MappedP
         actions={<SavedMapping {...{ mapping, of, columns: columns.columns }} onLoad={setMapping} />}
       >
         <MappingEditor columns={columns.columns} mapping={mapping} onChange={setMapping} />
+        <Questions {...{ mapping, unanswered, isChecked }} unsure={guess.unsure} onChecked={setChecked} />
         <TextInput
           mt="md"
           maw={420}
@@ -123,7 +128,14 @@ function Mapped({ file, name, onName, columns, guess, format, account }: MappedP
       <Section title={words.preview}>
         <Preview checked={checked} of={of} hasIds={mapping.id !== undefined} onEveryRow={() => setMapping(withId(mapping, null))} />
       </Section>
-      {checked.result && <Start checked={checked} counts={checked.result.counts} onStart={() => importNow(false)} />}
+      {checked.result && (
+        <Start
+          checked={checked}
+          counts={checked.result.counts}
+          isAnswered={isChecked && unanswered === 0}
+          onStart={() => importNow(false)}
+        />
+      )}
     </>
   );
 }
@@ -144,17 +156,18 @@ function Preview({ checked: { result, failed }, of, hasIds, onEveryRow }: Previe
   );
 }
 
-type StartProps = { checked: TaskState<Checked>; counts: Counts; onStart: () => void };
+type StartProps = { checked: TaskState<Checked>; counts: Counts; isAnswered: boolean; onStart: () => void };
 
-function Start({ checked, counts: { created, updated, unchanged, rows }, onStart }: StartProps): ReactNode {
+function Start({ checked, counts: { created, updated, unchanged, rows }, isAnswered, onStart }: StartProps): ReactNode {
   const toSend = created + updated;
+  const hint = toSend === 0 && rows > 0 && unchanged > 0 ? words.nothingToDo : undefined;
   return (
     <StartBar
       label={words.start(formatNumber(toSend))}
-      isDisabled={toSend === 0 || checked.failed !== undefined}
+      isDisabled={toSend === 0 || checked.failed !== undefined || !isAnswered}
       isRunning={checked.isRunning}
       onStart={onStart}
-      hint={toSend === 0 && rows > 0 && unchanged > 0 ? words.nothingToDo : undefined}
+      hint={isAnswered ? hint : words.answerFirst}
     />
   );
 }

@@ -1,9 +1,9 @@
 import { Checkbox, Select, SimpleGrid, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
+import type { Column } from "../../src/importing/columns.ts";
+import { otherCategory, valuesOf } from "../../src/importing/guess.ts";
 import type { Mapping } from "../../src/importing/mapping.ts";
 import { texts } from "../texts/texts.ts";
-import type { Column } from "./columns.ts";
-import { otherCategory, valuesOf } from "./guess.ts";
 import { StatusValues } from "./status-values.tsx";
 
 const words = texts.importing;

@@ -1,8 +1,8 @@
 import { Button, FileButton } from "@mantine/core";
 import { useRef, useState, type ReactNode } from "react";
+import type { Column } from "../../src/importing/columns.ts";
 import { mappingSchema, type Mapping } from "../../src/importing/mapping-schema.ts";
 import { texts } from "../texts/texts.ts";
-import type { Column } from "./columns.ts";
 import { download } from "./download.ts";
 import styles from "./importing.module.css";
 

@@ -1,17 +1,25 @@
 import { Select } from "@mantine/core";
 import type { ReactNode } from "react";
-import { valueKey, type Mapping, type PetStatus } from "../../src/importing/mapping.ts";
+import type { Column } from "../../src/importing/columns.ts";
+import { valueKey, type Mapping, type PetStatus, type ValueStatus } from "../../src/importing/mapping.ts";
 import { petStatuses } from "../pets/search.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
-import type { Column } from "./columns.ts";
 import styles from "./importing.module.css";
 
 const words = texts.importing;
-const rejected = "rejected";
+const rejected: ValueStatus = "reject";
 const statusChoices = petStatuses.map((value) => ({ value: value as string, label: texts.store.status[value] }));
 
 type Status = NonNullable<Mapping["status"]>;
 type Props = { columns: readonly Column[]; status: Status; onChange: (status: Status) => void };
+
+/** The values of the status column that have no status yet: no animal is imported before each has one, or is rejected. */
+export function unansweredValues(columns: readonly Column[], status: Mapping["status"]): string[] {
+  if (status === undefined || status.default !== undefined) return [];
+  const column = columns.find(({ name }) => name === status.columns[0]);
+  const keys = new Set(column?.values?.map(({ value }) => valueKey(value)));
+  return [...keys].filter((key) => status.values?.[key] === undefined);
+}
 
 /** Chooses a status for each value of the column, and one for all other values. */
 export function StatusValues({ columns, status, onChange }: Props): ReactNode {
@@ -19,11 +27,7 @@ export function StatusValues({ columns, status, onChange }: Props): ReactNode {
   const choices = [...statusChoices, { value: rejected, label: words.rejectValue }];
 
   function choose(value: string, chosen: string | null): void {
-    const { [valueKey(value)]: _before, ...values } = status.values ?? {};
-    onChange({
-      ...status,
-      values: chosen === rejected || chosen === null ? values : { ...values, [valueKey(value)]: chosen as PetStatus },
-    });
+    if (chosen !== null) onChange({ ...status, values: { ...status.values, [valueKey(value)]: chosen as ValueStatus } });
   }
   function chooseOther(chosen: string | null): void {
     const { default: _before, ...rest } = status;
@@ -43,7 +47,9 @@ export function StatusValues({ columns, status, onChange }: Props): ReactNode {
               size="sm"
               aria-label={words.statusOf(value === "" ? words.emptyValue : value)}
               data={choices}
-              value={status.values?.[key] ?? status.default ?? rejected}
+              placeholder={words.chooseStatus}
+              error={!(status.values?.[key] ?? status.default)}
+              value={status.values?.[key] ?? status.default ?? null}
               onChange={(chosen) => choose(value, chosen)}
               allowDeselect={false}
             />

@@ -1,9 +1,10 @@
 import type { Pet } from "../../src/importing/pets.ts";
+import type { Columns } from "../../src/importing/columns.ts";
 import type { CsvFormat } from "../../src/importing/csv-format.ts";
+import type { Guess } from "../../src/importing/guess.ts";
 import type { Mapping } from "../../src/importing/mapping.ts";
 import type { Report } from "../../src/importing/report.ts";
 import { pageMember } from "../calls/page-member.ts";
-import type { Columns } from "./columns.ts";
 import type { ImportName } from "./remembered.ts";
 
 export type Counts = Omit<Report, "rejects" | "categoriesMade">;
@@ -19,7 +20,7 @@ export type Task =
   | { kind: "importExport"; file: File; format: CsvFormat };
 
 /** `isExport`: the file has the columns of an export of this dashboard or of `petstore export pets`. */
-export type Inspected = Columns & { mapping: Mapping | undefined; isKnown: boolean; isExport: boolean; format: CsvFormat };
+export type Inspected = Columns & { guess: Guess | undefined; isKnown: boolean; isExport: boolean; format: CsvFormat };
 /** `repeated`: the first id that more than one row has. */
 export type Checked = { counts: Counts; animals: Pet[]; rejects: Rejects; repeated: string | undefined };
 export type Imported = { counts: Counts; categoriesMade: string[]; rejects: Rejects };

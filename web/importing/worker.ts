@@ -1,8 +1,11 @@
 import { chunksOf } from "../../client/chunks.ts";
 import { csvRows } from "../../src/importing/csv.ts";
+import { readColumns } from "../../src/importing/columns.ts";
 import { detectFormat, type CsvFormat } from "../../src/importing/csv-format.ts";
+import { guessMapping } from "../../src/importing/guess.ts";
 import { importSource, reportOf } from "../../src/importing/import.ts";
 import { isOutdated } from "../../src/importing/load.ts";
+import type { Mapping } from "../../src/importing/mapping.ts";
 import { planLoad } from "../../src/importing/plan.ts";
 import { readSource } from "../../src/importing/source.ts";
 import { PetStoreError } from "../../client/errors.ts";
@@ -10,9 +13,7 @@ import { Problem } from "../../src/platform/problem.ts";
 import { setPageMember } from "../calls/page-member.ts";
 import { patientStore } from "../calls/patient.ts";
 import { formatMoment, formatNumber, texts } from "../texts/texts.ts";
-import { readColumns } from "./columns.ts";
 import { checkExport, importExport, isExport } from "./own-export.ts";
-import { guessMapping } from "./guess.ts";
 import { deleteOldest, lastMapping, openRemembered, type Remembered } from "./remembered.ts";
 import { rejectsOf } from "./rejects.ts";
 import type { Checked, Imported, Inspected, PageMessage, Task, WorkerMessage } from "./tasks.ts";
@@ -63,7 +64,7 @@ async function inspect({ file, of, format: chosen }: Extract<Task, { kind: "insp
   const fits = last !== undefined && columnsOf(last).every((column) => names.has(column));
   return {
     ...read,
-    mapping: fits ? last : guessMapping(read.columns),
+    guess: fits ? { mapping: last, unsure: [] } : guessMapping(read.columns),
     isKnown: last !== undefined,
     isExport: isExport([...names]),
     format,
@@ -138,6 +139,6 @@ function rowsOf(file: File, format: CsvFormat) {
   return csvRows(chunksOf(file.stream()), file.name, format);
 }
 
-function columnsOf({ id, name, category, status }: NonNullable<Inspected["mapping"]>): string[] {
+function columnsOf({ id, name, category, status }: Mapping): string[] {
   return [...(id === undefined ? [] : [id]), ...name.columns, ...category.columns, ...(status?.columns ?? [])];
 }

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readCsv } from "./csv-file.ts";
+import { readColumns, type Columns } from "./columns.ts";
+import { guessMapping, type Guess } from "./guess.ts";
+import { parseMapping } from "./mapping-file.ts";
+import { readSource } from "./source.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+
+async function* rowsOf(lines: readonly string[]) {
+  for (const [index, line] of lines.entries()) yield { line: index + 1, cells: line.split(",") };
+}
+
+const columnsOf = (...lines: string[]): Promise<Columns> => readColumns(rowsOf(lines));
+const guessOf = async (...lines: string[]): Promise<Guess> => {
+  const guess = guessMapping((await columnsOf(...lines)).columns);
+  assert.ok(guess);
+  return guess;
+};
+/** The columns of a guess: id, name, category, status. */
+const chosen = ({ mapping: { id, name, category, status } }: Guess) => [id, name.columns[0], category.columns[0], status?.columns[0]];
+
+test("the guess for the shelter's file reads every animal with an outcome as the mapping written by hand does, and none without one", async () => {
+  const file = `${root}examples/longbeach-sample.csv`;
+  const guess = guessMapping((await readColumns(readCsv(file))).columns);
+  assert.ok(guess);
+  assert.deepEqual(guess.unsure, []);
+  parseMapping(JSON.stringify(guess.mapping), "the guess");
+  const byHand = await readSource(readCsv(file), await mappingOf("examples/longbeach.mapping.json"), file);
+  const ours = await readSource(readCsv(file), guess.mapping, file);
+  assert.deepEqual(
+    ours.rows.map(({ pet }) => pet),
+    byHand.rows.map(({ pet }) => pet).filter(({ status }) => status !== "available"),
+  );
+});
+
+async function mappingOf(path: string) {
+  const { readFile } = await import("node:fs/promises");
+  return parseMapping(await readFile(`${root}${path}`, "utf8"), path);
+}
+
+test("headers are recognized by their whole words, in any spelling", async () => {
+  for (const header of [
+    "petId,petName,species,availability",
+    "Pet ID,Pet name,Species,Availability",
+    "PET_ID,PET_NAME,SPECIES,AVAILABILITY",
+    "Animal #,ANIMALNAME,Kind of animal,PetStatus",
+    "Nr.,Tiername,Tierart,Verfügbarkeit",
+    "Numéro,Nom,Espèce,Statut",
+  ]) {
+    const guess = await guessOf(header, "1,Rex,Dog,For sale", "2,Tom,Cat,On hold", "3,Bo,Dog,For sale");
+    assert.deepEqual(chosen(guess), header.split(","), header);
+    assert.deepEqual(guess.mapping.status?.values, { "for sale": "available", "on hold": "pending" });
+    assert.deepEqual(guess.unsure, [], header);
+  }
+});
+
+test("the column that fits best gets the field, not the first with a word of it", async () => {
+  for (const [header, rows, expected] of [
+    ["Shelter Name,Name,Species", ["North,Rex,Dog", "North,Tom,Cat", "North,Bo,Dog"], [undefined, "Name", "Species", undefined]],
+    ["Name,Type,Species", ["Rex,Stray,Dog", "Tom,Owner,Cat", "Bo,Stray,Dog"], [undefined, "Name", "Species", undefined]],
+    [
+      "ID,Name,Species,InsuranceStatus,PetStatus",
+      ["1,Rex,Dog,paid,sold", "2,Tom,Cat,open,available", "3,Bo,Dog,paid,sold"],
+      ["ID", "Name", "Species", "PetStatus"],
+    ],
+    [
+      "animal_id,animal_name,animal_type,outcome_subtype,outcome_type",
+      ["A1,Rex,dog,,euthanasia", "A2,Tom,cat,web,adoption", "A3,Bo,dog,,died"],
+      ["animal_id", "animal_name", "animal_type", "outcome_type"],
+    ],
+    ["Kennel No,Name,Animal No", ["1,Rex,A1", "1,Tom,A2", "2,Bo,A3"], ["Animal No", "Name", undefined, undefined]],
+    [
+      "Code,Name,Breed,City,State",
+      ["1,Rex,Pug,Long Beach,CA", "2,Tom,Tabby,Dallas,TX", "3,Bo,Pug,Reno,NV"],
+      ["Code", "Name", "Breed", undefined],
+    ],
+  ] as const) {
+    assert.deepEqual(chosen(await guessOf(header, ...rows)), expected, header);
+  }
+});
+
+test("a column whose values are statuses is the status, whatever its header says", async () => {
+  const guess = await guessOf("Name,Species,Situation", "Rex,Dog,for sale", "Tom,Cat,sold", "Bo,Dog,reserved");
+  assert.deepEqual(chosen(guess), [undefined, "Name", "Species", "Situation"]);
+});
+
+test("the guess says which fields it is unsure about", async () => {
+  const two = await guessOf("Name,Species,Status,Availability", "Rex,Dog,sold,sold", "Tom,Cat,sold,for sale", "Bo,Dog,for sale,sold");
+  assert.deepEqual(two.unsure, ["status"]);
+  const texts = Array.from({ length: 61 }, (_, i) => `Animal ${i},Dog,word ${i}`);
+  assert.deepEqual((await guessOf("Name,Species,Status", ...texts)).unsure, ["status"], "too many values to be a status");
+  assert.deepEqual((await guessOf("Rufname,Tierart", "Rex,Hund", "Tom,Katze")).unsure, ["name"], "no header names it");
+});
+
+test("a value gets a status only if it says clearly what it is; an empty cell has none", async () => {
+  const guess = await guessOf("Name,Status", "Rex,sold", "Tom,purple", "Bo,", "Kim,Not available");
+  assert.deepEqual(guess.mapping.status?.values, { sold: "sold" });
+});
+
+test("an animal with an outcome of unknown words has left; one without an outcome is asked about", async () => {
+  const guess = await guessOf("Name,Outcome type", "Rex,Barn placement", "Tom,", "Bo,Foster", "Kim,Unknown");
+  assert.deepEqual(guess.mapping.status?.values, { "barn placement": "sold", foster: "pending" });
+});
+
+test("a column becomes the id only if its header says so", async () => {
+  assert.equal((await guessOf("name,species", "Rex,Dog")).mapping.id, undefined);
+  assert.equal((await guessOf("Name,Nr.,Tierart", "Rex,1,Hund", "Tom,2,Katze")).mapping.id, "Nr.");
+});
+
+test("a file with only names gets one category that can be changed; a file without a header gets no guess", async () => {
+  assert.deepEqual(await guessOf("Name", "Rex"), {
+    mapping: { name: { columns: ["Name"], transforms: ["strip-stars"] }, category: { columns: [], default: "Other" } },
+    unsure: [],
+  });
+  assert.equal(guessMapping([]), undefined);
+  assert.equal(guessMapping((await columnsOf("", "Rex")).columns), undefined);
+});

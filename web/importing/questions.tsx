@@ -1,0 +1,44 @@
+import { Alert, Checkbox } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { GuessedField } from "../../src/importing/guess.ts";
+import type { Mapping } from "../../src/importing/mapping.ts";
+import { formatNumber, texts } from "../texts/texts.ts";
+import styles from "./importing.module.css";
+
+const words = texts.importing;
+
+type Props = {
+  mapping: Mapping;
+  /** The number of values without a status. */
+  unanswered: number;
+  unsure: readonly GuessedField[];
+  isChecked: boolean;
+  onChecked: (isChecked: boolean) => void;
+};
+
+/** What the guess does not settle. Nothing is imported before it is answered. */
+export function Questions({ mapping, unanswered, unsure, isChecked, onChecked }: Props): ReactNode {
+  return (
+    <>
+      {unanswered > 0 && (
+        <Question title={words.unansweredTitle(formatNumber(unanswered))}>
+          <p className={styles.alertText}>{words.unansweredText(mapping.status?.columns[0] ?? "")}</p>
+        </Question>
+      )}
+      {unsure.length > 0 && (
+        <Question title={words.unsureTitle}>
+          <p className={styles.alertText}>{words.unsureText(unsure.map((field) => words[field]).join(", "))}</p>
+          <Checkbox label={words.unsureChecked} checked={isChecked} onChange={({ currentTarget: { checked } }) => onChecked(checked)} />
+        </Question>
+      )}
+    </>
+  );
+}
+
+function Question({ title, children }: { title: string; children: ReactNode }): ReactNode {
+  return (
+    <Alert color="yellow" variant="light" mt="md" title={title} className={styles.warning}>
+      {children}
+    </Alert>
+  );
+}
