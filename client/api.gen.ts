@@ -108,16 +108,16 @@ export type Schemas = {
     /** The photos to keep, in display order; all others are deleted. If this field is left out, all photos stay as they are. */
     photos?: (Schemas["PhotoOrder"])[] | null;
   };
-  NullablePrice: {
+  NullablePricePatch: {
     /** In minor units: 4900 is 49.00 EUR. */
-    amount: number;
+    amount?: number | null;
     /** ISO 4217, such as `EUR`. */
-    currency: string;
+    currency?: string | null;
   } | null;
   ProfilePatch: {
     /** A text for buyers. */
     description?: string | null;
-    price?: Schemas["NullablePrice"];
+    price?: Schemas["NullablePricePatch"];
     /** The photos to keep, in display order; all others are deleted. If this field is left out, all photos stay as they are. */
     photos?: (Schemas["PhotoOrder"])[];
   };

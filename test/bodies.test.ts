@@ -205,6 +205,7 @@ test("content types other than the operation's return 415, and so do other chars
     "Application/JSON",
     "application/json; charset=utf-8",
     'application/json;charset="UTF-8"',
+    "application/json; charset=utf8",
     "application/json; v=1",
   ]) {
     assert.equal((await shop.ask("POST", "/pets", { body: pet(), headers: { "content-type": type } })).status, 201, type);

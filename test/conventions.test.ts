@@ -128,6 +128,15 @@ test("unknown fields of a body are a 400 that names each of them", async () => {
   assert.deepEqual([batch.status, batch.body.details?.[0]?.path], [400, "body[1].x"]);
 });
 
+test("a query that is not UTF-8 is a 400, in any parameter, and other percent signs are read as they are", async () => {
+  for (const query of ["q=%E0%A4", "name=%ff", "%C0%80=1", "q=a%80b", "cursor=%ed%a0%80"]) {
+    const path = query.startsWith("name") ? "/categories" : "/pets";
+    assert.deepEqual(await refusal("GET", `${path}?${query}`), [400, "invalid_request"], query);
+  }
+  for (const query of ["q=%C3%A9", "q=100%", "q=%zz%C3%A9", "q=%F0%9F%90%B6"])
+    assert.equal((await shop.ask("GET", `/pets?${query}`)).status, 200, query);
+});
+
 test("unknown query parameters, and one given twice that may be given once, are a 400 that names it", async () => {
   for (const path of ["/pets?colour=red", "/pets/1?x=1", "/categories?q=a", "/store/orders?q=a", "/account?x", "/pets?__proto__=1"]) {
     assert.deepEqual(await refusal("GET", path), [400, "invalid_request"], path);
@@ -222,6 +231,11 @@ test("names are trimmed, then measured: 1 to 200 characters, and a wide characte
       JSON.stringify(wrong),
     );
   }
+  for (const wrong of ["a\nb", "a\u0001b", "a\u001bb", "\u200b", " \u00ad\u2060 ", "\u200b\tRex", "\u3164", "\ufe0f"]) {
+    const [status, code] = await refusal("POST", "/categories", { body: { name: wrong } });
+    assert.deepEqual([status, code], [400, "invalid_request"], JSON.stringify(wrong));
+  }
+  for (const right of ["\u200bRex", "👩‍👩‍👧", "❤️", "a\u00a0b", "\u00adRex \u200b"]) assert.equal(await name(` ${right}\r\n`), right);
   const half = String.raw`{"name": "\ud83d", "categoryId": ${categoryId}}`;
   assert.deepEqual(await refusal("POST", "/pets", { body: half }), [400, "invalid_request"]);
 });

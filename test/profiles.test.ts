@@ -39,8 +39,19 @@ test("a profile is created, read, replaced, patched and deleted beside a pet who
   assert.deepEqual(patched.body, { petId: pet.id, price, photos: [] });
   const late = { body: { price: null }, headers: { "if-match": read.headers.get("etag")! } };
   assert.equal((await service.ask("PATCH", pathOf(pet.id), late)).status, 412);
+  const cheaper = await service.ask<Profile>("PATCH", pathOf(pet.id), { body: { price: { amount: 700 } } });
+  assert.deepEqual(cheaper.body.price, { ...price, amount: 700 }, "a nested object is merged too");
   const replaced = await service.ask<Profile>("PUT", pathOf(pet.id), { body: {} });
   assert.deepEqual(replaced.body, { petId: pet.id, photos: [] });
+  for (const [change, path] of [
+    [{ amount: 700 }, "body.price.currency"],
+    [{ amount: 700, currency: null }, "body.price.currency"],
+    [{ currency: "EUR" }, "body.price.amount"],
+    [{}, "body.price.amount"],
+  ] as const) {
+    const refused = await service.ask<{ details: { path: string }[] }>("PATCH", pathOf(pet.id), { body: { price: change } });
+    assert.deepEqual([refused.status, refused.body.details[0]?.path], [400, path], "the result is validated");
+  }
   assert.deepEqual((await service.ask("GET", `/pets?id=${pet.id}`)).body, [pet], "the model of a pet is exact");
   assert.equal((await service.ask("DELETE", pathOf(pet.id), { headers: { "if-match": '"v0"' } })).status, 412);
   assert.equal((await service.ask("DELETE", pathOf(pet.id))).status, 204);

@@ -114,8 +114,11 @@ export const nameless = (animals: number): string[] => Array.from({ length: anim
 export type Moment = "before" | "after";
 type Proxy = { url: string; on: (batch: number, moment: Moment, act: () => void) => void };
 
-/** A proxy between the command and the service, which acts before it passes on a batch or its answer, and keeps that answer. */
-export async function openProxy(t: TestContext): Promise<Proxy> {
+/**
+ * A proxy between the command and the service, which acts before it passes on a batch or its answer, and keeps that answer. It refuses larger bodies
+ * than `bytesMax`, as proxies do.
+ */
+export async function openProxy(t: TestContext, bytesMax = Infinity): Promise<Proxy> {
   let batches = 0;
   let plan: { batch: number; moment: Moment; act: () => void } | undefined;
   const server = createServer((request, response) => {
@@ -123,6 +126,7 @@ export async function openProxy(t: TestContext): Promise<Proxy> {
     const acts = (moment: Moment) =>
       plan !== undefined && request.url === "/v1/pets/batch" && plan.batch === batches && plan.moment === moment;
     if (acts("before")) return plan?.act();
+    if (Number(request.headers["content-length"] ?? 0) > bytesMax) return void response.writeHead(413, { connection: "close" }).end();
     const onward = forward(service.address + request.url, { method: request.method, headers: request.headers }, (answer) => {
       if (acts("after")) answer.resume().on("end", () => plan?.act());
       else answer.pipe(response.writeHead(answer.statusCode ?? 500, answer.headers));

@@ -38,6 +38,9 @@ export function requireAccepted(accept: string | undefined, mediaType = "applica
   if (!(decisive > 0)) throw new Problem("not_acceptable", `The answer is ${mediaType}, which Accept excludes.`);
 }
 
+/** UTF-8 by its name and by what clients write instead; also no charset. */
+const utf8Names = new Set([undefined, "utf-8", "utf8"]);
+
 /**
  * Refuses a body that has another content type than the operation's, another charset than UTF-8, or a content coding.
  *
@@ -56,7 +59,7 @@ export function requireMediaType(mediaTypes: readonly string[], headers: { "cont
     ?.slice(8)
     .replaceAll('"', "");
   const identity = encoding === undefined || encoding.toLowerCase() === "identity";
-  if (mediaTypes.includes(type) && (charset === undefined || charset === "utf-8") && identity) return;
+  if (mediaTypes.includes(type) && utf8Names.has(charset) && identity) return;
   throw new Problem(
     "unsupported_media_type",
     `The body must be ${mediaTypes.join(" or ")}${identity ? "" : " without a Content-Encoding"}.`,

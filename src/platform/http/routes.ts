@@ -28,8 +28,7 @@ import type { RequestBounds } from "./request-bounds.ts";
 import { openSteps } from "./steps.ts";
 import { addressOf, moved, relocated } from "./api-surfaces.ts";
 import { hasEmptyParameter, notFound, otherMethods, type Router } from "./router.ts";
-import { parse as parseQuery } from "fast-querystring";
-import { bodyValidator, parameterValidator } from "./validation.ts";
+import { bodyValidator, parameterValidator, readQuery } from "./validation.ts";
 
 /** What the operations of an app need to run. */
 export type Runtime<S> = {
@@ -169,7 +168,7 @@ function perform<S>(compiled: Compiled<S>, asked: Asked, sent: unknown): Awaitab
   const isDryRun = asksForDryRun(exchange.headers["prefer"], compiled.dryRunRefusal);
   if (exchange.keyProblem) throw exchange.keyProblem;
   const params = validateParams?.(exchange.params);
-  const query = validateQuery(exchange.query === "" ? nothing : parseQuery(exchange.query));
+  const query = validateQuery(exchange.query === "" ? nothing : readQuery(exchange.query));
   const given = { params, query, body: validateBody?.(sent, params), sent, key, isDryRun, now };
   return andThen(run(compiled, asked, given), (answer) => writeAnswer(exchange, moved(answer, base)));
 }

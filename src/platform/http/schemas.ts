@@ -52,7 +52,21 @@ export const Text = (description: string, lengthMin: number, lengthMax: number) 
     minLength: lengthMin,
     maxLength: lengthMax,
     pattern: lengthMin > 0 ? "^\\s*[^\\s\\u0000][^\\u0000]*$" : "^[^\\u0000]*$",
-    "x-text": true,
+    "x-text": "must not hold a NUL character",
+  });
+
+/**
+ * A name that people write: text with a visible character, and without C0 controls but those that are trimmed. Not visible are spaces, controls and the
+ * default-ignorable characters of Unicode's first plane. What is stored may be older than this rule, so answers use `Text`.
+ */
+export const Name = (description: string, lengthMax: number) =>
+  Type.String({
+    description,
+    minLength: 1,
+    maxLength: lengthMax,
+    pattern:
+      "^\\s*(?:[\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u2800\\u3164\\uFE00-\\uFE0F\\uFFA0][\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u2800\\u3164\\uFE00-\\uFE0F\\uFFA0\\u0020\\u00A0\\u1680\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000\\uFEFF]*)?[^\\s\\u0000-\\u001F\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u2800\\u3164\\uFE00-\\uFE0F\\uFFA0][^\\u0000-\\u001F]*(?:[\\u0009-\\u000D]\\s*)?$",
+    "x-text": "must have a visible character and no control characters",
   });
 
 /** The resource's identifier in the body of a write. It must equal this path parameter, and is then ignored. */

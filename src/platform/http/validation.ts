@@ -1,3 +1,4 @@
+import { parse } from "fast-querystring";
 import type { TSchema } from "typebox";
 import { detailsMax, invalidAt, Problem, type Detail } from "../problem.ts";
 import { parameterOf } from "./schemas.ts";
@@ -43,6 +44,16 @@ function requireSame(body: unknown, name: string, parameter: string, params: Par
   if (value === undefined) return;
   if (value !== params[parameter]) found.push({ path: `body.${name}`, message: `must be the same as ${parameter} in the path` });
   delete fields[name];
+}
+
+/** Parses a query string. @throws Problem `invalid_request` for a query that is not UTF-8 */
+export function readQuery(query: string): Record<string, string | string[]> {
+  try {
+    if (/%[89a-f]/i.test(query)) decodeURIComponent(query.replaceAll(/%(?![\da-f]{2})/gi, "%25"));
+  } catch {
+    throw invalidAt("query", "must be UTF-8");
+  }
+  return parse(query);
 }
 
 type Property = { type?: string; items?: { type?: string }; maxItems?: number };

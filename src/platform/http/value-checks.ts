@@ -34,7 +34,8 @@ type Schema = {
   default?: unknown;
   description?: string;
   example?: unknown;
-  "x-text"?: boolean;
+  /** The text is trimmed before it is checked. This says what is wrong if it does not match the pattern. */
+  "x-text"?: string;
 };
 
 /** Keywords of JSON Schema that few schemas need, each with the values that it accepts. They share one message, which names the keyword. */
@@ -164,9 +165,10 @@ function checkOfArray({ items, minItems = 0, maxItems = Infinity }: Schema, read
   };
 }
 
-function checkOfText({ minLength = 0, maxLength = Infinity, pattern, format, "x-text": isText }: Schema): Check {
+function checkOfText({ minLength = 0, maxLength = Infinity, pattern, format, "x-text": textMessage }: Schema): Check {
   const regex = pattern === undefined ? undefined : new RegExp(pattern, "u");
-  const mismatch = isText ? "must not hold a NUL character" : `must match ${pattern}`;
+  const isText = textMessage !== undefined;
+  const mismatch = textMessage ?? `must match ${pattern}`;
   const { fits, message } = formats[format ?? ""] ?? {};
   return (value, path, found) => {
     if (typeof value !== "string") return refused(found, path, "must be string");

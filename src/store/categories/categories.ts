@@ -1,7 +1,8 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
-import { Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
+import { Id, Name, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
 
-const name = Text("Category name, for example a species. Unique, whatever its case.", 1, 200);
+const about = "Category name, for example a species. Unique, whatever its case.";
+const name = Name(about, 200);
 const description = Text("Short description of the category.", 0, 2_000);
 
 export const NewCategory = named(
@@ -13,7 +14,7 @@ export const WrittenCategory = writtenBack(NewCategory, { id: OwnId("categoryId"
 
 export const Category = named(
   "Category",
-  Type.Object({ id: Id("Unique identifier assigned on creation."), name, description: Type.Optional(description) }),
+  Type.Object({ id: Id("Unique identifier assigned on creation."), name: Text(about, 1, 200), description: Type.Optional(description) }),
 );
 export type Category = Static<typeof Category>;
 

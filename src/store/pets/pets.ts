@@ -1,6 +1,6 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { normalize } from "../../platform/normalize.ts";
-import { enumeration, Id, named, Nullable, OwnId, paging, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
+import { enumeration, Id, Name, named, Nullable, OwnId, paging, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
 
 export const petStatuses = ["available", "pending", "sold"] as const;
 export type PetStatus = (typeof petStatuses)[number];
@@ -11,7 +11,7 @@ export const statusDefault: PetStatus = "available";
 /** A query parameter that filters by status and may be repeated. */
 export const StatusFilter = (description: string) => Type.Array(PetStatus, { minItems: 1, maxItems: petStatuses.length, description });
 
-const name = Text("The pet's name.", 1, 200);
+const name = Name("The pet's name.", 200);
 const categoryId = Id("ID of the category the pet belongs to.");
 const status = variant(PetStatus, { default: statusDefault });
 
@@ -20,7 +20,10 @@ export type NewPet = Static<typeof NewPet>;
 /** The body of a PUT. Its schema gives `status` no default, because the default depends on the stock. */
 export const WrittenPet = writtenBack(NewPet, { id: OwnId("petId"), status: PetStatus });
 
-export const Pet = named("Pet", Type.Object({ id: Id("Unique identifier assigned on creation."), name, categoryId, status: PetStatus }));
+export const Pet = named(
+  "Pet",
+  Type.Object({ id: Id("Unique identifier assigned on creation."), name: Text("The pet's name.", 1, 200), categoryId, status: PetStatus }),
+);
 export type Pet = Static<typeof Pet>;
 
 export const Pets = named("Pets", Type.Array(Pet));
@@ -62,7 +65,7 @@ export const PetQuery = Type.Object({
       pattern: "^[^\\u0000]*$",
       description:
         "Only pets whose name, or a later word of it, begins with this text, regardless of case. Pets whose name begins with it come first, sorted by name; then the others, sorted by the matching word.",
-      "x-text": true,
+      "x-text": "must not hold a NUL character",
     }),
   ),
   sort: Type.Optional(variant(PetSort, { description: "The order; ties are ordered by `id`." })),

@@ -4,7 +4,7 @@ import { operation, type Answer, type Call, type Operation } from "../../platfor
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import { answer, lockToChange, lockToSet, recordChange, requireProfile, type OneProfile, type ProfileServices } from "./profile-answers.ts";
-import { orderPhotos, Profile, ProfilePath, WrittenProfile, WrittenProfilePatch, type Price } from "./profiles.ts";
+import { orderPhotos, patchPrice, Profile, ProfilePath, WrittenProfile, WrittenProfilePatch, type Price } from "./profiles.ts";
 import { deleteProfile, ensureProfile, writeProfile, type StoredProfile } from "./profiles.store.ts";
 
 const path = "/pets/{petId}/profile";
@@ -113,7 +113,8 @@ async function changeProfile(
 ): Promise<Answer> {
   const { body, services } = call;
   const current = await lockToChange(tx, call);
-  const { description = current.description, price = current.price, photos } = body;
+  const { description = current.description, photos } = body;
+  const price = patchPrice(current.price, body.price);
   return answer(services, await save(tx, call, current, { description, price, photos }));
 }
 

@@ -79,12 +79,21 @@ const NewProfile = named(
 );
 export const WrittenProfile = writtenBack(NewProfile, { petId: OwnId("petId") });
 
+const pricePatch = named(
+  "PricePatch",
+  Type.Object(
+    { amount: Type.Optional(Nullable(price.properties.amount)), currency: Type.Optional(Nullable(price.properties.currency)) },
+    { additionalProperties: false, description: "Members that are left out stay as they are." },
+  ),
+);
+type PricePatch = Static<typeof pricePatch>;
+
 const ProfilePatch = named(
   "ProfilePatch",
   Type.Object(
     {
       description: Type.Optional(Nullable(description)),
-      price: Type.Optional(Nullable(price)),
+      price: Type.Optional(Nullable(pricePatch)),
       photos: Type.Optional(photoOrders),
     },
     { additionalProperties: false },
@@ -96,6 +105,16 @@ export const WrittenProfilePatch = writtenBack(ProfilePatch, { petId: OwnId("pet
 export const ProfilePath = Type.Object({ petId: Id("The pet's identifier.") });
 export const PhotoPath = Type.Object({ petId: Id("The pet's identifier."), photoId: Id("The photo's identifier.") });
 export const PhotoQuery = Type.Object({ alt: Type.Optional(alt) });
+
+/** A price after a merge patch (RFC 7396). @throws Problem `invalid_request` if the result lacks a member */
+export function patchPrice(current: Price | null, patch: PricePatch | null | undefined): Price | null {
+  if (patch === undefined) return current;
+  if (patch === null) return null;
+  const { amount = null, currency = null } = { ...current, ...patch };
+  if (amount === null) throw invalidAt("body.price.amount", "is required");
+  if (currency === null) throw invalidAt("body.price.currency", "is required");
+  return { amount, currency };
+}
 
 /** A photo's place and alternative text. */
 export type PhotoText = { id: number; alt: string };
