@@ -190,6 +190,7 @@ export const groups: Group[] = [
       "commands-json",
       "doctor",
       "events-commands",
+      "export",
       "guides",
       "import",
       "init",

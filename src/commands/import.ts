@@ -39,7 +39,8 @@ export function importing(environment: Environment): Command {
         }),
       );
       const seconds = (systemClock() - startedAt) / 1_000;
-      return { json: { ...report, dryRun: rehearsed }, text: summary(report, rehearsed, seconds) };
+      const isAllRejected = report.rejected > 0 && report.created + report.updated + report.unchanged === 0;
+      return { json: { ...report, dryRun: rehearsed }, text: summary(report, rehearsed, seconds), exitCode: isAllRejected ? 1 : 0 };
     },
   };
 }

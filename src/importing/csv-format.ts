@@ -10,6 +10,9 @@ export type CsvFormat = { encoding: Encoding; delimiter: Delimiter };
 /** The format of a file about which nothing else is known. */
 export const formatDefault: CsvFormat = { encoding: "utf-8", delimiter: "," };
 
+/** The character with which MS-DOS ended text files, and some programs still do. */
+export const endOfFile = "\u001A";
+
 /** The beginning of a file from which the delimiter is detected. */
 const headBytesMax = 64 * 1024;
 const headRowsMax = 200;
@@ -30,7 +33,8 @@ export async function detectFormat(bytes: AsyncIterable<Uint8Array>, file: strin
   }
   refuseWorkbook(head, file);
   const encoding = markedEncoding(head) ?? utf16Of(head) ?? eightBitEncoding(utf8.end(), file);
-  const text = new TextDecoder(encoding).decode(head);
+  const read = new TextDecoder(encoding).decode(head);
+  const text = read.endsWith(endOfFile) ? read.slice(0, -1) : read;
   if (isForPage || encoding !== "utf-8" ? hasControls(text) : isMostlyNul(text))
     throw new Problem("invalid_request", `${file} is not a text file. Save it as CSV, and choose that file.`);
   return { encoding, delimiter: delimiterOf(text) };

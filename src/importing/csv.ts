@@ -1,19 +1,22 @@
 import { CsvError, parse } from "csv-parse";
 import { Problem } from "../platform/problem.ts";
-import { formatDefault, type CsvFormat, type Encoding } from "./csv-format.ts";
+import { endOfFile, formatDefault, type CsvFormat, type Encoding } from "./csv-format.ts";
 
 /** A row of the file; `line` is its first line, counted from 1. */
 export type CsvRow = { line: number; cells: string[] };
 
-/** The longest row, in characters. Bounds how much text a quote that is never closed can take in. */
+/** The longest row that becomes a pet, in characters; a longer one is rejected. */
 export const rowCharactersMax = 128_000;
+/** The longest text that is read as one row. Bounds how much a quote that is never closed can take in. */
+const readCharactersMax = 8 * rowCharactersMax;
 
 const options = {
   info: true,
   relax_column_count: true,
+  relax_quotes: true, // in a cell that is not quoted, such as 12" leash, a quote is a character like others
   skip_empty_lines: true,
   record_delimiter: "\n",
-  max_record_size: rowCharactersMax,
+  max_record_size: readCharactersMax,
 };
 
 type Parsed = { record: string[]; info: { lines: number } };
@@ -82,12 +85,13 @@ async function* textOf(bytes: AsyncIterable<Uint8Array>, file: string, encoding:
   };
   for await (const chunk of bytes) {
     const text = heldBack + decode(chunk);
-    heldBack = text.endsWith("\r") ? "\r" : "";
+    heldBack = text.endsWith("\r") || text.endsWith(endOfFile) ? text.slice(-1) : "";
     const complete = text.slice(0, text.length - heldBack.length).replace(/\r\n?/g, "\n");
     lines += complete.split("\n").length - 1;
     yield complete;
   }
-  yield (heldBack + decode()).replace("\r", "\n");
+  const end = heldBack + decode();
+  if (end !== endOfFile) yield end.replace("\r", "\n");
 }
 
 function malformed(file: string, error: CsvError, lineBefore: number): Problem {
@@ -98,7 +102,7 @@ function malformed(file: string, error: CsvError, lineBefore: number): Problem {
     case "CSV_MAX_RECORD_SIZE":
       return new Problem(
         "invalid_request",
-        `${file}: ${lineBefore === 0 ? "the header" : `the row ${after}`} is over ${rowCharactersMax} characters; a quote may not be closed. Nothing was sent.`,
+        `${file}: ${lineBefore === 0 ? "the header" : `the row ${after}`} is over ${readCharactersMax} characters; a quote may not be closed. Nothing was sent.`,
       );
     default:
       return new Problem("invalid_request", `${file}: a quote is in the wrong place ${after}. Nothing was sent.`);

@@ -4,11 +4,14 @@ import type { Mapping } from "./mapping-schema.ts";
 
 export { petStatuses, type Mapping, type PetStatus, type TextField, type ValueStatus } from "./mapping-schema.ts";
 
+/** The columns that a mapping reads. */
+export function columnsOf({ id, name, category, status }: Mapping): string[] {
+  return [...new Set([...(id === undefined ? [] : [id]), ...name.columns, ...category.columns, ...(status?.columns ?? [])])];
+}
+
 /** @throws Problem `invalid_request` if the header lacks a column of the mapping */
 export function checkColumns(mapping: Mapping, header: readonly string[], file: string): void {
-  const fields = [mapping.name, mapping.category, mapping.status];
-  const wanted = new Set([...(mapping.id === undefined ? [] : [mapping.id]), ...fields.flatMap((field) => field?.columns ?? [])]);
-  const missing = [...wanted].filter((column) => !header.includes(column));
+  const missing = columnsOf(mapping).filter((column) => !header.includes(column));
   if (missing.length === 0) return;
   const has = header.slice(0, 30).join(", ").slice(0, 500);
   throw new Problem("invalid_request", `${file} has no column “${missing.join("”, “")}”. Its columns are: ${has}.`);

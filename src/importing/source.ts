@@ -1,8 +1,8 @@
 import { Problem } from "../platform/problem.ts";
 import { petOf, isPet, sourceIdOf } from "./pets.ts";
 import type { Pet } from "./pets.ts";
-import type { CsvRow } from "./csv.ts";
-import { checkColumns } from "./mapping.ts";
+import { rowCharactersMax, type CsvRow } from "./csv.ts";
+import { checkColumns, columnsOf } from "./mapping.ts";
 import type { Mapping } from "./mapping.ts";
 
 /** A row to load; its line and cells are kept for the reject file. */
@@ -21,6 +21,8 @@ export type Source = {
   rejects: Reject[];
 };
 
+/** What is kept of a cell of a row that does not fit, in characters. */
+const cellCharactersMax = 1_000;
 /** The most pets of one import, including rejected rows: all are in memory until the last row is read. */
 export const petsMax = 1_000_000;
 
@@ -44,16 +46,18 @@ export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, f
       idOf = mapping.id === undefined ? (_cells, line) => String(line) : sourceIdOf(mapping.id, header);
       continue;
     }
+    if (isBlank(row)) continue;
     rowsRead += 1;
+    const cells = fittedCells(row, header.length);
     const id = idOf(row.cells, row.line);
-    if (row.cells.length !== header.length) rejects.push(ragged(row, header.length));
+    if (typeof cells === "string") rejects.push({ ...row, cells: row.cells.map(shortened), reason: cells });
     else if (id === "") rejects.push({ ...row, reason: `no id: the column ${mapping.id ?? ""} is empty` });
     else {
       if (last.has(id)) {
         superseded += 1;
         repeated ??= id;
       }
-      last.set(id, row);
+      last.set(id, { ...row, cells });
     }
     if (last.size + rejects.length > petsMax)
       throw new Problem("invalid_request", `${file} contains more than ${petsMax} pets, including rejected rows. Split it.`);
@@ -77,14 +81,30 @@ function mapped(csvRows: Iterable<CsvRow>, mapping: Mapping, header: string[]): 
 
 function checkedHeader(cells: string[], mapping: Mapping, file: string): string[] {
   const header = cells.map((cell) => cell.trim());
-  const twice = header.find((column, index) => column !== "" && header.indexOf(column) !== index);
+  const twice = columnsOf(mapping).find((column) => header.indexOf(column) !== header.lastIndexOf(column));
   if (twice !== undefined) throw new Problem("invalid_request", `${file} has the column “${twice.slice(0, 100)}” twice.`);
   checkColumns(mapping, header, file);
   return header;
 }
 
-function ragged(row: CsvRow, cells: number): Reject {
-  const surplus = row.cells.slice(cells).join(",").slice(0, 200);
-  const reason = `has ${row.cells.length} cells where the header has ${cells}${surplus === "" ? "" : `; too many: ${surplus}`}`;
-  return { ...row, reason };
+/** Whether a row has no data: only empty cells, as spreadsheets leave below a table. */
+export function isBlank({ cells }: CsvRow): boolean {
+  return cells.every((cell) => cell.trim() === "");
+}
+
+/**
+ * The cells of a row, as many as the header has. Spreadsheets leave out empty cells at the end of a row, and add some where another row is longer.
+ * Returns the reason if the row has further cells with data, or is too long.
+ */
+export function fittedCells({ cells }: CsvRow, width: number): string[] | string {
+  if (cells.reduce((sum, cell) => sum + cell.length, 0) > rowCharactersMax) return `is over ${rowCharactersMax} characters`;
+  const surplus = cells.slice(width);
+  if (surplus.some((cell) => cell.trim() !== ""))
+    return `has ${cells.length} cells where the header has ${width}; too many: ${surplus.join(",").slice(0, 200)}`;
+  return Array.from({ length: width }, (_, index) => cells[index] ?? "");
+}
+
+/** A cell of a rejected row, which may be enormous. */
+function shortened(cell: string): string {
+  return cell.slice(0, cellCharactersMax);
 }

@@ -3,7 +3,7 @@ import type { PetStore } from "../../client/client.ts";
 import type { CsvRow } from "../../src/importing/csv.ts";
 import { ensureCategories } from "../../src/importing/categories.ts";
 import { petStatuses, type PetStatus } from "../../src/importing/mapping.ts";
-import type { Reject } from "../../src/importing/source.ts";
+import { fittedCells, isBlank, type Reject } from "../../src/importing/source.ts";
 import { normalize } from "../../src/platform/normalize.ts";
 import { previewChanges, sendChanges, type Change, type PetState, type Result } from "../calls/changes.ts";
 import { texts } from "../texts/texts.ts";
@@ -85,9 +85,10 @@ async function planExport(csv: AsyncIterable<CsvRow>, file: string, client: PetS
       plan.header = row.cells.map((cell) => cell.trim());
       continue;
     }
+    if (isBlank(row)) continue;
     plan.rowsRead += 1;
     const id = Number(row.cells[plan.header.indexOf("id")]?.trim() || Number.NaN);
-    if (row.cells.length !== plan.header.length) plan.rejects.push({ ...row, reason: words.cells });
+    if (typeof fittedCells(row, plan.header.length) === "string") plan.rejects.push({ ...row, reason: words.cells });
     else if (!Number.isSafeInteger(id) || id < 1) plan.rejects.push({ ...row, reason: words.noId });
     else {
       if (last.has(id)) {

@@ -1,6 +1,7 @@
 import { Button, FileButton } from "@mantine/core";
 import { useRef, useState, type ReactNode } from "react";
 import type { Column } from "../../src/importing/columns.ts";
+import { columnsOf } from "../../src/importing/mapping.ts";
 import { mappingSchema, type Mapping } from "../../src/importing/mapping-schema.ts";
 import { texts } from "../texts/texts.ts";
 import { download } from "./download.ts";
@@ -61,8 +62,7 @@ async function readMapping(file: File, columns: readonly Column[]): Promise<Mapp
   }
   if (!Value.Check(mappingSchema, read)) return undefined;
   const names = new Set(columns.map(({ name }) => name));
-  const { id, name, category, status } = read;
-  const named = [...(id === undefined ? [] : [id]), ...name.columns, ...category.columns, ...(status?.columns ?? [])];
-  const isWhole = named.every((column) => names.has(column)) && (category.columns.length > 0 || category.default !== undefined);
+  const { category } = read;
+  const isWhole = columnsOf(read).every((column) => names.has(column)) && (category.columns.length > 0 || category.default !== undefined);
   return isWhole ? read : undefined;
 }

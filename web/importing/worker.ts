@@ -5,7 +5,7 @@ import { detectFormat, type CsvFormat } from "../../src/importing/csv-format.ts"
 import { guessMapping } from "../../src/importing/guess.ts";
 import { importSource, reportOf } from "../../src/importing/import.ts";
 import { isOutdated } from "../../src/importing/load.ts";
-import type { Mapping } from "../../src/importing/mapping.ts";
+import { columnsOf } from "../../src/importing/mapping.ts";
 import { planLoad } from "../../src/importing/plan.ts";
 import { readSource } from "../../src/importing/source.ts";
 import { PetStoreError } from "../../client/errors.ts";
@@ -137,8 +137,4 @@ function progressOf(total: number): { advance: (rows: number) => void; end: () =
 
 function rowsOf(file: File, format: CsvFormat) {
   return csvRows(chunksOf(file.stream()), file.name, format);
-}
-
-function columnsOf({ id, name, category, status }: Mapping): string[] {
-  return [...(id === undefined ? [] : [id]), ...name.columns, ...category.columns, ...(status?.columns ?? [])];
 }

@@ -80,7 +80,7 @@ export const importingTexts = {
     fromTo: (before: string, after: string) => `${before} → ${after}`,
     untracked: "not counted",
     start: (count: string) => (count === "1" ? "Change 1 animal" : `Change ${count} animals`),
-    cells: "has more or fewer cells than the header",
+    cells: "has cells beyond those of the header, or too much text",
     noId: "has no number of an animal",
     gone: (id: number) => `there is no animal ${id} any more`,
     name: "the name is empty or over 200 characters",
