@@ -47,6 +47,14 @@ describe("an ACME client", () => {
     assert.equal(again.url, account.url);
   });
 
+  it("needs no binding for an account that exists (RFC 8555 section 7.3.1)", async () => {
+    await answering("/dir", json({ ...account.session.directory, meta: { externalAccountRequired: true } }), async () => {
+      const session = await open();
+      assert.equal((await openAccount(session, account.key)).url, account.url);
+      closeAcmeSession(session);
+    });
+  });
+
   it("names the missing settings if the authority requires an external account", async () => {
     await answering("/dir", json({ ...account.session.directory, meta: { externalAccountRequired: true } }), async () => {
       const session = await open();
@@ -81,18 +89,43 @@ describe("an ACME client", () => {
     });
   });
 
-  it("orders without `replaces` when the certificate was replaced already", async () => {
-    const able = {
-      ...account,
-      session: { ...account.session, directory: { ...account.session.directory, renewalInfo: "https://localhost/ari" } },
-    };
-    const replaced = { status: 409, ...json({ type: "urn:ietf:params:acme:error:alreadyReplaced", detail: "replaced" }) };
-    proxy.intercept = {
-      before: ({ path, payload }) => (path === "/order-plz" && JSON.stringify(payload).includes("replaces") ? replaced : undefined),
-    };
-    const order = await newAcmeOrder(able, "again.test", { replaces: "aa.bb" });
-    proxy.intercept = {};
-    assert.equal(order.status, "pending");
+  for (const [what, refusal] of [
+    [
+      "has replaced the certificate already",
+      { status: 409, ...json({ type: "urn:ietf:params:acme:error:alreadyReplaced", detail: "replaced" }) },
+    ],
+    [
+      "does not know the certificate",
+      { status: 404, ...json({ type: "urn:ietf:params:acme:error:malformed", detail: "no such certificate" }) },
+    ],
+    ["does not know the member", { status: 400, ...json({ type: "urn:ietf:params:acme:error:malformed", detail: "unknown member" }) }],
+    ["answers something else", { status: 422, body: Buffer.from("<h1>Unprocessable</h1>") }],
+    ["fails", { status: 500, body: Buffer.from("internal error") }],
+  ] as const)
+    it(`orders without \`replaces\` where the authority ${what}`, async () => {
+      const directory = { ...account.session.directory, renewalInfo: "https://localhost/ari" };
+      const able = { ...account, session: { ...account.session, directory } };
+      proxy.intercept = {
+        before: ({ path, payload }) => (path === "/order-plz" && JSON.stringify(payload).includes("replaces") ? refusal : undefined),
+      };
+      const order = await newAcmeOrder(able, "again.test", { replaces: "aa.bb" });
+      proxy.intercept = {};
+      assert.equal(order.status, "pending");
+    });
+
+  it("reports why an order without `replaces` was refused, and does not order twice where requests are limited", async () => {
+    const directory = { ...account.session.directory, renewalInfo: "https://localhost/ari" };
+    const able = { ...account, session: { ...account.session, directory } };
+    const refused = { status: 403, ...json({ type: "urn:ietf:params:acme:error:rejectedIdentifier", detail: "not this name" }) };
+    await answering("/order-plz", refused, () =>
+      assert.rejects(newAcmeOrder(able, "no.test", { replaces: "aa.bb" }), { message: /not this name/ }),
+    );
+    const limited = { status: 429, ...json({ type: "urn:ietf:params:acme:error:rateLimited", detail: "slow down" }) };
+    await answering("/order-plz", limited, async () => {
+      proxy.requests.length = 0;
+      await assert.rejects(newAcmeOrder(able, "no.test", { replaces: "aa.bb" }), { failure: "rate_limited" });
+      assert.equal(proxy.requests.filter(({ path }) => path === "/order-plz").length, 1);
+    });
   });
 
   it("ignores challenge types that it does not support, and tokens that are not base64url", async () => {

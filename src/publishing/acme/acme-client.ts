@@ -8,6 +8,7 @@ import {
   OrderMessage,
   parseMessage,
   parseRetryAfter,
+  PendingOrderMessage,
 } from "./acme-messages.ts";
 import { AcmeProblem } from "./acme-problem.ts";
 import { post, type AcmeSession } from "./acme-session.ts";
@@ -29,21 +30,30 @@ export type AcmeAccountOptions = { email?: string | undefined; external?: Extern
  */
 export async function openAccount(session: AcmeSession, key: KeyObject, options: AcmeAccountOptions = {}): Promise<AcmeAccount> {
   const { newAccount, meta } = session.directory;
-  if (meta?.externalAccountRequired === true && options.external === undefined) {
-    throw new AcmeProblem("refused", "The certificate authority needs an external account (ACME_EAB_KID, ACME_EAB_HMAC).", {
-      type: "externalAccountRequired",
-    });
-  }
-  const payload = {
-    termsOfServiceAgreed: true,
-    ...(options.email === undefined ? {} : { contact: [`mailto:${options.email}`] }),
-    ...(options.external === undefined ? {} : { externalAccountBinding: bindExternalAccount(key, options.external, newAccount) }),
-  };
-  const answer = await post(session, { key, signer: { jwk: publicJwk(key) } }, { url: newAccount, payload, what: "account" });
+  const ask = (payload: object): Promise<HttpsAnswer> =>
+    post(session, { key, signer: { jwk: publicJwk(key) } }, { url: newAccount, payload, what: "account" });
+  const answer =
+    meta?.externalAccountRequired === true && options.external === undefined
+      ? await ask({ onlyReturnExisting: true }).catch(needsBinding)
+      : await ask({
+          termsOfServiceAgreed: true,
+          ...(options.email === undefined ? {} : { contact: [`mailto:${options.email}`] }),
+          ...(options.external === undefined ? {} : { externalAccountBinding: bindExternalAccount(key, options.external, newAccount) }),
+        });
   const { status } = parseMessage(AccountMessage, "account", answer);
   if (status !== "valid")
     throw new AcmeProblem("refused", "The account at the certificate authority is no longer valid.", { type: "unauthorized" });
   return { session, key, url: location(answer, "account") };
+}
+
+/** An account that exists needs no binding (RFC 8555 section 7.3.1). */
+function needsBinding(error: unknown): never {
+  if (!(error instanceof AcmeProblem) || error.failure !== "refused") throw error;
+  throw new AcmeProblem(
+    "refused",
+    "The certificate authority needs an external account (ACME_EAB_KID, ACME_EAB_HMAC), and has no account of this service yet.",
+    { type: "externalAccountRequired", cause: error },
+  );
 }
 
 /** Returns the account with a check right before each request: if `permit` returns false, the request rejects with `NotPermitted`. */
@@ -52,7 +62,7 @@ export function withPermit(account: AcmeAccount, permit: () => boolean): AcmeAcc
 }
 
 /** An order for one name. Save its `url` as soon as it is known: every later step can be resumed from it. */
-export type AcmeOrder = Static<typeof OrderMessage> & { url: string; retryAt: number | null };
+export type AcmeOrder = Static<typeof OrderMessage> & { authorizations: string[]; url: string; retryAt: number | null };
 
 export type OrderOptions = {
   /** The identifier (`ari.ts`) of the certificate that is renewed; sent only if the authority supports RFC 9773. */
@@ -67,10 +77,15 @@ export async function newAcmeOrder(account: AcmeAccount, hostname: string, optio
   try {
     return await postNewOrder(account, { ...payload, replaces });
   } catch (error) {
-    // The certificate was already replaced, for example before a backup was restored. Order without `replaces` (RFC 9773 section 5).
-    if (replaces !== undefined && error instanceof AcmeProblem && error.type === "alreadyReplaced") return postNewOrder(account, payload);
+    // `replaces` is optional (RFC 9773 section 5): the authority may not know it, or the certificate, or may have replaced it already.
+    if (replaces !== undefined && error instanceof AcmeProblem && isRefusal(error)) return postNewOrder(account, payload);
     throw error;
   }
+}
+
+/** Whether the authority refused a request for what it says, and not because of the account or the number of requests. */
+function isRefusal({ failure, type, status }: AcmeProblem): boolean {
+  return (failure === "refused" && type !== "accountDoesNotExist" && type !== "unauthorized") || status === 500 || status === 501;
 }
 
 async function postNewOrder(account: AcmeAccount, payload: object): Promise<AcmeOrder> {
@@ -121,7 +136,8 @@ export async function getAuthorization(account: AcmeAccount, url: string): Promi
   const answer = await signedPost(account, url, null, "authorization");
   const message = parseMessage(AuthorizationMessage, "authorization", answer);
   if (message.status !== "pending" && message.status !== "valid") throw failedAuthorization(message);
-  const challenges = message.challenges.flatMap(({ type, url: challengeUrl, token }): AcmeChallenge[] => {
+  const challenges = (message.challenges ?? []).flatMap(({ type: sent, url: challengeUrl, token }): AcmeChallenge[] => {
+    const type = sent?.toLowerCase();
     if ((type !== "http-01" && type !== "tls-alpn-01") || challengeUrl === undefined || !tokenPattern.test(token ?? "")) return [];
     return [{ type, url: challengeUrl, token: token!, keyAuthorization: keyAuthorization(token!, account.key) }];
   });
@@ -129,7 +145,7 @@ export async function getAuthorization(account: AcmeAccount, url: string): Promi
 }
 
 function failedAuthorization(message: AuthorizationMessage): AcmeProblem {
-  const error = message.challenges.find((challenge) => challenge.error !== undefined)?.error;
+  const error = (message.challenges ?? []).find((challenge) => challenge.error !== undefined)?.error;
   const { type, text } = describeProblem(error ?? {});
   return new AcmeProblem("invalid", `The certificate authority could not check the name: ${error === undefined ? message.status : text}`, {
     type,
@@ -174,7 +190,8 @@ export async function downloadCertificate(
 
 function parseOrder(account: AcmeAccount, answer: HttpsAnswer, url: string): AcmeOrder {
   const message = parseMessage(OrderMessage, "order", answer);
-  return { ...message, url, retryAt: retryAfter(account, answer) };
+  const { authorizations = [] } = message.status === "pending" ? parseMessage(PendingOrderMessage, "order", answer) : message;
+  return { ...message, authorizations, url, retryAt: retryAfter(account, answer) };
 }
 
 function signedPost(account: AcmeAccount, url: string, payload: object | null, what: string): Promise<HttpsAnswer> {
@@ -183,7 +200,7 @@ function signedPost(account: AcmeAccount, url: string, payload: object | null, w
 
 function location(answer: HttpsAnswer, what: string): string {
   const url = answer.headers.location;
-  if (url?.startsWith("https://") !== true || url.length > 2048) {
+  if (url === undefined || !/^https:\/\//i.test(url) || url.length > 2048) {
     throw new AcmeProblem("nonsense", `The certificate authority did not send the URL of the ${what}.`, { status: answer.status });
   }
   return url;

@@ -4,7 +4,7 @@ import type { Detail } from "../../platform/problem.ts";
 import { AcmeProblem } from "./acme-problem.ts";
 import type { HttpsAnswer } from "./transport.ts";
 
-const Url = Type.String({ maxLength: 2048, pattern: "^https://" });
+const Url = Type.String({ maxLength: 2048, pattern: "^[Hh][Tt][Tt][Pp][Ss]://" });
 const Text = Type.String();
 
 /** RFC 8555 section 6.7. These schemas have only the members in use; others are ignored. */
@@ -34,18 +34,24 @@ export type Directory = Static<typeof Directory>;
 /** RFC 8555 section 7.1.2. */
 export const AccountMessage = Type.Object({ status: Text });
 
-/** RFC 8555 section 7.1.3. Each order is for one name; no authority asks for as many as ten authorizations. */
+/** Each order is for one name; no authority asks for as many as ten authorizations. */
+const authorizations = Type.Array(Url, { minItems: 1, maxItems: 10 });
+
+/** RFC 8555 section 7.1.3. */
 export const OrderMessage = Type.Object({
   status: Type.Enum(["pending", "ready", "processing", "valid", "invalid"]),
-  authorizations: Type.Array(Url, { minItems: 1, maxItems: 10 }),
+  authorizations: Type.Optional(authorizations),
   finalize: Url,
   certificate: Type.Optional(Url),
   error: Type.Optional(Problems),
 });
 
+/** What an order that is pending needs besides. */
+export const PendingOrderMessage = Type.Object({ authorizations });
+
 /** RFC 8555 section 8. Challenges of other types may have no token. */
 export const ChallengeMessage = Type.Object({
-  type: Text,
+  type: Type.Optional(Text),
   url: Type.Optional(Url),
   token: Type.Optional(Text),
   error: Type.Optional(Problems),
@@ -54,7 +60,7 @@ export const ChallengeMessage = Type.Object({
 /** RFC 8555 section 7.1.4. */
 export const AuthorizationMessage = Type.Object({
   status: Type.Enum(["pending", "valid", "invalid", "deactivated", "expired", "revoked"]),
-  challenges: Type.Array(ChallengeMessage, { maxItems: 50 }),
+  challenges: Type.Optional(Type.Array(ChallengeMessage, { maxItems: 50 })),
 });
 export type AuthorizationMessage = Static<typeof AuthorizationMessage>;
 
@@ -64,21 +70,55 @@ export const RenewalInfoMessage = Type.Object({
   explanationURL: Type.Optional(Text),
 });
 
+/** How deep the members are nested that this service reads. */
+const depthMax = 6;
+
+/**
+ * A message of an authority without the members that say nothing: `null` and `""` count as absent, because many programs write an absent member so.
+ * Statuses are in lower case.
+ */
+function tidied(value: unknown, depth = 0): unknown {
+  if (typeof value !== "object" || value === null || depth === depthMax) return value;
+  if (Array.isArray(value)) return value.filter((item) => item !== null && item !== "").map((item) => tidied(item, depth + 1));
+  const members = Object.entries(value).filter(([, member]) => member !== null && member !== "");
+  return Object.fromEntries(
+    members.map(([name, member]) => [
+      name,
+      name === "status" && typeof member === "string" ? member.toLowerCase() : tidied(member, depth + 1),
+    ]),
+  );
+}
+
+type ObjectSchema = { properties?: Record<string, TSchema>; required?: string[] };
+
+/** A message without optional members that are not what they should be: nothing optional may stop an order. */
+function withoutInvalid(schema: TSchema, value: unknown): unknown {
+  const { properties, required = [] } = schema as ObjectSchema;
+  if (properties === undefined || typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const kept = Object.entries(value).flatMap(([name, member]) => {
+    const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (own === undefined) return [];
+    const inner = withoutInvalid(own, member);
+    return required.includes(name) || firstViolation(own, inner) === undefined ? [[name, inner] as const] : [];
+  });
+  return Object.fromEntries(kept);
+}
+
 /** Parses the message in a successful answer. @throws AcmeProblem `nonsense` if it is not JSON or does not match the schema */
 export function parseMessage<T extends TSchema>(schema: T, what: string, answer: HttpsAnswer): Static<T> {
-  const value = parseJson(answer.body);
+  const value = withoutInvalid(schema, parseJson(answer.body));
   const violation = firstViolation(schema, value);
   if (violation === undefined) return value as Static<T>;
   const why = value === undefined ? "it is not JSON" : `${violation.path} ${violation.message}`;
   throw new AcmeProblem("nonsense", `The certificate authority sent an invalid ${what}: ${why}.`, { status: answer.status });
 }
 
-const typePrefix = "urn:ietf:params:acme:error:";
+const typePrefix = /^urn:ietf:params:acme:error:/i;
 const retryAfterMsMax = 7 * 86_400_000;
 
 /** Returns the problem in an answer that is not a success; `nonsense` for redirects and other statuses that ACME does not use. */
 export function problemOf(answer: HttpsAnswer, what: string, now: number): AcmeProblem {
-  const value = parseJson(answer.body);
+  const value = withoutInvalid(Problems, parseJson(answer.body));
   const more = { status: answer.status, retryAt: parseRetryAfter(answer.headers["retry-after"], now) };
   const described = firstViolation(Problems, value) === undefined ? describeProblem(value as Static<typeof Problems>) : null;
   const reason = described?.text ?? `HTTP ${answer.status}`;
@@ -119,7 +159,7 @@ function firstViolation(schema: TSchema, value: unknown): Detail | undefined {
 
 function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString("utf8"));
+    return tidied(JSON.parse(body.toString("utf8").replace(/^\uFEFF/, "")));
   } catch {
     return undefined;
   }

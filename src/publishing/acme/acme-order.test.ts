@@ -207,6 +207,18 @@ describe("a certificate order", () => {
     assert.ok((await completeAcmeOrder(account, await resumeAcmeOrder(account, order.url), wanted)).leaf.checkPrivateKey(wanted.key));
   });
 
+  it("refuses a certificate that comes with a private key, and keeps nothing of it", async () => {
+    const leaked = (await newPrivateKey()).export({ format: "pem", type: "pkcs8" });
+    const intercept: AcmeProxy["intercept"] = {
+      after: ({ path }, answer) =>
+        path.startsWith("/certZ/") ? { ...answer, body: Buffer.concat([answer.body, Buffer.from(leaked)]) } : answer,
+    };
+    await during(intercept, async () => {
+      const work = completeAcmeOrder(account, await newAcmeOrder(account, "leak.shop.test"), await orderWork("leak.shop.test"));
+      await assert.rejects(work, { failure: "nonsense", message: "The certificate authority sent a private key with the certificate." });
+    });
+  });
+
   it("refuses a certificate that is for another name or another key", async () => {
     const [mine, other] = await Promise.all([orderWork("mine.shop.test"), orderWork("other.shop.test")]);
     const foreign = await completeAcmeOrder(account, await newAcmeOrder(account, other.hostname), other);

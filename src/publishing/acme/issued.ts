@@ -3,7 +3,7 @@ import { AcmeProblem } from "./acme-problem.ts";
 
 /** A certificate from the authority. Times in ms since the epoch. */
 export type IssuedCertificate = {
-  /** The certificate, then its issuers, as sent; PEM. */
+  /** The certificate, then its issuers, in the order in which they were sent; PEM. */
   chain: string;
   leaf: X509Certificate;
   notBefore: number;
@@ -14,15 +14,17 @@ const chainLengthMax = 10;
 
 /** Parses a certificate chain, and checks that it is for this name and key and expires after `now`. @throws AcmeProblem `nonsense` */
 export function parseIssued(text: string, wanted: { hostname: string; key: KeyObject }, now: number): IssuedCertificate {
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/.test(text)) throw nonsense("a private key with the certificate");
+  const blocks = text.match(/-----BEGIN (?:X509 )?CERTIFICATE-----[^-]+-----END (?:X509 )?CERTIFICATE-----/g) ?? [];
   if (blocks.length > chainLengthMax) throw nonsense(`${blocks.length} certificates in a chain`);
-  const [leaf] = blocks.map(parseCertificate);
+  const certificates = blocks.map((block) => parseCertificate(block.replaceAll("X509 ", "")));
+  const [leaf] = certificates;
   if (leaf === undefined) throw nonsense("an answer without a certificate");
   if (leaf.checkHost(wanted.hostname) === undefined) throw nonsense(`a certificate that is not for ${wanted.hostname}`);
   if (!leaf.publicKey.equals(createPublicKey(wanted.key))) throw nonsense("a certificate for another key");
   if (leaf.validToDate.getTime() <= now) throw nonsense("a certificate that has expired already");
   return {
-    chain: blocks.map((block) => `${block}\n`).join(""),
+    chain: certificates.map(String).join(""),
     leaf,
     notBefore: leaf.validFromDate.getTime(),
     notAfter: leaf.validToDate.getTime(),
