@@ -160,6 +160,7 @@ export const groups: Group[] = [
     engines: "sqlite",
     reason: "DNS, the authority and the edge: what is stored is the same as in the suites that run on both",
     suites: [
+      "authority-change",
       "authority-faults",
       "domain-challenges",
       "domain-dns-faults",

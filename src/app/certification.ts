@@ -10,9 +10,10 @@ import type { RowLeases } from "../platform/nodes/row-leases.ts";
 import { openAuthority, type Authority } from "../publishing/certificates/authority.ts";
 import { requestCertificate } from "../publishing/certificates/certificate-state.store.ts";
 import { openCertificateWorker } from "../publishing/certificates/certificate-worker.ts";
+import { countFormer, makeFormerDue } from "../publishing/certificates/former-authority.ts";
 import { openOwnCertificateWorker } from "../publishing/certificates/own-certificate-worker.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
-import { createDns, type Dns, ownHostProblem, parseHostname } from "../publishing/dns/dns.ts";
+import { caaProblem, createDns, type Dns, ownHostProblem, parseHostname } from "../publishing/dns/dns.ts";
 import { checkDomain, type Checks } from "../publishing/domains/checks.ts";
 import type { StoredDomain } from "../publishing/domains/domains.store.ts";
 import { ownHostOf } from "./edge.ts";
@@ -66,7 +67,10 @@ export function openVerification({ settings, db, clock, keys, bounds, tracing }:
     own: { platformDomain: settings.platformDomain, publicHost: new URL(settings.publicUrl).hostname },
     proofSecret,
     authority: authority
-      ? { caa: () => ({ identities: authority.caaIdentities(), accountUrl: authority.accountUrl() }), requestCertificate }
+      ? {
+          caa: () => ({ identities: authority.caaIdentities(), accountUrl: authority.accountUrl() }),
+          requestCertificate: (tx, check, now) => requestCertificate(tx, check, now, directoryUrl),
+        }
       : null,
   };
   return { authority, checks };
@@ -85,13 +89,36 @@ function tracedDns(dns: Dns, tracing: Tracing | undefined): Dns {
 export function openCertificateWorkers(parts: CertificationParts): Worker[] {
   const { settings, db, clock, log, keys, announcer, checks, authority, bounds, leases, onError } = parts;
   if (!authority) return [];
-  authority.account().catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
+  authority
+    .account()
+    .then(() => warnOfPlatform(parts))
+    .catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
   const preflight = async (domain: StoredDomain) => (await checkDomain(checks, db, domain)).verdict;
   const budget = settings.acmeBudget;
   const turns = bounds.queue<number>("certificates");
-  const ofDomains = openCertificateWorker({ db, clock, keys, authority, budget, preflight, announcer, leases, turns, onError });
+  const prepare = () => replaceFormer(parts, authority);
+  const ofDomains = openCertificateWorker({ db, clock, keys, authority, budget, preflight, announcer, leases, turns, prepare, onError });
   const own = openOwnWorker(parts, authority, turns);
   return own ? [ofDomains, own] : [ofDomains];
+}
+
+/** Customers' names point to the platform's, whose CAA records then count, and only the operator can change those. */
+async function warnOfPlatform({ settings, log, checks }: CertificationParts): Promise<void> {
+  const { platformDomain } = settings;
+  const caa = checks.authority?.caa();
+  if (caa === undefined || platformDomain.endsWith("localhost")) return;
+  const problem = await caaProblem(checks.dns, platformDomain, caa);
+  if (problem !== null) log.warn({ host: platformDomain }, `names that point to PLATFORM_DOMAIN get no certificate: ${problem}`);
+}
+
+/** After a change of the authority, has the certificates of the former one replaced, and says how long that takes. */
+async function replaceFormer({ settings, db, clock, log }: CertificationParts, { directoryUrl }: Authority): Promise<void> {
+  const now = clock();
+  await makeFormerDue(db, directoryUrl, now);
+  const { remaining, lastAt } = await countFormer(db, { directoryUrl, budget: settings.acmeBudget, now });
+  if (remaining === 0) return;
+  const by = new Date(lastAt).toISOString();
+  log.info({ remaining, lastAt }, `${remaining} certificates of another authority are replaced, the last by ${by} at the earliest`);
 }
 
 /** The worker of the certificate of PUBLIC_URL, if this service gets one. */

@@ -59,7 +59,8 @@ async function checkFolder({ dataDir }: Settings): Promise<Finding[]> {
   return [...found, free < roomyBytes ? warning("disk", shown, more) : ok("disk", shown)];
 }
 
-async function checkEmbedded({ dataDir }: Settings, clock: () => number): Promise<Finding[]> {
+async function checkEmbedded(settings: Settings, clock: () => number): Promise<Finding[]> {
+  const { dataDir } = settings;
   const file = databasePath(dataDir);
   if (!statSync(file, { throwIfNoEntry: false })) return [ok("database", "no data yet: the first start makes the embedded database")];
   const { DatabaseSync } = await import("node:sqlite");
@@ -69,7 +70,9 @@ async function checkEmbedded({ dataDir }: Settings, clock: () => number): Promis
       const row = db.prepare("SELECT MAX(number) AS number, MAX(applied_at) AS applied_at FROM migrations").get();
       const at = Number(row?.["applied_at"]);
       const behind = at - clock() > 3_600_000;
-      const found = [schemaFinding(Number(row?.["number"]), migrationsFor("sqlite").at(-1)?.number ?? 0)];
+      const [number, known] = [Number(row?.["number"]), migrationsFor("sqlite").at(-1)?.number ?? 0];
+      const found = [schemaFinding(number, known)];
+      if (number === known) found.push(...(await formerFindings(settings, clock(), (text, values) => db.prepare(text).get(...values))));
       if (behind) found.push(fault("clock", `the clock is behind the data, of ${new Date(at).toISOString()}`, "set the clock"));
       else found.push(ok("clock", `${new Date(clock()).toISOString()}, not behind the data`));
       return found;
@@ -81,7 +84,8 @@ async function checkEmbedded({ dataDir }: Settings, clock: () => number): Promis
   }
 }
 
-async function checkPostgres({ databaseUrl }: Settings, clock: () => number): Promise<Finding[]> {
+async function checkPostgres(settings: Settings, clock: () => number): Promise<Finding[]> {
+  const { databaseUrl } = settings;
   const { default: pg } = await import("pg");
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: answerMs, query_timeout: answerMs });
   client.on("error", () => undefined);
@@ -93,7 +97,9 @@ async function checkPostgres({ databaseUrl }: Settings, clock: () => number): Pr
     const found = [clockFinding("PostgreSQL", Number(rows[0]?.now), clock())];
     if (rows[0]?.has !== true) return [...found, ok("database", "PostgreSQL answers; it is empty, and the first start makes the tables")];
     const newest = await client.query<{ number: number }>("SELECT MAX(number) AS number FROM migrations");
-    return [...found, schemaFinding(Number(newest.rows[0]?.number), migrationsFor("postgres").at(-1)?.number ?? 0)];
+    const [number, known] = [Number(newest.rows[0]?.number), migrationsFor("postgres").at(-1)?.number ?? 0];
+    const ask = async (text: string, values: (string | number)[]) => (await client.query<Record<string, unknown>>(text, values)).rows[0];
+    return [...found, schemaFinding(number, known), ...(number === known ? await formerFindings(settings, clock(), ask) : [])];
   } catch (error) {
     return [
       fault("database", `PostgreSQL does not answer (${reasonOf(error)})`, "check the server, DATABASE_URL and the network", {
@@ -103,6 +109,27 @@ async function checkPostgres({ databaseUrl }: Settings, clock: () => number): Pr
   } finally {
     client.end().catch(() => undefined);
   }
+}
+
+/** Certificates of another authority than the configured one, which are replaced as fast as the budget allows (decision 0104). */
+async function formerFindings(
+  { acmeDirectoryUrl, acmeBudget }: Settings,
+  now: number,
+  ask: (text: string, values: (string | number)[]) => unknown,
+): Promise<Finding[]> {
+  if (acmeDirectoryUrl === "") return [];
+  const text = "SELECT COUNT(*) AS remaining FROM certificates WHERE directory_url <> $1 AND not_after > $2";
+  const remaining = Number(((await ask(text, [acmeDirectoryUrl, now])) as { remaining: unknown }).remaining);
+  if (remaining === 0) return [];
+  const { lastReplacedAt } = await import("../publishing/certificates/former-authority.ts");
+  const by = new Date(lastReplacedAt(remaining, acmeBudget, now)).toISOString();
+  return [
+    warning(
+      "acme",
+      `${remaining} certificates are of another authority; the service replaces the last by ${by} at the earliest`,
+      "nothing, if ACME_DIRECTORY_URL is right; trusted ones stay while this authority's are not trusted",
+    ),
+  ];
 }
 
 function schemaFinding(found: number, known: number): Finding {
@@ -189,7 +216,8 @@ async function checkDns({ dnsServers, platformDomain }: Settings): Promise<Findi
   return [fault("dns", `${found.server} does not answer (${found.reason})`, "check DNS_SERVERS and the network", { isUnreachable: true })];
 }
 
-async function checkAuthority({ acmeDirectoryUrl, acmeCa }: Settings, clock: () => number): Promise<Finding[]> {
+async function checkAuthority(settings: Settings, clock: () => number): Promise<Finding[]> {
+  const { acmeDirectoryUrl, acmeCa } = settings;
   if (acmeDirectoryUrl === "") return [ok("acme", "not set: custom domains get no certificates")];
   const { openTransport } = await import("../publishing/acme/transport.ts");
   const transport = openTransport({ ca: acmeCa === "" ? undefined : acmeCa, timeoutMs: answerMs });
@@ -198,7 +226,11 @@ async function checkAuthority({ acmeDirectoryUrl, acmeCa }: Settings, clock: () 
     const isDirectory = status === 200 && body.includes('"newOrder"');
     if (!isDirectory) return [fault("acme", `the answer (${status}) is not that of an ACME directory`, "set ACME_DIRECTORY_URL")];
     const date = Date.parse(headers.date ?? "");
-    return [ok("acme", "the directory answers"), ...(Number.isNaN(date) ? [] : [clockFinding("the ACME directory", date, clock())])];
+    return [
+      ok("acme", "the directory answers"),
+      ...(await platformFindings(settings, body)),
+      ...(Number.isNaN(date) ? [] : [clockFinding("the ACME directory", date, clock())]),
+    ];
   } catch (error) {
     return [
       fault("acme", `the directory does not answer (${reasonOf(error)})`, "check ACME_DIRECTORY_URL, ACME_CA_FILE and the network", {
@@ -208,6 +240,20 @@ async function checkAuthority({ acmeDirectoryUrl, acmeCa }: Settings, clock: () 
   } finally {
     transport.close();
   }
+}
+
+/** Whether the CAA records of the platform's own name allow the authority: those of customers' names lead there, and only the operator can change them. */
+async function platformFindings({ platformDomain, dnsServers, acmeCaaIdentities }: Settings, directory: Buffer): Promise<Finding[]> {
+  if (platformDomain === "localhost" || platformDomain.endsWith(".localhost")) return [];
+  const [{ createDns, caaProblem }, { openBounds }] = await Promise.all([
+    import("../publishing/dns/dns.ts"),
+    import("../platform/bounds.ts"),
+  ]);
+  const { meta } = JSON.parse(directory.toString()) as { meta?: { caaIdentities?: string[] } | null };
+  const identities = acmeCaaIdentities.length > 0 ? acmeCaaIdentities : (meta?.caaIdentities ?? []);
+  const dns = createDns({ servers: dnsServers }, openBounds().queue("dns"));
+  const problem = await caaProblem(dns, platformDomain, { identities, accountUrl: null });
+  return problem === null ? [] : [fault("acme", problem, "change the CAA records: names that point here get no certificate")];
 }
 
 function reasonOf(error: unknown): string {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { TestContext } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { startAcmeProxy, type AcmeProxy, type Interception } from "./acme-proxy.ts";
-import type { PebbleSettings } from "./pebble.ts";
+import type { Pebble, PebbleSettings } from "./pebble.ts";
 import { openPlatform, type Platform } from "./platform.ts";
 
 /** How many orders the authority has made; a nonce that it refused is none. */
@@ -14,15 +14,21 @@ export type SceneOptions = {
   pebble?: Partial<PebbleSettings>;
   /** Faults that are in force from the first request on. */
   intercept?: Interception;
+  /** Called with the authority, before the service starts. */
+  besides?: (pebble: Pebble) => Promise<void>;
+  /** So that a restart finds the data. */
+  dataDir?: string;
 };
 
 /** A platform with a proxy in front of its authority, and a deployed project. */
-export async function openScene(t: TestContext, { env, pebble, intercept = {} }: SceneOptions = {}) {
+export async function openScene(t: TestContext, { env, pebble, intercept = {}, besides, dataDir }: SceneOptions = {}) {
   const proxies: AcmeProxy[] = [];
   const platform = await openPlatform({
     ...(env && { env }),
     ...(pebble && { pebble }),
+    ...(dataDir !== undefined && { dataDir }),
     directoryUrl: async (authority) => {
+      await besides?.(authority);
       const proxy = await startAcmeProxy(authority);
       t.after(() => proxy.close());
       proxy.intercept = intercept;

@@ -26,7 +26,8 @@ export type Platform = Visitor & {
   addDomain(projectId: number, hostname: string, key?: string): Promise<Reply<Domain>>;
   domain(projectId: number, hostname: string, key?: string): Promise<Domain>;
   /** Stops the service and starts it again on the same data. */
-  restart(): Promise<void>;
+  /** @param more settings that differ from those before */
+  restart(more?: Record<string, string>): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -76,9 +77,9 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     get service() {
       return { ...service, key: ownKey, accountId };
     },
-    async restart() {
+    async restart(more = {}) {
       await service.close();
-      service = await startService(start);
+      service = await startService({ ...start, env: { ...env, ...more } });
     },
     dns,
     root,

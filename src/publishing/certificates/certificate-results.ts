@@ -10,17 +10,17 @@ import type { Authority } from "./authority.ts";
 import type { LimitReached } from "./budget.ts";
 import type { OrderedCertificate } from "./certificate-order.ts";
 import { saveProgress, saveResult, type CertificateUpdate, type ClaimedDomain } from "./certificate-state.store.ts";
-import { saveCertificate, setRenewAt } from "./certificates.store.ts";
+import { saveCertificate, setRenewAt, type StoredCertificate } from "./certificates.store.ts";
 import { deleteChallenges } from "./challenges.store.ts";
 import { deleteCertificateOrder, findCertificateOrder, saveFailures, saveHold } from "./certificate-orders.store.ts";
-import { holdAfterFailure, renewAt, retryAfterFailure } from "./renewal.ts";
+import { isFormer, keepsFormer } from "./former-authority.ts";
+import { firstAskAt, holdAfterFailure, renewAt, retryAfterFailure, type Lifetime } from "./renewal.ts";
+import { saveAuthorityTrust } from "./secrets.store.ts";
+import { isTrustedChain, rootsOfSystem } from "./trust.ts";
 
 // The work on a name ends in one of these functions. Each saves a result and the name's next due time, or nothing if the worker has lost its lease.
 
 type ResultParts = { db: Database; clock: Clock; announcer: Announcer; authority: Pick<Authority, "directoryUrl"> };
-
-/** The worker first asks the authority when to renew a certificate this long after its issue. */
-export const askAfterMs = 3_600_000;
 
 /** Saves that no order is due. Deletes the last order, whose count of failures would delay a later renewal. */
 export async function saveValid({ db }: ResultParts, domain: ClaimedDomain, due: { renewAt: number; dueAt: number }): Promise<void> {
@@ -31,8 +31,13 @@ export async function saveValid({ db }: ResultParts, domain: ClaimedDomain, due:
   });
 }
 
-/** Saves a new certificate and has every node serve it. */
-export async function saveIssued(parts: ResultParts, domain: ClaimedDomain, { issued, key }: OrderedCertificate): Promise<void> {
+/** Saves a new certificate and has every node serve it, in place of the `former` one. */
+export async function saveIssued(
+  parts: ResultParts,
+  domain: ClaimedDomain,
+  { issued, key }: OrderedCertificate,
+  former: StoredCertificate | null,
+): Promise<void> {
   const { db, clock, announcer } = parts;
   const { accountId, hostname } = domain;
   const { chain, notBefore, notAfter } = issued;
@@ -40,12 +45,24 @@ export async function saveIssued(parts: ResultParts, domain: ClaimedDomain, { is
   const renewalId = renewalIdentifier(issued.leaf);
   const at = renewAt(issued, null, renewalId ?? hostname);
   const subjects = subjectsOf(parts, domain);
+  const { directoryUrl } = subjects;
+  const isTrusted = isTrustedChain(chain, rootsOfSystem());
   const isSaved = await db.write(async (tx) => {
-    const done = { status: "issued", issuedAt: now, expiresAt: notAfter, problem: null, retryAt: null, dueAt: now + askAfterMs } as const;
+    await saveAuthorityTrust(tx, directoryUrl, isTrusted);
+    if (former !== null && isFormer(former, directoryUrl) && former.notAfter > now && keepsFormer(former, isTrusted)) {
+      await recordUse(tx, "duplicates", subjects, now);
+      await recordUse(tx, "domain", subjects, now);
+      await saveResult(tx, domain, { dueAt: former.notAfter, status: "issued", problem: null, retryAt: null });
+      await deleteCertificateOrder(tx, accountId, hostname);
+      await deleteChallenges(tx, accountId, hostname);
+      return false;
+    }
+    const dueAt = firstAskAt(now, at, issued);
+    const done = { status: "issued", issuedAt: now, expiresAt: notAfter, problem: null, retryAt: null, dueAt } as const;
     await lockProjectOf(tx, domain);
     // Precedes `saveCertificate`, which refers to the name's row: that row may have been deleted.
     if (!(await saveProgress(tx, domain, done))) return false;
-    const id = await saveCertificate(tx, accountId, { hostname, chain, key, notBefore, notAfter, renewalId, renewAt: at });
+    const id = await saveCertificate(tx, accountId, { hostname, chain, key, notBefore, notAfter, renewalId, renewAt: at, directoryUrl });
     await deleteCertificateOrder(tx, accountId, hostname);
     await deleteChallenges(tx, accountId, hostname);
     await recordUse(tx, "duplicates", subjects, now);
@@ -68,7 +85,7 @@ export async function saveBlocked(parts: ResultParts, domain: ClaimedDomain, ver
   const { db, clock, authority } = parts;
   const { accountId, hostname } = domain;
   const failures = await failuresIncludingThis(parts, domain);
-  const retryAt = retryAfterFailure(failures, clock(), null);
+  const retryAt = retryAfterFailure(failures, clock(), null, lifetimeOf(domain));
   const { problems, certificate: caa } = verdict;
   const problem = problems.map(({ message }) => message).join(" ");
   const status = statusAfterFailure(parts, domain);
@@ -84,11 +101,11 @@ export async function saveFailure(parts: ResultParts, domain: ClaimedDomain, err
   const { accountId, hostname } = domain;
   const failures = await failuresIncludingThis(parts, domain);
   const now = clock();
-  const retryAt = retryAfterFailure(failures, now, error.retryAt);
+  const retryAt = retryAfterFailure(failures, now, error.retryAt, lifetimeOf(domain));
   const status = statusAfterFailure(parts, domain);
   await db.write(async (tx) => {
     if (!(await saveResult(tx, domain, { status, problem: error.message, retryAt, dueAt: retryAt }))) return;
-    await saveHold(tx, hostname, holdAfterFailure(now, error.retryAt));
+    await saveHold(tx, hostname, holdAfterFailure(now, error.retryAt, lifetimeOf(domain)));
     const isOver = error.failure === "invalid";
     await saveFailures(tx, accountId, hostname, { directoryUrl: authority.directoryUrl, failures, isOver });
     if (!isOver) return;
@@ -110,6 +127,10 @@ async function failuresIncludingThis({ db }: ResultParts, { accountId, hostname 
 
 export function subjectsOf({ authority }: ResultParts, { hostname, registrableDomain }: StoredDomain): LimitSubjects {
   return { hostname, registrableDomain, directoryUrl: authority.directoryUrl };
+}
+
+function lifetimeOf({ certificate: { issuedAt, expiresAt } }: StoredDomain): Lifetime | null {
+  return issuedAt === null || expiresAt === null ? null : { notBefore: issuedAt, notAfter: expiresAt };
 }
 
 /** Stays `issued` after a failed renewal while the old certificate is valid, because that is still served. */

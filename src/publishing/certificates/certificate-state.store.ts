@@ -17,6 +17,7 @@ import {
 import { NotPermitted } from "../acme/acme.ts";
 import { certificateAfterCheck } from "./certificate-request.ts";
 import { findHold } from "./certificate-orders.store.ts";
+import { askToReplace } from "./former-authority.ts";
 
 // Only this file updates the columns `certificate_…` of `domains`.
 
@@ -29,11 +30,16 @@ export type ClaimedDomain = StoredDomain & { lease: RowLease };
 /** The fields that change in a certificate's state and, if the worker checked the name's DNS, in the result of that check. */
 export type CertificateUpdate = Partial<Omit<CertificateState, "wantedSince"> & Pick<StoredDomain, "caa" | "problems">>;
 
-/** Requests a certificate for a name if its check shows that it should get one. */
-export async function requestCertificate(tx: Transaction, check: AppliedCheck, now: number): Promise<void> {
+/**
+ * Requests a certificate for a name if its check shows that it should get one, or if a person asked for one of the authority with this directory in
+ * place of another's.
+ */
+export async function requestCertificate(tx: Transaction, check: AppliedCheck, now: number, directoryUrl: string): Promise<void> {
   const { accountId, id, hostname } = check.before;
   const heldUntil = check.isAsked ? await findHold(tx, hostname, now) : null;
-  const { status, wantedSince, dueAt, retryAt } = certificateAfterCheck(check, { heldUntil, now });
+  const { status, wantedSince, dueAt: dueNext, retryAt } = certificateAfterCheck(check, { heldUntil, now });
+  const isReplaced = check.isAsked && check.after.status === "verified" && (await askToReplace(tx, accountId, hostname, directoryUrl));
+  const dueAt = isReplaced ? (heldUntil ?? now) : dueNext;
   await tx.query(sql`
     UPDATE domains SET certificate_status = ${status}, certificate_wanted_since = ${wantedSince}, certificate_due_at = ${dueAt},
       certificate_retry_at = ${retryAt}

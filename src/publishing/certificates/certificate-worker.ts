@@ -11,7 +11,9 @@ import { finish, saveBlocked, saveFailure, saveIssued, saveLimitReached, saveVal
 import { claimCertificates, resumeCertificates, saveProgress, suspendedMs, type ClaimedDomain } from "./certificate-state.store.ts";
 import { findCertificate, type StoredCertificate } from "./certificates.store.ts";
 import { findHold } from "./certificate-orders.store.ts";
+import { isFormer, keepsFormer } from "./former-authority.ts";
 import { renewAt } from "./renewal.ts";
+import { findAuthorityTrust } from "./secrets.store.ts";
 
 export type CertificateWorkerParts = CertificateOrderParts & {
   authority: Authority;
@@ -20,6 +22,8 @@ export type CertificateWorkerParts = CertificateOrderParts & {
   leases: RowLeases;
   /** Accounts take turns, so that the due names of one do not delay another's. */
   turns: FairShare<number>;
+  /** Runs before the first name is worked on. */
+  prepare: () => Promise<void>;
   onError: (error: unknown) => void;
 };
 
@@ -34,7 +38,8 @@ const askAgainMs = 6 * 3_600_000;
  * may claim its names. The first node then sends no more requests for them and saves no results.
  */
 export function openCertificateWorker(parts: CertificateWorkerParts): Worker {
-  const { db, leases, turns, onError } = parts;
+  const { db, leases, turns, prepare, onError } = parts;
+  let isPrepared = false;
   const working = new Map<string, Promise<void>>();
 
   /** If a node loses its lease and gets a new one, it may claim a name that it is still working on. The new work waits until the earlier work ends. */
@@ -49,6 +54,8 @@ export function openCertificateWorker(parts: CertificateWorkerParts): Worker {
   return openWorkerInTurns({
     turns,
     claim: async (share) => {
+      if (!isPrepared) await prepare();
+      isPrepared = true;
       const claim = await leases.begin(leaseMs);
       return claim === undefined ? [] : db.write((tx) => claimCertificates(tx, share, claim));
     },
@@ -108,31 +115,42 @@ async function renewOrOrder(
   if ("renewAt" in due) return saveValid(parts, domain, due);
   const verdict = await parts.preflight(domain);
   if (verdict.outcome !== "verified" || verdict.certificate !== "allowed") return saveBlocked(parts, domain, verdict);
-  const progress = { status: certificate === null ? "issuing" : "issued", caa: "allowed" } as const;
+  const hasValid = certificate !== null && certificate.notAfter > parts.clock();
+  const progress = { status: hasValid ? "issued" : "issuing", caa: "allowed", problems: verdict.problems } as const;
   if (!(await db.write((tx) => saveProgress(tx, domain, progress)))) return;
 
-  const replaces = due.kind === "new" ? undefined : (certificate?.renewalId ?? undefined);
+  const { kind, replaces } = due;
   const ordered = await orderCertificate(parts, domain.hostname, domainOrderStore(domain), account, {
     subjects: subjectsOf(parts, domain),
-    kind: due.kind,
+    kind,
     replaces,
   });
-  await ("limit" in ordered ? saveLimitReached(parts, domain, ordered) : saveIssued(parts, domain, ordered));
+  await ("limit" in ordered ? saveLimitReached(parts, domain, ordered) : saveIssued(parts, domain, ordered, certificate));
 }
 
-/** Returns the kind of order that is due now. If none is due, returns when to renew the certificate and when to check again (ms since the epoch). */
+type Held = Pick<StoredCertificate, "chain" | "notBefore" | "notAfter" | "renewalId" | "directoryUrl"> & { replaceAsked?: boolean };
+
+/**
+ * Returns the order that is due now. If none is due, returns when to renew the certificate and when to check again (ms since the epoch). A certificate of
+ * another authority is replaced at once, but not a trusted one by one that is not, unless a person asked for that (decision 0104).
+ */
 export async function nextOrder(
-  { clock }: Pick<CertificateWorkerParts, "clock">,
+  { db, clock, authority: { directoryUrl } }: Pick<CertificateWorkerParts, "db" | "clock" | "authority">,
   hostname: string,
-  certificate: Pick<StoredCertificate, "notBefore" | "notAfter" | "renewalId"> | null,
+  certificate: Held | null,
   { session }: AcmeAccount,
-): Promise<{ kind: OrderKind } | { renewAt: number; dueAt: number }> {
+): Promise<{ kind: OrderKind; replaces: string | undefined } | { renewAt: number; dueAt: number }> {
   const now = clock();
-  if (certificate === null || certificate.notAfter <= now) return { kind: "new" };
-  const { renewalId } = certificate;
+  if (certificate === null || certificate.notAfter <= now) return { kind: "new", replaces: undefined };
+  const { renewalId, notAfter } = certificate;
+  if (isFormer(certificate, directoryUrl)) {
+    const isKept = keepsFormer(certificate, await findAuthorityTrust(db, directoryUrl));
+    return isKept ? { renewAt: notAfter, dueAt: notAfter } : { kind: "new", replaces: undefined };
+  }
   const info = await renewalInfoOf(session, renewalId);
   const at = renewAt(certificate, info, renewalId ?? hostname);
-  if (at <= now) return { kind: info !== null && renewalId !== null && info.start <= now ? "ari" : "renewal" };
+  if (at <= now)
+    return { kind: info !== null && renewalId !== null && info.start <= now ? "ari" : "renewal", replaces: renewalId ?? undefined };
   const asksAgain = renewalId !== null && knowsRenewalInfo(session);
   return { renewAt: at, dueAt: Math.min(at, info?.askAgainAt ?? (asksAgain ? now + askAgainMs : at)) };
 }

@@ -12,8 +12,13 @@ export type StoredCertificate = {
   key: string;
   notBefore: number;
   notAfter: number;
+  /** Its identifier at the authority that issued it (RFC 9773). */
   renewalId: string | null;
   renewAt: number;
+  /** The authority that issued it. */
+  directoryUrl: string | null;
+  /** Whether a person has asked to replace it by a certificate of the configured authority. */
+  replaceAsked: boolean;
 };
 
 type CertificateRow = {
@@ -25,9 +30,11 @@ type CertificateRow = {
   not_after: number;
   renewal_id: string | null;
   renew_at: number;
+  directory_url: string | null;
+  replace_asked: boolean | number;
 };
 
-const columns = sql`id, hostname, chain, key, not_before, not_after, renewal_id, renew_at`;
+const columns = sql`id, hostname, chain, key, not_before, not_after, renewal_id, renew_at, directory_url, replace_asked`;
 
 export async function findCertificate(db: Queryable, accountId: number, hostname: string): Promise<StoredCertificate | null> {
   const rows = await db.query<CertificateRow>(sql`
@@ -44,12 +51,13 @@ export async function findCertificateById(db: Queryable, id: number): Promise<St
 export async function saveCertificate(
   tx: Transaction,
   accountId: number,
-  { hostname, chain, key, notBefore, notAfter, renewalId, renewAt }: Omit<StoredCertificate, "id">,
+  { hostname, chain, key, notBefore, notAfter, renewalId, renewAt, directoryUrl }: Omit<StoredCertificate, "id" | "replaceAsked">,
 ): Promise<number> {
   await tx.query(sql`DELETE FROM certificates WHERE account_id = ${accountId} AND hostname = ${hostname}`);
   const [row] = await tx.query<{ id: number }>(sql`
-    INSERT INTO certificates (account_id, id, hostname, chain, key, not_before, not_after, renewal_id, renew_at)
-    VALUES (${accountId}, nextval('certificate_ids'), ${hostname}, ${chain}, ${key}, ${notBefore}, ${notAfter}, ${renewalId}, ${renewAt})
+    INSERT INTO certificates (account_id, id, hostname, chain, key, not_before, not_after, renewal_id, renew_at, directory_url)
+    VALUES (${accountId}, nextval('certificate_ids'), ${hostname}, ${chain}, ${key}, ${notBefore}, ${notAfter}, ${renewalId}, ${renewAt},
+      ${directoryUrl})
     RETURNING id`);
   return row!.id;
 }
@@ -60,5 +68,6 @@ export async function setRenewAt(tx: Transaction, accountId: number, hostname: s
 
 function fromRow(row: CertificateRow): StoredCertificate {
   const { id, hostname, chain, key, not_before: notBefore, not_after: notAfter, renewal_id: renewalId, renew_at: renewAt } = row;
-  return { id, hostname, chain, key, notBefore, notAfter, renewalId, renewAt };
+  const { directory_url: directoryUrl, replace_asked: replaceAsked } = row;
+  return { id, hostname, chain, key, notBefore, notAfter, renewalId, renewAt, directoryUrl, replaceAsked: Boolean(replaceAsked) };
 }

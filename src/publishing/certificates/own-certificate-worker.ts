@@ -6,11 +6,13 @@ import { type AcmeAccount, type AcmeProblem, renewalIdentifier } from "../acme/a
 import { recordUse } from "./acme-usage.store.ts";
 import type { Authority } from "./authority.ts";
 import { orderCertificate, type CertificateOrderParts } from "./certificate-order.ts";
-import { askAfterMs } from "./certificate-results.ts";
 import { askAuthority, leaseMs, nextOrder } from "./certificate-worker.ts";
 import { findHold, saveHold } from "./certificate-orders.store.ts";
 import { addOwnHost, claimOwn, ownOrderStore, saveOwnCertificate, saveOwnOutcome, type OwnWork } from "./own-certificates.store.ts";
-import { holdAfterFailure, retryAfterFailure } from "./renewal.ts";
+import { isFormer, keepsFormer } from "./former-authority.ts";
+import { firstAskAt, holdAfterFailure, renewAt, retryAfterFailure } from "./renewal.ts";
+import { saveAuthorityTrust } from "./secrets.store.ts";
+import { isTrustedChain, rootsOfSystem } from "./trust.ts";
 
 export type OwnCertificateParts = CertificateOrderParts & {
   authority: Authority;
@@ -64,11 +66,11 @@ async function renewOrOrder(parts: OwnCertificateParts, work: OwnWork, account: 
   const due = await nextOrder(parts, hostname, certificate, account);
   if ("renewAt" in due) return db.write((tx) => saveOwnOutcome(tx, work, { problem: null, failures: 0, dueAt: due.dueAt, isOver: false }));
   const problem = await parts.preflight();
-  if (problem !== null) return saveProblem(parts, work, problem, retryAfterFailure(failures + 1, clock(), null));
+  if (problem !== null) return saveProblem(parts, work, problem, retryAfterFailure(failures + 1, clock(), null, certificate));
 
-  const replaces = due.kind === "new" ? undefined : (certificate?.renewalId ?? undefined);
+  const { kind, replaces } = due;
   const subjects = { hostname, registrableDomain, directoryUrl: authority.directoryUrl };
-  const ordered = await orderCertificate(parts, hostname, ownOrderStore(work), account, { subjects, kind: due.kind, replaces });
+  const ordered = await orderCertificate(parts, hostname, ownOrderStore(work), account, { subjects, kind, replaces });
   if ("limit" in ordered) {
     return saveProblem(
       parts,
@@ -80,8 +82,18 @@ async function renewOrOrder(parts: OwnCertificateParts, work: OwnWork, account: 
   const { issued, key } = ordered;
   const { chain, notBefore, notAfter } = issued;
   const now = clock();
-  const saved = { chain, key, notBefore, notAfter, renewalId: renewalIdentifier(issued.leaf), dueAt: now + askAfterMs };
+  const { directoryUrl } = authority;
+  const renewalId = renewalIdentifier(issued.leaf);
+  const dueAt = firstAskAt(now, renewAt(issued, null, renewalId ?? hostname), issued);
+  const saved = { chain, key, notBefore, notAfter, renewalId, directoryUrl, dueAt };
+  const isTrusted = isTrustedChain(chain, rootsOfSystem());
+  const former = certificate !== null && isFormer(certificate, directoryUrl) && certificate.notAfter > now ? certificate : null;
   const isSaved = await db.write(async (tx) => {
+    await saveAuthorityTrust(tx, directoryUrl, isTrusted);
+    if (former !== null && keepsFormer(former, isTrusted)) {
+      await saveOwnOutcome(tx, work, { problem: null, failures: 0, dueAt: former.notAfter, isOver: true });
+      return false;
+    }
     if (!(await saveOwnCertificate(tx, work, { ...saved, firstIssuedAt: certificate?.firstIssuedAt ?? now }))) return false;
     await recordUse(tx, "duplicates", subjects, now);
     await recordUse(tx, "domain", subjects, now);
@@ -98,11 +110,11 @@ async function saveFailure(parts: OwnCertificateParts, work: OwnWork, error: Acm
   const now = clock();
   const isOver = error.failure === "invalid";
   await db.write(async (tx) => {
-    await saveHold(tx, hostname, holdAfterFailure(now, error.retryAt));
+    await saveHold(tx, hostname, holdAfterFailure(now, error.retryAt, work.certificate));
     if (isOver) await recordUse(tx, "failures", { hostname, registrableDomain, directoryUrl: authority.directoryUrl }, now);
   });
   const problem = `${error.message} ${adviceOn(error, hostname)}`;
-  await saveProblem(parts, work, problem, retryAfterFailure(work.failures + 1, now, error.retryAt), isOver);
+  await saveProblem(parts, work, problem, retryAfterFailure(work.failures + 1, now, error.retryAt, work.certificate), isOver);
 }
 
 async function saveProblem(parts: OwnCertificateParts, work: OwnWork, problem: string, dueAt: number, isOver = false): Promise<void> {

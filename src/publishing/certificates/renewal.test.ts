@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { renewAt, retryAfterFailure } from "./renewal.ts";
+import { firstAskAt, holdAfterFailure, renewAt, retryAfterFailure, type Lifetime } from "./renewal.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -41,12 +41,31 @@ describe("renewal", () => {
   });
 
   it("is retried after 1, 10 and 100 minutes, then daily", () => {
-    const waits = [1, 2, 3, 4, 5, 50].map((failures) => retryAfterFailure(failures, 1000, null) - 1000);
+    const waits = [1, 2, 3, 4, 5, 50].map((failures) => retryAfterFailure(failures, 1000, null, null) - 1000);
     assert.deepEqual(waits, [minuteMs, 10 * minuteMs, 100 * minuteMs, dayMs, dayMs, dayMs]);
   });
 
+  it("is retried at least ten times in the life of the certificate, be it 5 minutes or 6, 45 and 90 days", () => {
+    const fiveMinutes = { notBefore: 0, notAfter: 5 * minuteMs };
+    assert.deepEqual(
+      [1, 2, 9].map((failures) => retryAfterFailure(failures, 0, null, fiveMinutes)),
+      [30_000, 30_000, 30_000],
+    );
+    assert.equal(holdAfterFailure(0, null, fiveMinutes), 30_000);
+    assert.equal(holdAfterFailure(0, null, null), minuteMs);
+    for (const days of [6, 45, 90])
+      assert.ok(retryAfterFailure(9, 0, null, { notBefore: 0, notAfter: days * dayMs }) <= Math.min(dayMs, (days * dayMs) / 10));
+  });
+
+  it("is thought about an hour after the issue, or when a third of a short life is left", () => {
+    const [short, long] = [5 * minuteMs, 90 * dayMs].map((notAfter) => ({ notBefore: 0, notAfter })) as [Lifetime, Lifetime];
+    assert.equal(firstAskAt(0, 60 * dayMs, long), 60 * minuteMs);
+    assert.equal(firstAskAt(0, renewAt(short, null, "any"), short), 200_000);
+    assert.equal(firstAskAt(dayMs, renewAt(short, null, "any"), short), dayMs + 30_000, "with a clock that is a day ahead");
+  });
+
   it("is never retried before the time that the authority named, nor before the backoff ends", () => {
-    assert.equal(retryAfterFailure(1, 0, 5 * dayMs), 5 * dayMs);
-    assert.equal(retryAfterFailure(1, 0, 1), minuteMs);
+    assert.equal(retryAfterFailure(1, 0, 5 * dayMs, null), 5 * dayMs);
+    assert.equal(retryAfterFailure(1, 0, 1, null), minuteMs);
   });
 });

@@ -25,19 +25,37 @@ function fraction(text: string): number {
   return createHash("sha256").update(text).digest().readUIntBE(0, 6) / 2 ** 48;
 }
 
+/** A pause is at most this part of the life of the certificate that is renewed. */
+const pausesInLife = 10;
+
+/** The longest pause (ms) between two tries to replace a certificate. */
+function pauseMax(lifetime: Lifetime | null): number {
+  return lifetime === null ? Infinity : Math.max(1_000, (lifetime.notAfter - lifetime.notBefore) / pausesInLife);
+}
+
 /**
- * When to retry after `failures` in a row (1 or more): after 1, 10 and 100 minutes, then daily, but not before the authority's `retryAt`.
+ * When to retry after `failures` in a row (1 or more): after 1, 10 and 100 minutes, then daily; after a tenth of the life of the certificate that is
+ * renewed, if that is sooner; but not before the authority's `retryAt`.
  */
-export function retryAfterFailure(failures: number, now: number, retryAt: number | null): number {
-  return Math.max(now + (backoffMs[failures - 1] ?? dayMs), retryAt ?? 0);
+export function retryAfterFailure(failures: number, now: number, retryAt: number | null, lifetime: Lifetime | null): number {
+  return Math.max(now + Math.min(backoffMs[failures - 1] ?? dayMs, pauseMax(lifetime)), retryAt ?? 0);
 }
 
 const holdMs = 60_000;
+const firstAskMs = 3_600_000;
 
 /**
- * When the service may ask the authority again for a name that failed at `now`: after a minute, or later if Retry-After says so
- * (RFC 8555, section 6.6). Re-verify has to wait too, so that one name cannot use up the limits that all names share.
+ * When the service may ask the authority again for a name that failed at `now`: after a minute, or a tenth of the life of its certificate, or later if
+ * Retry-After says so (RFC 8555, section 6.6). Re-verify has to wait too, so that one name cannot use up the limits that all names share.
  */
-export function holdAfterFailure(now: number, retryAt: number | null): number {
-  return Math.max(now + holdMs, retryAt ?? 0);
+export function holdAfterFailure(now: number, retryAt: number | null, lifetime: Lifetime | null): number {
+  return Math.max(now + Math.min(holdMs, pauseMax(lifetime)), retryAt ?? 0);
+}
+
+/**
+ * When to look at a new certificate again: an hour after its issue, or when it is to be renewed, whichever is sooner; but not before the pause after a failure,
+ * in case the clocks of this machine and of the authority differ so much that the certificate is due for renewal already.
+ */
+export function firstAskAt(issuedAt: number, renewedAt: number, lifetime: Lifetime): number {
+  return Math.max(Math.min(issuedAt + firstAskMs, renewedAt), holdAfterFailure(issuedAt, null, lifetime));
 }

@@ -15,6 +15,18 @@ export async function findAccountKey(db: Queryable, directoryUrl: string): Promi
   return row?.key ?? null;
 }
 
+/** Saves whether the system's roots trust what an authority issues. */
+export async function saveAuthorityTrust(tx: Transaction, directoryUrl: string, isTrusted: boolean): Promise<void> {
+  await tx.query(sql`UPDATE acme_accounts SET is_trusted = ${isTrusted} WHERE directory_url = ${directoryUrl}`);
+}
+
+/** Whether the system's roots trust what an authority issues; undefined until it has issued a certificate. */
+export async function findAuthorityTrust(db: Queryable, directoryUrl: string): Promise<boolean | undefined> {
+  const [row] = await db.query<{ is_trusted: boolean | number | null }>(sql`
+    SELECT is_trusted FROM acme_accounts WHERE directory_url = ${directoryUrl}`);
+  return row?.is_trusted === null || row === undefined ? undefined : Boolean(row.is_trusted);
+}
+
 /** Returns the saved secret of this name, which all nodes share. Saves `envelope` if there is none. */
 export async function keepSecret(tx: Transaction, name: string, envelope: string): Promise<string> {
   await tx.query(sql`INSERT INTO secrets (name, envelope) VALUES (${name}, ${envelope}) ON CONFLICT (name) DO NOTHING`);

@@ -50,8 +50,26 @@ export function proofMissing(name: CheckedName, challenge: ProofRecord, found: s
   };
 }
 
+/** Whether a record's name is the platform's own, or above it, and not the customer's. */
+function isOfPlatform(at: string, { platformDomain, registrableDomain }: CheckedName): boolean {
+  const isAbove = platformDomain === at || platformDomain.endsWith(`.${at}`);
+  return isAbove && at !== registrableDomain && !at.endsWith(`.${registrableDomain}`);
+}
+
+/** A CNAME leads to the platform's name, whose CAA records then count (RFC 8659 section 3). Only the operator can change them. */
+function platformCaaBlocks({ hostname }: CheckedName, { at, records }: CaaVerdict & { outcome: "blocked" }): DnsProblem {
+  return {
+    code: "caa_blocks",
+    message: `The CAA records of ${at}, to which ${hostname} points, do not allow this service's certificate authority.`,
+    expected: "CAA records of this service that allow its certificate authority",
+    found: foundList(records.map(caaText)),
+    fix: `You cannot correct this: the operator of this service has to change the CAA records of ${at}. The check is repeated automatically.`,
+  };
+}
+
 export function caaBlocks(name: CheckedName, verdict: CaaVerdict & { outcome: "blocked" }, { identities }: CaaAuthority): DnsProblem {
   const { at, records, reason } = verdict;
+  if (isOfPlatform(at, name)) return platformCaaBlocks(name, verdict);
   const where = `"${relativeName(at, name.registrableDomain)}"`;
   const critical = reason === "critical_tag";
   const identity = identities[0];

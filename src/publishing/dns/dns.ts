@@ -1,4 +1,4 @@
-import { judgeCaa, type CaaAuthority } from "./caa.ts";
+import { judgeCaa, type CaaAuthority, type CaaStep } from "./caa.ts";
 import { lookUpFacts, lookUpOwnHost, lookUpRecordFacts } from "./facts.ts";
 import type { CheckedName } from "./dns-problems.ts";
 import { leadsHere } from "./dns-verdict.ts";
@@ -42,9 +42,18 @@ export async function ownHostProblem(dns: Dns, hostname: string, authority: CaaA
       return `The DNS server ${failed.server} does not answer for ${hostname} (${failed.reason}). Check DNS_SERVERS and the name's zone.`;
     return `${hostname} has no address in DNS. Create an A or AAAA record that leads to this machine.`;
   }
-  const verdict = authority === null ? ({ outcome: "allowed" } as const) : judgeCaa(caa, authority);
+  return authority && problemOfCaa(caa, authority);
+}
+
+/** Returns why the CAA records of a name of this service do not allow the authority, and what to do; null if they do. */
+export async function caaProblem(dns: Dns, hostname: string, authority: CaaAuthority): Promise<string | null> {
+  return problemOfCaa((await lookUpOwnHost(dns, hostname))[1], authority);
+}
+
+function problemOfCaa(caa: CaaStep[], authority: CaaAuthority): string | null {
+  const verdict = judgeCaa(caa, authority);
   if (verdict.outcome === "blocked") {
-    const names = authority?.identities.join(" or ") || "the authority";
+    const names = authority.identities.join(" or ") || "the authority";
     return `The CAA records of ${verdict.at} do not allow this authority. Add one: 0 issue "${names}".`;
   }
   if (verdict.outcome === "unknown")

@@ -81,7 +81,10 @@ function servingResponse(domain: StoredDomain, checks: Checks, project: ProjectC
   return { what, to: serving.what === "redirect" ? serving.to : null, reason: servingReason(domain, serving) };
 }
 
-/** A certificate that is due now counts as being issued: the result of the previous try is not shown. */
+/**
+ * A certificate that is due now counts as being issued: the result of the previous try is not shown. One that has expired is failing, whatever the last try
+ * said.
+ */
 function certificateResponse(
   { status: domainStatus, caa, certificate }: StoredDomain,
   isPaid: boolean,
@@ -90,11 +93,12 @@ function certificateResponse(
   const { status, dueAt } = certificate;
   const isTriedNow = status === "failing" && isPaid && domainStatus === "verified" && caa === "allowed" && dueAt !== null && dueAt <= now;
   const isIssuing = status === "issuing" || isTriedNow;
+  const hasExpired = status === "issued" && certificate.expiresAt !== null && certificate.expiresAt <= now;
   return {
-    status: isIssuing ? "issuing" : status,
+    status: isIssuing ? "issuing" : hasExpired ? "failing" : status,
     issuedAt: moment(certificate.issuedAt),
     expiresAt: moment(certificate.expiresAt),
-    problem: isIssuing ? null : certificate.problem,
+    problem: isIssuing ? null : (certificate.problem ?? (hasExpired ? "The certificate has expired, and has not been renewed." : null)),
     retryAt: isIssuing ? null : moment(certificate.retryAt),
   };
 }

@@ -64,7 +64,16 @@ test("a handshake between a renewal and its change message gets the new certific
   const save = (chain: string) =>
     db.write((tx) => {
       const key = encryptSecret(keys, `key of ${chain}`, name.hostname);
-      return saveCertificate(tx, 1, { hostname: name.hostname, chain, key, notBefore: 0, notAfter: 1, renewalId: null, renewAt: 1 });
+      return saveCertificate(tx, 1, {
+        hostname: name.hostname,
+        chain,
+        key,
+        notBefore: 0,
+        notAfter: 1,
+        renewalId: null,
+        renewAt: 1,
+        directoryUrl: null,
+      });
     });
   await db.write(async (tx) => {
     await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (1, 'Shop', 'pro', 0)`);
