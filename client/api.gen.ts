@@ -388,6 +388,11 @@ export type Schemas = {
     redirectToPrimary?: boolean;
   };
   DeploymentStatus: "queued" | "ready" | "failed";
+  LeftOutFiles: {
+    count: number;
+    /** The paths of the first 20. */
+    paths: (string)[];
+  };
   Deployment: {
     /** Unique identifier assigned on creation. */
     id: number;
@@ -401,6 +406,7 @@ export type Schemas = {
     files: number;
     /** Their size, unpacked. */
     bytes: number;
+    leftOut: Schemas["LeftOutFiles"];
     /** The address of this deployment alone, while it is kept; null unless it is `ready`, or if the slug is too long for it. */
     url: string | null;
     /** When it was uploaded. */

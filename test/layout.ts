@@ -57,7 +57,7 @@ export const directions: Record<string, string[]> = {
   "web/parts": ["web/calls", "web/frame", "web/texts"],
   "web/importing": ["src/importing", "src/platform", "client", "web"],
   "web/pets": ["src/platform/http/pictures.ts", "client", "web"],
-  "web/projects": ["src/platform/http/pictures.ts", "client", "web"],
+  "web/projects": ["src/platform/http/pictures.ts", "src/platform/left-out.ts", "client", "web"],
   "web/webhooks": ["src/platform/event-types.ts", "client", "web"],
   web: ["client", "web"],
   bench: ["src", "client", "test/support"],

@@ -32,10 +32,23 @@ async function namesIn(packed: Buffer): Promise<string[]> {
   return names.toSorted();
 }
 
-test("a folder is packed with its subfolders; hidden files and node_modules stay out", async (t) => {
+test("a folder is packed with its subfolders and .well-known; what stays out is listed", async (t) => {
   const { folder, put } = newFolder(t);
-  for (const name of ["index.html", "a/b/c.css", ".env", ".git/config", "node_modules/x/index.js"]) put(name);
-  assert.deepEqual(await namesIn(await packFolder(folder, assert.fail)), ["a/b/c.css", "index.html", "petstore.json"]);
+  const kept = [".well-known/security.txt", "a/b/c.css", "index.html", "petstore.json"];
+  const hidden = [
+    ".env",
+    ".git/config",
+    ".git/objects/a",
+    "a/.DS_Store",
+    "a/Thumbs.db",
+    "node_modules/x/index.js",
+    ".well-known/.cache",
+    "a/.well-known/b",
+  ];
+  for (const name of [...kept.slice(0, 3), ...hidden]) put(name);
+  const warnings: string[] = [];
+  assert.deepEqual(await namesIn(await packFolder(folder, (line) => warnings.push(line))), kept);
+  assert.deepEqual(warnings, ["Left out: .env, .git, .well-known/.cache, a/.DS_Store, a/.well-known/b, a/Thumbs.db, node_modules."]);
 });
 
 test("a folder without an index.html is packed all the same, with a warning", async (t) => {

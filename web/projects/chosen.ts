@@ -1,8 +1,8 @@
 import { formatNumber, texts } from "../texts/texts.ts";
-import { isLeftOut, filesReadMax, publishable, siteLimits, type SiteFile } from "./site.ts";
+import { filesReadMax, packagesFolder, publishable, siteLimits, type SiteFile } from "./site.ts";
 
-/** The source of a deployment: the files of a folder, or an archive. */
-export type Chosen = { kind: "folder"; files: SiteFile[] } | { kind: "archive"; file: File };
+/** The source of a deployment: the files of a folder, and the paths of those that are left out; or an archive. */
+export type Chosen = { kind: "folder"; files: SiteFile[]; leftOut: string[] } | { kind: "archive"; file: File };
 
 const words = texts.projects.upload;
 const isArchive = ({ name }: { name: string }): boolean => /\.(tar\.gz|tgz)$/i.test(name);
@@ -11,7 +11,7 @@ const isArchive = ({ name }: { name: string }): boolean => /\.(tar\.gz|tgz)$/i.t
 export function chosenFolder(list: FileList): Chosen {
   if (list.length > filesReadMax) throw new Error(words.tooManyFiles(formatNumber(siteLimits.filesMax)));
   const files = Array.from(list, (file): SiteFile => ({ path: file.webkitRelativePath.replace(/^[^/]*\//, ""), file }));
-  return { kind: "folder", files: publishable(files) };
+  return { kind: "folder", ...publishable(files) };
 }
 
 /** @throws Error with a message for people if the name is not that of an archive */
@@ -32,17 +32,22 @@ export async function chosenByDrop(items: DataTransferItemList): Promise<Chosen>
   if (entries.length === 1 && isFileEntry(first)) return chosenArchive(await fileOf(first));
   const top = entries.length === 1 && isFolderEntry(first) ? await entriesIn(first) : entries;
   const files: SiteFile[] = [];
+  const leftOut: string[] = [];
   const waiting = top.map((entry) => ({ path: entry.name, entry }));
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { path, entry } = next;
-    if (isLeftOut(entry.name)) continue;
+    if (entry.name === packagesFolder || path === ".git") {
+      leftOut.push(path);
+      continue;
+    }
     if (isFileEntry(entry)) files.push({ path, file: await fileOf(entry) });
     else if (isFolderEntry(entry)) {
       waiting.push(...(await entriesIn(entry)).map((inner) => ({ path: `${path}/${inner.name}`, entry: inner })));
     }
     if (files.length + waiting.length > filesReadMax) throw new Error(words.tooManyFiles(formatNumber(siteLimits.filesMax)));
   }
-  return { kind: "folder", files };
+  const found = publishable(files);
+  return { kind: "folder", files: found.files, leftOut: [...leftOut, ...found.leftOut] };
 }
 
 const isFileEntry = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;

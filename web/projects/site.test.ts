@@ -33,11 +33,22 @@ test("without a petstore.json at the top, the refusal names the nearest one belo
   assert.deepEqual(siteProblem(deep), { kind: "noProjectFile", nested: "dist/petstore.json" });
 });
 
-test("hidden files and installed packages are left out", () => {
-  const paths = ["index.html", ".DS_Store", ".git/config", "a/.hidden/b", "node_modules/x/y.js", "a.b/c..d", "petstore.json"];
+test("hidden files but those of .well-known are left out, and so are installed packages", () => {
+  const paths = [
+    "index.html",
+    ".well-known/security.txt",
+    ".DS_Store",
+    ".git/config",
+    "a/.hidden/b",
+    "node_modules/x/y.js",
+    "a.b/c..d",
+    "petstore.json",
+  ];
   const files = paths.map((path) => ({ path, file: new File([], path) }));
+  const { files: kept, leftOut } = publishable(files);
   assert.deepEqual(
-    publishable(files).map(({ path }) => path),
-    ["index.html", "a.b/c..d", "petstore.json"],
+    kept.map(({ path }) => path),
+    ["index.html", ".well-known/security.txt", "a.b/c..d", "petstore.json"],
   );
+  assert.deepEqual(leftOut, [".DS_Store", ".git/config", "a/.hidden/b", "node_modules/x/y.js"]);
 });

@@ -1,3 +1,8 @@
+import { isLeftOut } from "../../src/platform/left-out.ts";
+
+/** The folder of installed packages, whose many files are not even read. */
+export const packagesFolder = "node_modules";
+
 /** A file to publish, with its path inside the folder. */
 export type SiteFile = { path: string; file: File };
 
@@ -16,13 +21,10 @@ export type SiteProblem =
   | { kind: "largeFile"; path: string }
   | { kind: "tooLarge" };
 
-/** Leaves out hidden files and folders and `node_modules`, as `petstore deploy` does. */
-export function publishable(files: readonly SiteFile[]): SiteFile[] {
-  return files.filter(({ path }) => !path.split("/").some(isLeftOut));
-}
-
-export function isLeftOut(name: string): boolean {
-  return name.startsWith(".") || name === "node_modules";
+/** Divides the files of a folder into those to publish and the paths of the others, as `petstore deploy` does. Installed packages are left out too. */
+export function publishable(all: readonly SiteFile[]): { files: SiteFile[]; leftOut: string[] } {
+  const isKept = ({ path }: SiteFile): boolean => !isLeftOut(path) && !path.split("/").includes(packagesFolder);
+  return { files: all.filter(isKept), leftOut: all.filter((file) => !isKept(file)).map(({ path }) => path) };
 }
 
 /** Returns why a folder cannot be published; undefined if it can. */

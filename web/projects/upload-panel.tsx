@@ -6,6 +6,7 @@ import { chosenArchive, chosenByDrop, chosenFolder, type Chosen } from "./chosen
 import { DeployCommand } from "./deploy-command.tsx";
 import projectStyles from "./projects.module.css";
 import type { Site } from "./queries.ts";
+import { leftOutShownMax } from "../../src/platform/left-out.ts";
 import { siteLimits } from "./site.ts";
 import { SiteLink } from "./site-link.tsx";
 import styles from "./upload-panel.module.css";
@@ -24,7 +25,7 @@ export function UploadPanel({ site }: { site: Site }): ReactNode {
     <section aria-label={words.title} className={styles.upload}>
       {state.step === "refused" && <ErrorPanel error={state.error} {...(packed && { onRetry: () => void again(packed) })} />}
       {isRunning ? <Running state={state} onStop={stop} /> : <DropPlace onChoose={(choose) => void start(choose)} />}
-      {state.step === "sent" && <Outcome site={site} deploymentId={state.deploymentId} />}
+      {state.step === "sent" && <Outcome site={site} deploymentId={state.deploymentId} leftOut={state.leftOut} />}
       {!isRunning && <DeployCommand slug={slug} isOpen={site.deployments.length === 0} />}
     </section>
   );
@@ -94,7 +95,9 @@ function DropPlace({ onChoose }: { onChoose: (choose: () => Chosen | Promise<Cho
 }
 
 /** The state of the uploaded deployment, from the list of deployments. */
-function Outcome({ site: { project, deployments }, deploymentId }: { site: Site; deploymentId: number }): ReactNode {
+type OutcomeProps = { site: Site; deploymentId: number; leftOut: readonly string[] };
+
+function Outcome({ site: { project, deployments }, deploymentId, leftOut }: OutcomeProps): ReactNode {
   const { url, deploymentId: live } = project.value;
   const deployment = deployments.find(({ id }) => id === deploymentId);
   if (deployment?.status === "failed")
@@ -105,6 +108,8 @@ function Outcome({ site: { project, deployments }, deploymentId }: { site: Site;
       </div>
     );
   const isLive = deployment?.status === "ready" && live === deploymentId;
+  const omitted = [...leftOut, ...(deployment?.leftOut.paths ?? [])];
+  const omittedCount = leftOut.length + (deployment?.leftOut.count ?? 0);
   return (
     <output className={styles.outcome} data-tone={isLive ? "good" : "busy"}>
       {!deployment && words.gone}
@@ -114,6 +119,9 @@ function Outcome({ site: { project, deployments }, deploymentId }: { site: Site;
         <>
           {words.ready(deploymentId)} <SiteLink url={url} />
         </>
+      )}
+      {omittedCount > 0 && (
+        <p className={styles.outcomeText}>{words.leftOut(omitted.slice(0, leftOutShownMax).join(", "), omittedCount > leftOutShownMax)}</p>
       )}
     </output>
   );

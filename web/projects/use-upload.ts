@@ -10,7 +10,7 @@ import { rereadSite } from "./queries.ts";
 export type UploadState =
   | { step: "none" }
   | { step: "packing" | "sending"; part: number }
-  | { step: "sent"; deploymentId: number }
+  | { step: "sent"; deploymentId: number; leftOut: readonly string[] }
   | { step: "refused"; error: Error; again: Packed | undefined };
 
 const none: UploadState = { step: "none" };
@@ -20,6 +20,7 @@ export function useUpload(projectId: number) {
   const client = useQueryClient();
   const [state, setState] = useState<UploadState>(none);
   const running = useRef<AbortController>(undefined);
+  const leftOut = useRef<readonly string[]>([]);
   const isRunning = state.step === "packing" || state.step === "sending";
 
   useEffect(() => () => running.current?.abort(), []);
@@ -45,7 +46,7 @@ export function useUpload(projectId: number) {
         const { upload } = await loaded(import("./upload.ts"));
         const { id } = await upload(projectId, packed, { onProgress: (part) => report({ step: "sending", part }), signal });
         await rereadSite(client, projectId);
-        report({ step: "sent", deploymentId: id });
+        report({ step: "sent", deploymentId: id, leftOut: leftOut.current });
       } catch (error) {
         report({ step: "refused", error: error instanceof Error ? error : new Error(String(error)), again: packed });
       }
@@ -56,6 +57,7 @@ export function useUpload(projectId: number) {
     (choose: () => Chosen | Promise<Chosen>) =>
       run(async (options) => {
         const chosen = await choose();
+        leftOut.current = chosen.kind === "folder" ? chosen.leftOut : [];
         const { packFolder, takeArchive } = await loaded(import("./pack.ts"));
         return chosen.kind === "archive" ? takeArchive(chosen.file) : packFolder(chosen.files, options);
       }),

@@ -53,7 +53,7 @@ export const projectsTexts = {
     folder: "Choose a folder",
     archive: "Choose an archive",
     hint: (files: string, file: string, all: string, packed: string) =>
-      `The folder needs a file petstore.json, which may hold just {}. At most ${files} files, ${file} a file, ${all} in all, ${packed} packed. Hidden files and node_modules are left out.`,
+      `The folder needs a file petstore.json, which may hold just {}. At most ${files} files, ${file} a file, ${all} in all, ${packed} packed. Hidden files but .well-known, and node_modules, are left out.`,
     fromTerminal: "From a terminal instead",
     terminalHint: "For developers: set PETSTORE_KEY to a key with the scopes publishing:read and publishing:write.",
     toKeys: "Go to the keys",
@@ -61,6 +61,7 @@ export const projectsTexts = {
     sending: "Uploading",
     percent: (part: string, step: string) => `${step}: ${part}`,
     unpacking: (id: number) => `Version ${id} is getting ready …`,
+    leftOut: (paths: string, isMore: boolean) => `Not published: ${paths}${isMore ? " and more" : ""}.`,
     ready: (id: number) => `Version ${id} is live.`,
     readyButNotLive: (id: number) => `Version ${id} is ready.`,
     failed: (id: number) => `Version ${id} failed`,

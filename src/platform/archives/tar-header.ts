@@ -1,22 +1,13 @@
 import { UnreadableArchive } from "./archive-bytes.ts";
 
-/** What an entry of a tar archive is. `sparse` is a file without its holes, and `unknown` what POSIX does not define. */
-export type TarType =
-  | "file"
-  | "link"
-  | "symlink"
-  | "character-device"
-  | "block-device"
-  | "directory"
-  | "fifo"
-  | "contiguous-file"
-  | "sparse"
-  | "unknown";
+/** What an entry of a tar archive is; `unknown` is what POSIX does not define. */
+export type TarType = "file" | "link" | "symlink" | "character-device" | "block-device" | "directory" | "fifo" | "unknown";
 
 /** A header that describes the next entry, or with `pax-global` all that follow. */
 export type ExtensionType = "pax" | "pax-global" | "long-name" | "long-link";
 
-export type TarHeader = { name: string; type: TarType | ExtensionType; size: number };
+/** `old-sparse` is a file of old GNU tar whose map of holes follows. */
+export type TarHeader = { name: string; type: TarType | ExtensionType | "old-sparse"; size: number };
 
 export const blockBytes = 512;
 
@@ -29,8 +20,8 @@ const types: Record<string, TarHeader["type"]> = {
   4: "block-device",
   5: "directory",
   6: "fifo",
-  7: "contiguous-file",
-  S: "sparse",
+  7: "file", // contiguous; an ordinary file to systems without such (POSIX ustar)
+  S: "old-sparse",
   x: "pax",
   g: "pax-global",
   L: "long-name",
@@ -66,7 +57,7 @@ function textAt(block: Buffer, from: number, length: number): string {
 }
 
 /** A number in octal digits, or, with the first bit set, in bytes with the highest first. */
-function numberAt(block: Buffer, from: number, length: number): number {
+export function numberAt(block: Buffer, from: number, length: number): number {
   let number = 0;
   if (block[from]! & 0x80) {
     if (block[from] !== 0x80) throw damaged();

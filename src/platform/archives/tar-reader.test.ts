@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { test, type TestContext } from "node:test";
@@ -207,15 +207,50 @@ test("a pax header that does not keep to its format is refused", async () => {
   await readAll(rawEntry({ type: "x" }, "6 a=b\n5 a=\n7 a==\n\n"), file, endMarker);
 });
 
-test("sparse files of GNU tar and of pax, and types that nobody knows, are said to be such", async () => {
-  const [sparse, pax, unknown] = await readAll(
-    rawEntry({ type: "S", format: "gnu" }, "x"),
-    paxHeader([["GNU.sparse.major", "1"]]),
-    file,
-    rawEntry({ type: "Q" }, "x"),
-    endMarker,
-  );
-  assert.deepEqual([sparse?.type, pax?.type, unknown?.type], ["sparse", "sparse", "unknown"]);
+for (const form of [
+  "--format=gnu",
+  "--format=posix --sparse-version=0.0",
+  "--format=posix --sparse-version=0.1",
+  "--format=posix --sparse-version=1.0",
+])
+  test(`sparse files of the system's tar get their holes back: ${form}`, async (t) => {
+    const folder = temporaryFolder(t);
+    const names = ["holes.bin", "many.bin", "end.bin"];
+    const [holes, many, end] = names.map((name) => openSync(join(folder, name), "w"));
+    writeSync(holes!, "begin", 0);
+    writeSync(holes!, "end", 1_000_000);
+    for (let piece = 0; piece < 30; piece++) writeSync(many!, `piece ${piece}`, piece * 100_000);
+    ftruncateSync(end!, 300_000);
+    for (const descriptor of [holes, many, end]) closeSync(descriptor!);
+    const packed = execFileSync("tar", [...form.split(" "), "-cS", "-C", folder, ...names]);
+    assert.ok(packed.length < 600_000, "the holes are not in the archive");
+    for (const source of sources(packed)) {
+      const found: string[] = [];
+      for await (const { name, type, size, content } of readTar(source)) {
+        const bytes = Buffer.concat(await Array.fromAsync(content));
+        assert.ok(bytes.equals(readFileSync(join(folder, name))) && bytes.length === size && type === "file", name);
+        found.push(name);
+      }
+      assert.deepEqual(found, names);
+    }
+  });
+
+test("a sparse file whose map makes no sense is refused, and so is an unknown form", async () => {
+  const pax = (...records: [string, string][]) => paxHeader([["GNU.sparse.realsize", "10"], ...records]);
+  const data = rawEntry({ name: "a" }, "12345");
+  for (const map of ["0,6", "6,5", "0,2,1,3", "5,2,0,3", "0,2", "x,5", "0", `0,${"9".repeat(17)}`])
+    await refused([pax(["GNU.sparse.map", map]), data, endMarker], /has a sparse file whose map makes no sense/);
+  for (const content of ["2\n0\n", "9999\n", "x\n", "1\n0\n99\n"])
+    await refused(
+      [pax(["GNU.sparse.major", "1"]), rawEntry({ name: "a" }, content.padEnd(512, "\0") + "12345"), endMarker],
+      /sparse file whose map/,
+    );
+  await refused([pax(["GNU.sparse.major", "2"]), data, endMarker], /has a sparse file of an unknown form/);
+});
+
+test("contiguous files are ordinary ones, and types that nobody knows are said to be such", async () => {
+  const [contiguous, unknown] = await readAll(rawEntry({ name: "a", type: "7" }, "x"), rawEntry({ name: "b", type: "Z" }, ""), endMarker);
+  assert.deepEqual([contiguous?.type, contiguous?.text, unknown?.type], ["file", "x", "unknown"]);
 });
 
 test("an entry's content may be left unread, in part or whole", async () => {

@@ -1,5 +1,6 @@
 import { openByteReader, UnreadableArchive, type ByteReader, type Bytes } from "./archive-bytes.ts";
 import { bytesOfPax, parsePax } from "./pax-records.ts";
+import { checkSparse, readOldSparse, readPaxSparse, withHoles, type Sparse } from "./sparse-files.ts";
 import { blockBytes, decodeHeader, type ExtensionType, type TarHeader, type TarType } from "./tar-header.ts";
 
 /** An entry of a tar archive. Read its content before the next entry, which skips the rest. */
@@ -43,8 +44,9 @@ export async function* readTar(source: Bytes, entriesMax = Infinity): AsyncGener
       const header = await readHeader(state);
       if (header === undefined) break;
       if (entries > entriesMax) throw new UnreadableArchive(`has more than ${entriesMax.toLocaleString("en")} entries`);
-      const body = openBody(bytes, header.type === "directory" ? 0 : header.size);
-      yield { ...header, content: body.content() };
+      const { name, type, size, sparse, stored } = header;
+      const body = openBody(bytes, stored);
+      yield { name, type, size, content: sparse ? withHoles(body.content(), sparse) : body.content() };
       await body.skip();
     }
     await requireEnd(bytes);
@@ -53,8 +55,11 @@ export async function* readTar(source: Bytes, entriesMax = Infinity): AsyncGener
   }
 }
 
+/** An entry without its content. `stored`: the bytes of its data in the archive, which for a sparse file are fewer than its size. */
+type Described = { name: string; type: TarType; size: number; stored: number; sparse: Sparse | undefined };
+
 /** Reads the extended headers of an entry and its own; undefined at the end of the archive. */
-async function readHeader(state: State): Promise<{ name: string; type: TarType; size: number } | undefined> {
+async function readHeader(state: State): Promise<Described | undefined> {
   for (;;) {
     const block = await state.bytes.exactly(blockBytes);
     if (block === undefined || isZero(block)) {
@@ -64,6 +69,7 @@ async function readHeader(state: State): Promise<{ name: string; type: TarType; 
     const { name, type, size } = state.isBegin ? decodeFirst(block) : decodeHeader(block);
     state.isBegin = false;
     if (type === "pax" || type === "pax-global" || type === "long-name" || type === "long-link") await readExtension(state, type, size);
+    else if (type === "old-sparse") return describe(state, { name, type: "file", size }, await readOldSparse(block, mapReader(state)));
     else return describe(state, { name, type, size });
   }
 }
@@ -80,15 +86,26 @@ async function readExtension(state: State, type: ExtensionType, size: number): P
   const kind = { pax: "pax header", "pax-global": "global pax header", "long-name": "long name", "long-link": "long link" }[type];
   if (type !== "pax-global" && state.next.has(type)) throw new UnreadableArchive(`has more than one ${kind} for an entry`);
   if (size > bytesEach) throw new UnreadableArchive(`has a ${kind} of more than ${bytesEach / oneKiB} KiB`);
-  state.extensionBytes += size;
-  if (state.extensionBytes > bytesMax) {
-    throw new UnreadableArchive(`has extended headers of more than ${bytesMax / oneKiB / oneKiB} MiB together`);
-  }
+  countExtension(state, size);
   const body = openBody(state.bytes, size);
   const content = Buffer.concat(await Array.fromAsync(body.content()));
   await body.skip();
   if (type === "pax-global") mergeGlobal(state, content);
   else state.next.set(type, content);
+}
+
+function countExtension(state: State, count: number): void {
+  state.extensionBytes += count;
+  if (state.extensionBytes > bytesMax)
+    throw new UnreadableArchive(`has extended headers of more than ${bytesMax / oneKiB / oneKiB} MiB together`);
+}
+
+/** Reads the blocks of a sparse file's map, which count as extended headers. */
+function mapReader(state: State): () => Promise<Buffer | undefined> {
+  return () => {
+    countExtension(state, blockBytes);
+    return state.bytes.exactly(blockBytes);
+  };
 }
 
 function mergeGlobal(state: State, content: Buffer): void {
@@ -103,19 +120,26 @@ function mergeGlobal(state: State, content: Buffer): void {
 }
 
 /** Applies the extended headers of an entry to its own header. */
-function describe({ next }: State, header: TarHeader & { type: TarType }): { name: string; type: TarType; size: number } {
-  const records = parsePax(next.get("pax") ?? Buffer.alloc(0), keysMax);
+async function describe(state: State, header: TarHeader & { type: TarType }, old?: Sparse): Promise<Described> {
+  const { next } = state;
+  const pieces: string[] = [];
+  const records = parsePax(next.get("pax") ?? Buffer.alloc(0), keysMax, pieces);
   const longName = next.get("long-name");
   next.clear();
   // An empty value of pax removes a record.
-  const name = records.get("path") || (longName && textOf(longName)) || header.name;
+  const name = records.get("GNU.sparse.name") || records.get("path") || (longName && textOf(longName)) || header.name;
   const size = sizeOf(records.get("size")) ?? header.size;
-  const isSparse = [...records.keys()].some((key) => key.startsWith("GNU.sparse."));
-  const type = isSparse ? "sparse" : header.type;
+  const { type } = header;
+  const sparse = type === "file" ? (old ?? (await readPaxSparse(records, pieces, mapReader(state)))) : undefined;
+  if (sparse) {
+    const stored = size - sparse.mapBytes;
+    checkSparse(sparse, stored);
+    return { name, type, size: sparse.size, stored, sparse };
+  }
   // Tar of Unix V7 has no type for folders.
-  if (type !== "file" || !name.endsWith("/")) return { name, type, size };
-  if (size > 0) throw new UnreadableArchive("has a folder with content");
-  return { name, type: "directory", size };
+  const isFolder = type === "file" && name.endsWith("/");
+  if (isFolder && size > 0) throw new UnreadableArchive("has a folder with content");
+  return { name, type: isFolder ? "directory" : type, size, stored: type === "directory" ? 0 : size, sparse };
 }
 
 function textOf(content: Buffer): string {

@@ -42,11 +42,6 @@ export function publishedPath(name: string): string {
   return path;
 }
 
-/** Whether an entry is one that macOS adds to archives, beside the files that people put in. */
-export function isOfSystem(path: string): boolean {
-  return /^__MACOSX(?:\/|$)|(?:^|\/)\._[^/]*$/.test(path);
-}
-
 export type PathSet = { addFile(path: string): void; addFolder(path: string): void };
 
 /**

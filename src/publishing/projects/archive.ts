@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { gunzipped, UnreadableArchive, type Bytes } from "../../platform/archives/archive-bytes.ts";
 import { readTar, type TarEntry } from "../../platform/archives/tar-reader.ts";
 import { Problem } from "../../platform/problem.ts";
-import { createPathSet, isOfSystem, publishedPath, quoted } from "./archive-paths.ts";
+import { createPathSet, publishedPath, quoted } from "./archive-paths.ts";
 import {
   compressFile,
   compressionEffort,
@@ -16,7 +16,8 @@ import {
   type StagedFile,
 } from "./content.ts";
 import type { Manifest } from "./manifest.ts";
-import type { ClaimedFile } from "./deployments.ts";
+import type { ClaimedFile, Unpacked } from "./deployments.ts";
+import { isLeftOut, leftOutShownMax, type LeftOut } from "../../platform/left-out.ts";
 import { formName, type Content } from "./shared-content.ts";
 import { parseProjectFile, projectFileBytesMax, projectFileName, type ProjectFile } from "./project-file.ts";
 
@@ -49,8 +50,6 @@ const compressedAtOnce = 2;
 const publishedAtOnce = 8;
 const compressedFromBytes = 512;
 
-export type UnpackedArchive = { projectFile: ProjectFile; manifest: Manifest; files: number; bytes: number };
-
 export type Unpacking = {
   content: Content;
   /** Claims all files, each content once, before any is published: from then on they are not removed. */
@@ -67,22 +66,18 @@ export type Unpacking = {
  *
  * @throws Problem that names the entry and what to change
  */
-export async function unpackArchive(
-  packed: Readable,
-  unpacking: Unpacking,
-  limits: ArchiveLimits = archiveLimits,
-): Promise<UnpackedArchive> {
+export async function unpackArchive(packed: Readable, unpacking: Unpacking, limits: ArchiveLimits = archiveLimits): Promise<Unpacked> {
   const { content, claim, signal } = unpacking;
   const incoming = await openIncoming(content.folder);
   const end = (): void => void packed.destroy(signal.reason as Error);
   signal.addEventListener("abort", end);
   try {
-    const { projectFile, staged } = await readEntries(packed, incoming, signal, limits);
+    const { projectFile, staged, leftOut } = await readEntries(packed, incoming, signal, limits);
     await claim(
       Array.from(new Map(Array.from(staged.values(), (file) => [file.hash, file])).values(), ({ hash, size }) => ({ hash, size })),
     );
     const manifest = await publishStaged(staged, unpacking, incoming);
-    return { projectFile, manifest, files: manifest.size, bytes: sum(Array.from(manifest.values(), (file) => file.size)) };
+    return { projectFile, manifest, files: manifest.size, bytes: sum(Array.from(manifest.values(), (file) => file.size)), leftOut };
   } catch (error) {
     throw error instanceof UnreadableArchive ? asRefusal(error) : error;
   } finally {
@@ -97,9 +92,10 @@ async function readEntries(
   incoming: string,
   signal: AbortSignal,
   limits: ArchiveLimits,
-): Promise<{ projectFile: ProjectFile; staged: Map<string, StagedFile> }> {
+): Promise<{ projectFile: ProjectFile; staged: Map<string, StagedFile>; leftOut: LeftOut }> {
   const paths = createPathSet();
   const staged = new Map<string, StagedFile>();
+  const leftOut: LeftOut = { count: 0, paths: [] };
   let projectFile: ProjectFile | undefined;
   let bytes = 0;
   let pathBytes = 0;
@@ -107,8 +103,12 @@ async function readEntries(
   for await (const entry of readTar(unpacked, limits.entriesMax)) {
     signal.throwIfAborted();
     const path = publishedPath(entry.name);
+    if (isLeftOut(path)) {
+      // limitUnpacked counts its bytes
+      if (entry.type !== "directory" && ++leftOut.count <= leftOutShownMax) leftOut.paths.push(path);
+      continue;
+    }
     refuseOtherTypes(entry, path);
-    if (isOfSystem(path)) continue; // limitUnpacked counts its bytes
     if (entry.type === "directory") {
       if (path !== "") paths.addFolder(path);
       continue;
@@ -128,13 +128,12 @@ async function readEntries(
       staged.set(path, await stageFile(incoming, entry.content));
     }
   }
-  return { projectFile: projectFile ?? refuseMissing(staged), staged };
+  return { projectFile: projectFile ?? refuseMissing(staged), staged, leftOut };
 }
 
 function refuseOtherTypes({ type }: TarEntry, path: string): void {
   if (type === "directory" || (type === "file" && path !== "")) return;
   if (type === "symlink" || type === "link") refuse(`${quoted(path)} is a link. Put the file itself in its place.`);
-  if (type === "sparse") refuse(`${quoted(path)} is a sparse file. Pack it without \`--sparse\`.`);
   refuse(`${quoted(path)} is neither a file nor a folder (${type === "unknown" ? "an unknown kind" : type}). Leave it out.`);
 }
 

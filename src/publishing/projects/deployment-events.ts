@@ -7,7 +7,7 @@ export type EndedRow = DeploymentRow & { uploaded_by: string | null; upload_requ
 /** Records that a deployment is ready or has failed, with its uploader as the actor. */
 export function recordEnd(tx: Transaction, type: "deployment.ready" | "deployment.failed", row: EndedRow): void {
   const data = recordedDeployment(deploymentFromRow(row));
-  const previous = fieldsBefore({ ...data, status: "queued", error: null, files: 0, bytes: 0 }, data);
+  const previous = fieldsBefore({ ...data, status: "queued", error: null, files: 0, bytes: 0, leftOut: { count: 0, paths: [] } }, data);
   const origin = { actor: actorOfText(row.uploaded_by), requestId: row.upload_request_id };
   tx.record(
     { accountId: row.account_id, type, resource: { type: "deployment", id: row.id }, data, previous, version: row.version },

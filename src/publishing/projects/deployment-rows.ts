@@ -12,6 +12,7 @@ export type StoredDeployment = {
   bytes: number;
   version: number;
   createdAt: number;
+  leftOut: Deployment["leftOut"];
 };
 
 export type DeploymentRow = {
@@ -24,16 +25,28 @@ export type DeploymentRow = {
   bytes: number;
   version: number;
   created_at: number;
+  left_out: number;
+  left_out_paths: string;
 };
 
-export const columns = sql`account_id, id, project_id, status, error, files, bytes, version, created_at`;
+export const columns = sql`account_id, id, project_id, status, error, files, bytes, version, created_at, left_out, left_out_paths`;
 
 export function deploymentFromRow(row: DeploymentRow): StoredDeployment {
   const { account_id: accountId, id, project_id: projectId, status, error, files, bytes, version, created_at: createdAt } = row;
-  return { accountId, id, projectId, status, error, files, bytes, version, createdAt };
+  const leftOut = { count: row.left_out, paths: JSON.parse(row.left_out_paths) as string[] };
+  return { accountId, id, projectId, status, error, files, bytes, version, createdAt, leftOut };
 }
 
 /** A deployment as its events record it: as in the API, but without the address, which depends on the project's slug. */
-export function recordedDeployment({ id, projectId, status, error, files, bytes, createdAt }: StoredDeployment): Omit<Deployment, "url"> {
-  return { id, projectId, status, error, files, bytes, createdAt: formatDateTime(createdAt) };
+export function recordedDeployment({
+  id,
+  projectId,
+  status,
+  error,
+  files,
+  bytes,
+  createdAt,
+  leftOut,
+}: StoredDeployment): Omit<Deployment, "url"> {
+  return { id, projectId, status, error, files, bytes, leftOut, createdAt: formatDateTime(createdAt) };
 }

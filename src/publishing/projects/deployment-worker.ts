@@ -8,9 +8,9 @@ import { createTally, type Tally } from "../../platform/jobs/tally.ts";
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
-import { unpackArchive, type UnpackedArchive } from "./archive.ts";
+import { unpackArchive } from "./archive.ts";
 import type { Content } from "./shared-content.ts";
-import { failureOf, type ClaimedFile } from "./deployments.ts";
+import { failureOf, type ClaimedFile, type Unpacked } from "./deployments.ts";
 import {
   claimDeployments,
   claimFiles,
@@ -137,7 +137,7 @@ async function publish(context: Context, waiting: WaitingDeployment, claimed: st
   return finish(context, waiting, (tx) => finishDeployment(tx, waiting));
 }
 
-async function unpack(context: Context, waiting: WaitingDeployment, claimed: string[], stopping: AbortSignal): Promise<UnpackedArchive> {
+async function unpack(context: Context, waiting: WaitingDeployment, claimed: string[], stopping: AbortSignal): Promise<Unpacked> {
   const { uploads, content, compressing, turnMs = queues.unpacking.turnMs } = context;
   const { accountId, upload } = waiting;
   const late = AbortSignal.timeout(turnMs);
@@ -192,7 +192,7 @@ async function claimContent(
 }
 
 /** Returns false if another process has taken the deployment over. */
-async function switchProject(context: Context, waiting: WaitingDeployment, unpacked: UnpackedArchive): Promise<boolean> {
+async function switchProject(context: Context, waiting: WaitingDeployment, unpacked: Unpacked): Promise<boolean> {
   const { db, clock, announcer, domains } = context;
   const { accountId, id, projectId } = waiting;
   const applyDomains = await domains({ accountId, projectId }, unpacked.projectFile.domains);

@@ -46,6 +46,7 @@ const ready: Deployment = {
   error: null,
   files: 1,
   bytes: 14,
+  leftOut: { count: 0, paths: [] },
   url: "http://1--rex.petstore.localhost:8081",
   createdAt: "2026-12-24T10:00:00Z",
 };

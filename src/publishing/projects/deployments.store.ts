@@ -10,9 +10,9 @@ import { byId, Problem } from "../../platform/problem.ts";
 import { changePublishedBytes, noRoomForBytes, readStorage } from "../../platform/storage-quotas.ts";
 import { recordEnd, type EndedRow } from "./deployment-events.ts";
 import { columns, deploymentFromRow, type DeploymentRow, type StoredDeployment } from "./deployment-rows.ts";
-import { waitingMax, type ClaimedFile } from "./deployments.ts";
-import { manifestToText, type Manifest } from "./manifest.ts";
-import { storefrontText, type ProjectFile } from "./project-file.ts";
+import { waitingMax, type ClaimedFile, type Unpacked } from "./deployments.ts";
+import { manifestToText } from "./manifest.ts";
+import { storefrontText } from "./project-file.ts";
 
 export { recordPromotion } from "./deployment-events.ts";
 export { recordedDeployment, type StoredDeployment } from "./deployment-rows.ts";
@@ -121,10 +121,11 @@ const heldBy = ({ until, leaseId }: RowLease): Sql => sql`status = 'queued' AND 
 export async function saveManifest(
   tx: Transaction,
   { accountId, id, lease }: WaitingDeployment,
-  { manifest, files, bytes, projectFile }: { manifest: Manifest; files: number; bytes: number; projectFile: ProjectFile },
+  { manifest, files, bytes, projectFile, leftOut }: Unpacked,
 ): Promise<boolean> {
   const kept = await tx.query(sql`
-    UPDATE deployments SET manifest = ${manifestToText(manifest)}, storefront = ${storefrontText(projectFile)}, files = ${files}, bytes = ${bytes}
+    UPDATE deployments SET manifest = ${manifestToText(manifest)}, storefront = ${storefrontText(projectFile)}, files = ${files}, bytes = ${bytes},
+      left_out = ${leftOut.count}, left_out_paths = ${JSON.stringify(leftOut.paths)}
     WHERE account_id = ${accountId} AND id = ${id} AND ${heldBy(lease)} RETURNING 1`);
   return kept.length > 0;
 }

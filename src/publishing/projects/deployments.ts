@@ -1,7 +1,9 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime, enumeration, Id, named, Nullable, variant } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
-import { projectFileName } from "./project-file.ts";
+import type { LeftOut } from "../../platform/left-out.ts";
+import type { Manifest } from "./manifest.ts";
+import { projectFileName, type ProjectFile } from "./project-file.ts";
 
 const deploymentStatuses = ["queued", "ready", "failed"] as const;
 export type DeploymentStatus = (typeof deploymentStatuses)[number];
@@ -10,8 +12,22 @@ const DeploymentStatus = enumeration("DeploymentStatus", deploymentStatuses);
 /** A file that a deployment publishes: the SHA-256 of its content, and its size in bytes. */
 export type ClaimedFile = { hash: string; size: number };
 
+/** What an archive contains. */
+export type Unpacked = { projectFile: ProjectFile; manifest: Manifest; files: number; bytes: number; leftOut: LeftOut };
+
 /** The most deployments of an account that may wait to be unpacked. */
 export const waitingMax = 20;
+
+const LeftOutFiles = named(
+  "LeftOutFiles",
+  Type.Object(
+    { count: Type.Integer(), paths: Type.Array(Type.String(), { description: "The paths of the first 20." }) },
+    {
+      additionalProperties: false,
+      description: "The hidden files of the upload, and those that systems add to archives. They are not served. `.well-known` is.",
+    },
+  ),
+);
 
 export const Deployment = named(
   "Deployment",
@@ -23,6 +39,7 @@ export const Deployment = named(
       error: Nullable(Type.String({ description: "Why it failed, and what to change." })),
       files: Type.Integer({ description: "How many files it serves." }),
       bytes: Type.Integer({ format: "int64", description: "Their size, unpacked." }),
+      leftOut: LeftOutFiles,
       url: Nullable(
         Type.String({
           description:
