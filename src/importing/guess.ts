@@ -76,7 +76,7 @@ export function guessMapping(columns: readonly Column[]): Guess | undefined {
   return { mapping, unsure: guessedFields.filter((field) => isUnsure(field, ranked[field], chosen, named)) };
 }
 
-/** Guesses the status of each value of a column. Values that do not say clearly what they are have none, and neither have empty cells. */
+/** Guesses the status of each value of a column. An ambiguous value has none, and neither has an empty cell. */
 export function valuesOf({ name, values = [] }: Column): Record<string, PetStatus> {
   // an animal with an outcome has left the shop
   const isOutcome = wordsOf(name).includes("outcome");

@@ -83,7 +83,7 @@ export async function newAcmeOrder(account: AcmeAccount, hostname: string, optio
   }
 }
 
-/** Whether the authority refused a request for what it says, and not because of the account or the number of requests. */
+/** Whether the authority refused a request because of its content, and not because of the account or the number of requests. */
 function isRefusal({ failure, type, status }: AcmeProblem): boolean {
   return (failure === "refused" && type !== "accountDoesNotExist" && type !== "unauthorized") || status === 500 || status === 501;
 }

@@ -91,7 +91,7 @@ function tidied(value: unknown, depth = 0): unknown {
 
 type ObjectSchema = { properties?: Record<string, TSchema>; required?: string[] };
 
-/** A message without optional members that are not what they should be: nothing optional may stop an order. */
+/** Returns a message without its invalid optional members, because nothing optional may stop an order. */
 function withoutInvalid(schema: TSchema, value: unknown): unknown {
   const { properties, required = [] } = schema as ObjectSchema;
   if (properties === undefined || typeof value !== "object" || value === null || Array.isArray(value)) return value;
