@@ -91,7 +91,7 @@ test("the guess says which fields it is unsure about", async () => {
   assert.deepEqual(two.unsure, ["status"]);
   const texts = Array.from({ length: 61 }, (_, i) => `Animal ${i},Dog,word ${i}`);
   assert.deepEqual((await guessOf("Name,Species,Status", ...texts)).unsure, ["status"], "too many values to be a status");
-  assert.deepEqual((await guessOf("Rufname,Tierart", "Rex,Hund", "Tom,Katze")).unsure, ["name"], "no header names it");
+  assert.deepEqual((await guessOf("Anrede,Tierart", "Rex,Hund", "Tom,Katze")).unsure, ["name"], "no header names it");
 });
 
 test("a value gets a status only if it says clearly what it is; an empty cell has none", async () => {

@@ -17,7 +17,7 @@ export const otherCategory = "Other";
  */
 const fieldWords: Record<GuessedField, string[]> = {
   id: "id number no nr num nummer numero code sku ref reference identifier kennung numer".split(" "),
-  name: "name title tiername nom nombre nome naam navn namn imie nazwa".split(" "),
+  name: "name title tiername rufname nom nombre nome naam navn namn imie nazwa".split(" "),
   category:
     "category species kategorie categorie categoria tierart espece especie soort gatunek kategoria type kind art class tipo typ breed rasse race raza razza ras raca rasa group".split(
       " ",
