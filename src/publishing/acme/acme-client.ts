@@ -14,6 +14,7 @@ import { AcmeProblem } from "./acme-problem.ts";
 import { post, type AcmeSession } from "./acme-session.ts";
 import { keyAuthorization, type ChallengeType } from "./challenges.ts";
 import { parseIssued, type IssuedCertificate } from "./issued.ts";
+import { tryStep } from "./optional-steps.ts";
 import { bindExternalAccount, publicJwk, type ExternalAccount } from "./jws.ts";
 import type { HttpsAnswer } from "./transport.ts";
 
@@ -23,38 +24,58 @@ export type AcmeAccount = { session: AcmeSession; key: KeyObject; url: string };
 export type AcmeAccountOptions = { email?: string | undefined; external?: ExternalAccount | undefined };
 
 /**
- * Creates the account of this key, or finds it if it exists (RFC 8555 section 7.3). Agrees to the terms of service.
+ * Finds the account of this key, or creates it (RFC 8555 section 7.3). Agrees to the terms of service.
  *
- * @throws AcmeProblem for every failure; `refused` with type `externalAccountRequired` if the authority requires a binding and `options.external` is
- * missing
+ * @throws AcmeProblem for every failure; `refused` with type `externalAccountRequired` if there is no account yet, the authority requires a binding and
+ * `options.external` is missing
  */
 export async function openAccount(session: AcmeSession, key: KeyObject, options: AcmeAccountOptions = {}): Promise<AcmeAccount> {
+  const find = () => requestAccount(session, key, { onlyReturnExisting: true });
+  return tryStep("account look-up", find, () => createAccount(session, key, options));
+}
+
+async function createAccount(session: AcmeSession, key: KeyObject, { email, external }: AcmeAccountOptions): Promise<AcmeAccount> {
   const { newAccount, meta } = session.directory;
-  const ask = (payload: object): Promise<HttpsAnswer> =>
-    post(session, { key, signer: { jwk: publicJwk(key) } }, { url: newAccount, payload, what: "account" });
-  const answer =
-    meta?.externalAccountRequired === true && options.external === undefined
-      ? await ask({ onlyReturnExisting: true }).catch(needsBinding)
-      : await ask({
-          termsOfServiceAgreed: true,
-          ...(options.email === undefined ? {} : { contact: [`mailto:${options.email}`] }),
-          ...(options.external === undefined ? {} : { externalAccountBinding: bindExternalAccount(key, options.external, newAccount) }),
-        });
+  if (meta?.externalAccountRequired === true && external === undefined) throw needsBinding();
+  const payload = {
+    termsOfServiceAgreed: true,
+    ...(external === undefined ? {} : { externalAccountBinding: bindExternalAccount(key, external, newAccount) }),
+  };
+  const create = (contact: object) => requestAccount(session, key, { ...payload, ...contact });
+  const created =
+    email === undefined
+      ? create({})
+      : tryStep(
+          "contact",
+          () => create({ contact: [`mailto:${email}`] }),
+          (refusal) => withoutContact(refusal, create),
+        );
+  return created.catch((error: unknown) => {
+    const isMissing = external === undefined && error instanceof AcmeProblem && error.type === "externalAccountRequired";
+    throw isMissing ? needsBinding(error) : error;
+  });
+}
+
+function withoutContact<T>(refusal: AcmeProblem, create: (contact: object) => Promise<T>): Promise<T> {
+  if (refusal.type === "externalAccountRequired") throw refusal;
+  return create({});
+}
+
+async function requestAccount(session: AcmeSession, key: KeyObject, payload: object): Promise<AcmeAccount> {
+  const request = { url: session.directory.newAccount, payload, what: "account" };
+  const answer = await post(session, { key, signer: { jwk: publicJwk(key) } }, request);
   const { status } = parseMessage(AccountMessage, "account", answer);
   if (status !== "valid")
     throw new AcmeProblem("refused", "The account at the certificate authority is no longer valid.", { type: "unauthorized" });
-  return { session, key, url: location(answer, "account") };
+  return { session, key, url: location(answer, request) };
 }
 
-/** An account that exists needs no binding (RFC 8555 section 7.3.1). */
-function needsBinding(error: unknown): never {
-  if (!(error instanceof AcmeProblem) || error.failure !== "refused") throw error;
-  throw new AcmeProblem(
+const needsBinding = (cause?: unknown): AcmeProblem =>
+  new AcmeProblem(
     "refused",
     "The certificate authority needs an external account (ACME_EAB_KID, ACME_EAB_HMAC), and has no account of this service yet.",
-    { type: "externalAccountRequired", cause: error },
+    { type: "externalAccountRequired", cause },
   );
-}
 
 /** Returns the account with a check right before each request: if `permit` returns false, the request rejects with `NotPermitted`. */
 export function withPermit(account: AcmeAccount, permit: () => boolean): AcmeAccount {
@@ -74,23 +95,19 @@ export async function newAcmeOrder(account: AcmeAccount, hostname: string, optio
   const { directory } = account.session;
   const replaces = directory.renewalInfo === undefined ? undefined : options.replaces;
   const payload = { identifiers: [{ type: "dns", value: hostname }] };
-  try {
-    return await postNewOrder(account, { ...payload, replaces });
-  } catch (error) {
-    // `replaces` is optional (RFC 9773 section 5): the authority may not know it, or the certificate, or may have replaced it already.
-    if (replaces !== undefined && error instanceof AcmeProblem && isRefusal(error)) return postNewOrder(account, payload);
-    throw error;
-  }
+  if (replaces === undefined) return postNewOrder(account, payload);
+  return tryStep(
+    "replaces",
+    () => postNewOrder(account, { ...payload, replaces }),
+    () => postNewOrder(account, payload),
+  );
 }
 
-/** Whether the authority refused a request because of its content, and not because of the account or the number of requests. */
-function isRefusal({ failure, type, status }: AcmeProblem): boolean {
-  return (failure === "refused" && type !== "accountDoesNotExist" && type !== "unauthorized") || status === 500 || status === 501;
-}
-
+/** Sent once: if the answer is lost, the authority may have created the order, and sending it again would create another. */
 async function postNewOrder(account: AcmeAccount, payload: object): Promise<AcmeOrder> {
-  const answer = await signedPost(account, account.session.directory.newOrder, payload, "order");
-  return parseOrder(account, answer, location(answer, "order"));
+  const request = { url: account.session.directory.newOrder, payload, what: "order", once: true };
+  const answer = await post(account.session, { key: account.key, signer: { kid: account.url } }, request);
+  return parseOrder(account, answer, location(answer, request));
 }
 
 /**
@@ -163,6 +180,7 @@ export async function answerChallenge(account: AcmeAccount, challenge: AcmeChall
  */
 export async function finalize(account: AcmeAccount, order: AcmeOrder, csr: Buffer): Promise<AcmeOrder> {
   try {
+    if (order.finalize === undefined) throw missing(order.status, "the URL to finalize it");
     const answer = await signedPost(account, order.finalize, { csr: csr.toString("base64url") }, "finalize");
     return parseOrder(account, answer, order.url);
   } catch (error) {
@@ -180,13 +198,15 @@ export async function downloadCertificate(
   order: AcmeOrder,
   wanted: { hostname: string; key: KeyObject },
 ): Promise<IssuedCertificate> {
-  if (order.certificate === undefined)
-    throw new AcmeProblem("nonsense", "The certificate authority sent a valid order without a certificate.");
+  if (order.certificate === undefined) throw missing(order.status, "the URL of its certificate");
   const accept = "application/pem-certificate-chain";
   const request = { url: order.certificate, payload: null, what: "certificate", accept };
   const answer = await post(account.session, { key: account.key, signer: { kid: account.url } }, request);
   return parseIssued(answer.body.toString("latin1"), wanted, account.session.clock());
 }
+
+const missing = (status: string, what: string): AcmeProblem =>
+  new AcmeProblem("nonsense", `The certificate authority sent an invalid order: it is ${status}, but has not ${what}.`);
 
 function parseOrder(account: AcmeAccount, answer: HttpsAnswer, url: string): AcmeOrder {
   const message = parseMessage(OrderMessage, "order", answer);
@@ -198,10 +218,11 @@ function signedPost(account: AcmeAccount, url: string, payload: object | null, w
   return post(account.session, { key: account.key, signer: { kid: account.url } }, { url, payload, what });
 }
 
-function location(answer: HttpsAnswer, what: string): string {
-  const url = answer.headers.location;
-  if (url === undefined || !/^https:\/\//i.test(url) || url.length > 2048) {
-    throw new AcmeProblem("nonsense", `The certificate authority did not send the URL of the ${what}.`, { status: answer.status });
+/** The URL in `Location`, which may be relative to that of the request (RFC 9110 section 10.2.2). */
+function location({ headers, status }: HttpsAnswer, { url: base, what }: { url: string; what: string }): string {
+  const url = headers.location ? URL.parse(headers.location, base)?.href : undefined;
+  if (url?.startsWith("https://") !== true || url.length > 2048) {
+    throw new AcmeProblem("nonsense", `The certificate authority did not send the URL of the ${what}.`, { status });
   }
   return url;
 }

@@ -41,7 +41,7 @@ const authorizations = Type.Array(Url, { minItems: 1, maxItems: 10 });
 export const OrderMessage = Type.Object({
   status: Type.Enum(["pending", "ready", "processing", "valid", "invalid"]),
   authorizations: Type.Optional(authorizations),
-  finalize: Url,
+  finalize: Type.Optional(Url),
   certificate: Type.Optional(Url),
   error: Type.Optional(Problems),
 });
@@ -89,11 +89,12 @@ function tidied(value: unknown, depth = 0): unknown {
   );
 }
 
-type ObjectSchema = { properties?: Record<string, TSchema>; required?: string[] };
+type ObjectSchema = { properties?: Record<string, TSchema>; required?: string[]; items?: TSchema };
 
 /** Returns a message without its invalid optional members, because nothing optional may stop an order. */
 function withoutInvalid(schema: TSchema, value: unknown): unknown {
-  const { properties, required = [] } = schema as ObjectSchema;
+  const { properties, required = [], items } = schema as ObjectSchema;
+  if (items !== undefined && Array.isArray(value)) return value.map((item) => withoutInvalid(items, item));
   if (properties === undefined || typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const kept = Object.entries(value).flatMap(([name, member]) => {
     const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -114,6 +115,18 @@ export function parseMessage<T extends TSchema>(schema: T, what: string, answer:
 }
 
 const typePrefix = /^urn:ietf:params:acme:error:/i;
+/** The types of RFC 8555 section 6.7 that this service tells apart, however an authority capitalizes them. */
+const errorTypes = [
+  "accountDoesNotExist",
+  "badNonce",
+  "caa",
+  "connection",
+  "dns",
+  "externalAccountRequired",
+  "orderNotReady",
+  "rateLimited",
+  "unauthorized",
+];
 const retryAfterMsMax = 7 * 86_400_000;
 
 /** Returns the problem in an answer that is not a success; `nonsense` for redirects and other statuses that ACME does not use. */
@@ -136,7 +149,8 @@ export function problemOf(answer: HttpsAnswer, what: string, now: number): AcmeP
 /** The type and text of a problem document; those of its first subproblem, if it has any (RFC 8555 section 6.7.1). */
 export function describeProblem(problem: Static<typeof Problems>): { type: string | null; text: string } {
   const [first] = problem.subproblems ?? [];
-  const type = (first?.type ?? problem.type)?.replace(typePrefix, "") ?? null;
+  const sent = (first?.type ?? problem.type)?.replace(typePrefix, "");
+  const type = errorTypes.find((known) => known.toLowerCase() === sent?.toLowerCase()) ?? sent ?? null;
   return { type, text: first?.detail ?? problem.detail ?? type ?? "no reason given" };
 }
 
@@ -146,8 +160,14 @@ export function describeProblem(problem: Static<typeof Problems>): { type: strin
  */
 export function parseRetryAfter(header: string | undefined, now: number): number | null {
   if (header === undefined) return null;
-  const at = /^\d+$/.test(header) ? now + Number(header) * 1000 : Date.parse(header);
+  const at = /^\d+$/.test(header) ? now + Number(header) * 1000 : parseHttpDate(header);
   return Number.isNaN(at) ? null : Math.min(Math.max(at, now), now + retryAfterMsMax);
+}
+
+/** The three forms of RFC 9110 section 5.6.7; NaN for other texts. The oldest form does not name its zone, GMT. */
+function parseHttpDate(text: string): number {
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /i.test(text)) return Number.NaN;
+  return Date.parse(/(GMT|UTC|[+-]\d{4})$/i.test(text) ? text : `${text} GMT`);
 }
 
 /** The first violation of the schema in a value; undefined if the value is valid. */

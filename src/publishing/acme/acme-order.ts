@@ -13,6 +13,7 @@ import { AcmeProblem } from "./acme-problem.ts";
 import { describeProblem } from "./acme-messages.ts";
 import type { ChallengeType } from "./challenges.ts";
 import { signingRequest } from "./csr.ts";
+import { tryStep } from "./optional-steps.ts";
 import type { IssuedCertificate } from "./issued.ts";
 
 /** What the caller provides to complete an order. */
@@ -45,22 +46,32 @@ export async function completeAcmeOrder(account: AcmeAccount, order: AcmeOrder, 
   }
   if (current.status === "ready") current = await finalize(account, current, signingRequest(work.key, work.hostname));
   current = await pollOrder(account, current, (one) => one.status === "valid");
+  // Some authorities name the certificate a moment after the order has become valid.
+  if (current.certificate === undefined) current = await resumeAcmeOrder(account, order.url);
   return downloadCertificate(account, current, work);
 }
 
 async function prove(account: AcmeAccount, url: string, { prefer, publish }: AcmeOrderWork): Promise<void> {
   const authorization = await getAuthorization(account, url);
   if (authorization.status === "valid") return;
-  const challenge = authorization.challenges.find((one) => one.type === prefer) ?? authorization.challenges[0];
+  const [challenge, other] = authorization.challenges.toSorted((a, b) => Number(b.type === prefer) - Number(a.type === prefer));
   if (challenge === undefined) {
     throw new AcmeProblem("refused", "The certificate authority offers neither http-01 nor tls-alpn-01.", { type: "unsupportedChallenge" });
   }
-  await publish(challenge);
-  await answerChallenge(account, challenge).catch(async (error: unknown) => {
-    // The authority refuses this request if it has already checked the challenge, for example at the request of a process that then crashed.
-    const refused = error instanceof AcmeProblem && error.failure === "refused";
-    if (!refused || (await getAuthorization(account, url)).status !== "valid") throw error;
-  });
+  const answer = async (one: AcmeChallenge): Promise<void> => {
+    await publish(one);
+    await answerChallenge(account, one);
+  };
+  await tryStep(
+    "preferred challenge",
+    () => answer(challenge),
+    async (refusal) => {
+      // The authority refuses this request if it has already checked the challenge, for example at the request of a process that then crashed.
+      if ((await getAuthorization(account, url)).status === "valid") return;
+      if (other === undefined) throw refusal;
+      await answer(other);
+    },
+  );
   await poll(
     account,
     null,

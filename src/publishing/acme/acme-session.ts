@@ -55,7 +55,13 @@ export function closeAcmeSession(session: AcmeSession): void {
 /** An account's key, and how a request names the account: by its URL (`kid`) or, before that is known, by its public key (`jwk`). */
 export type Signature = { key: KeyObject; signer: { kid: string } | { jwk: Jwk } };
 
-export type Post = { url: string; payload: object | null; what: string; accept?: string };
+export type Post = {
+  url: string;
+  payload: object | null;
+  what: string;
+  accept?: string;
+  /** Not to be sent again if the connection breaks. */ once?: boolean;
+};
 
 /**
  * Sends a signed request and returns the answer (RFC 8555 section 6.2). If the authority refuses the nonce, signs the request again with a new
@@ -63,11 +69,21 @@ export type Post = { url: string; payload: object | null; what: string; accept?:
  *
  * @throws AcmeProblem if the answer is not a success
  */
-export async function post(session: AcmeSession, { key, signer }: Signature, { url, payload, what, accept }: Post): Promise<HttpsAnswer> {
+export async function post(
+  session: AcmeSession,
+  { key, signer }: Signature,
+  { url, payload, what, accept, once }: Post,
+): Promise<HttpsAnswer> {
   for (let rejections = 0; ; rejections++) {
     const nonce = session.nonces.pop() ?? (await freshNonce(session));
     const body = signRequest(key, signer, { url, nonce, payload });
-    const answer = await exchange(session, { method: "POST", url, body, ...(accept === undefined ? {} : { accept }) });
+    const answer = await exchange(session, {
+      method: "POST",
+      url,
+      body,
+      ...(accept === undefined ? {} : { accept }),
+      ...(once === undefined ? {} : { once }),
+    });
     if (answer.status >= 200 && answer.status < 300) return answer;
     const problem = problemOf(answer, what, session.clock());
     if (problem.type !== "badNonce" || rejections === nonceRejectionsMax) throw problem;

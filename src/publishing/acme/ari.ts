@@ -2,6 +2,7 @@ import type { X509Certificate } from "node:crypto";
 import { parseMessage, parseRetryAfter, RenewalInfoMessage } from "./acme-messages.ts";
 import { AcmeProblem } from "./acme-problem.ts";
 import { get, type AcmeSession } from "./acme-session.ts";
+import { tryStep } from "./optional-steps.ts";
 import { derOid, derValues, tags } from "./der.ts";
 
 /** The window in which the authority wants the certificate renewed, and when to ask again. Milliseconds since the epoch. */
@@ -49,7 +50,12 @@ export async function renewalInfo(session: AcmeSession, identifier: string): Pro
 /** Like `renewalInfo`, but null also if the certificate has no identifier or the request fails: neither may delay a renewal. */
 export async function renewalInfoOf(session: AcmeSession, identifier: string | null): Promise<RenewalInfo | null> {
   if (identifier === null) return null;
-  return renewalInfo(session, identifier).catch((error: unknown) => {
+  return tryStep(
+    "renewal information",
+    () => renewalInfo(session, identifier),
+    () => null,
+  ).catch((error: unknown) => {
+    // Renewal information delays nothing, so neither may a limit or a lost connection.
     if (error instanceof AcmeProblem) return null;
     throw error;
   });

@@ -1,5 +1,6 @@
 import { Agent, request, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
+import { brotliDecompressSync, unzipSync, zstdDecompressSync } from "node:zlib";
 import { AcmeProblem, NotPermitted } from "./acme-problem.ts";
 
 export type TransportSettings = {
@@ -16,6 +17,8 @@ export type HttpsRequest = {
   url: string;
   body?: string;
   accept?: string;
+  /** Sends the request on a new connection, so that it need not be sent again if an idle one was closed. */
+  once?: boolean;
   signal?: AbortSignal | undefined;
   /** Called once the connection is open, right before the request is sent. If it returns false, nothing is sent. */
   permit?: (() => boolean) | undefined;
@@ -33,9 +36,16 @@ const idleMsMax = 30_000;
 
 /** HTTPS connections to the authority (RFC 8555 section 6.1 requires HTTPS), kept alive, with bounds on time, sockets and bytes. */
 export function openTransport(settings: TransportSettings = {}): Transport {
-  const agent = new Agent({ ca: settings.ca, keepAlive: true, maxSockets: socketsMax, timeout: idleMsMax });
+  const [kept, fresh] = [true, false].map(
+    (keepAlive) => new Agent({ ca: settings.ca, keepAlive, maxSockets: socketsMax, timeout: idleMsMax }),
+  ) as [Agent, Agent];
   const timeoutMs = settings.timeoutMs ?? timeoutMsDefault;
-  const transport: Transport = { exchange: (sent) => exchangeBounded(agent, timeoutMs, sent), close: () => agent.destroy() };
+  const transport: Transport = {
+    exchange: (sent) => exchangeBounded(sent.once === true ? fresh : kept, timeoutMs, sent),
+    close: () => {
+      for (const agent of [kept, fresh]) agent.destroy();
+    },
+  };
   return settings.traced?.(transport) ?? transport;
 }
 
@@ -45,13 +55,15 @@ async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsReque
   const signal = sent.signal === undefined ? late : AbortSignal.any([late, sent.signal]);
   const headers = {
     accept: sent.accept ?? "application/json",
+    "accept-encoding": "identity",
     "user-agent": "petstore",
     ...(sent.body === undefined ? {} : { "content-type": "application/jose+json", "content-length": Buffer.byteLength(sent.body) }),
   };
   const options = { method: sent.method, agent, signal, headers };
   try {
     return await exchangeOnce(url, options, sent).catch((error: unknown) => {
-      // The authority closed an idle connection just as it was reused. Retrying is safe, because no nonce is accepted twice.
+      // The authority closed an idle connection just as it was reused. Sending again is safe, because a
+      // request that would create something twice is sent once.
       if (error instanceof StaleConnection) return exchangeOnce(url, options, sent);
       throw error;
     });
@@ -103,7 +115,28 @@ async function readBody(response: IncomingMessage, url: URL): Promise<Buffer> {
     if (bytes > bodyBytesMax) throw new AcmeProblem("nonsense", `An answer of ${url.host} has more than ${bodyBytesMax} bytes.`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return decoded(Buffer.concat(chunks), response.headers["content-encoding"] ?? "identity", url);
+}
+
+const decoders: Record<string, (bytes: Buffer, limit: { maxOutputLength: number }) => Buffer> = {
+  gzip: unzipSync,
+  "x-gzip": unzipSync,
+  deflate: unzipSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+};
+
+/** Decompresses an answer, although `accept-encoding` asks for none that is compressed. */
+function decoded(bytes: Buffer, encoding: string, url: URL): Buffer {
+  const name = encoding.trim().toLowerCase();
+  if (bytes.length === 0 || name === "identity" || name === "") return bytes;
+  const decode = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
+  try {
+    if (decode) return decode(bytes, { maxOutputLength: bodyBytesMax });
+  } catch (error) {
+    throw new AcmeProblem("nonsense", `An answer of ${url.host} is not ${name} of at most ${bodyBytesMax} bytes.`, { cause: error });
+  }
+  throw new AcmeProblem("nonsense", `An answer of ${url.host} has the unknown encoding ${name}.`);
 }
 
 function parseHttpsUrl(text: string): URL {
