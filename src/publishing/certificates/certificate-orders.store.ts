@@ -71,17 +71,18 @@ export async function deleteCertificateOrder(tx: Transaction, accountId: number,
   await tx.query(sql`DELETE FROM certificate_orders WHERE account_id = ${accountId} AND hostname = ${hostname}`);
 }
 
-/** Blocks requests to the authority for a name until `until` (ms), on every node. */
-export async function saveHold(tx: Transaction, hostname: string, until: number): Promise<void> {
+/** Blocks requests to this authority for a name until `until` (ms), on every node. */
+export async function saveHold(tx: Transaction, hostname: string, directoryUrl: string, until: number): Promise<void> {
   await tx.query(sql`
-    INSERT INTO certificate_holds (hostname, until) VALUES (${hostname}, ${until})
-    ON CONFLICT (hostname) DO UPDATE SET until = excluded.until`);
+    INSERT INTO certificate_holds (hostname, directory_url, until) VALUES (${hostname}, ${directoryUrl}, ${until})
+    ON CONFLICT (hostname) DO UPDATE SET directory_url = excluded.directory_url, until = excluded.until`);
 }
 
-/** When (ms) the hold on a name ends; null if there is none. */
-export async function findHold(db: Queryable, hostname: string, now: number): Promise<number | null> {
+/** When (ms) the hold on a name at this authority ends; null if there is none. */
+export async function findHold(db: Queryable, hostname: string, directoryUrl: string, now: number): Promise<number | null> {
   const [row] = await db.query<{ until: number }>(sql`
-    SELECT until FROM certificate_holds WHERE hostname = ${hostname} AND until > ${now}`);
+    SELECT until FROM certificate_holds
+    WHERE hostname = ${hostname} AND until > ${now} AND (directory_url IS NULL OR directory_url = ${directoryUrl})`);
   return row?.until ?? null;
 }
 

@@ -105,7 +105,7 @@ export async function saveFailure(parts: ResultParts, domain: ClaimedDomain, err
   const status = statusAfterFailure(parts, domain);
   await db.write(async (tx) => {
     if (!(await saveResult(tx, domain, { status, problem: error.message, retryAt, dueAt: retryAt }))) return;
-    await saveHold(tx, hostname, holdAfterFailure(now, error.retryAt, lifetimeOf(domain)));
+    await saveHold(tx, hostname, authority.directoryUrl, holdAfterFailure(now, error.retryAt, lifetimeOf(domain)));
     const isOver = error.failure === "invalid";
     await saveFailures(tx, accountId, hostname, { directoryUrl: authority.directoryUrl, failures, isOver });
     if (!isOver) return;

@@ -36,7 +36,7 @@ export type CertificateUpdate = Partial<Omit<CertificateState, "wantedSince"> & 
  */
 export async function requestCertificate(tx: Transaction, check: AppliedCheck, now: number, directoryUrl: string): Promise<void> {
   const { accountId, id, hostname } = check.before;
-  const heldUntil = check.isAsked ? await findHold(tx, hostname, now) : null;
+  const heldUntil = check.isAsked ? await findHold(tx, hostname, directoryUrl, now) : null;
   const { status, wantedSince, dueAt: dueNext, retryAt } = certificateAfterCheck(check, { heldUntil, now });
   const isReplaced = check.isAsked && check.after.status === "verified" && (await askToReplace(tx, accountId, hostname, directoryUrl));
   const dueAt = isReplaced ? (heldUntil ?? now) : dueNext;

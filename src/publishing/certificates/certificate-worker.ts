@@ -69,7 +69,7 @@ export function openCertificateWorker(parts: CertificateWorkerParts): Worker {
 async function workOn(parts: CertificateWorkerParts, domain: ClaimedDomain): Promise<void> {
   const { db, clock } = parts;
   if (domain.status !== "verified" || !(await hasPaidPlan(db, domain.accountId))) return suspend(parts, domain);
-  const retryAt = await findHold(db, domain.hostname, clock());
+  const retryAt = await findHold(db, domain.hostname, parts.authority.directoryUrl, clock());
   if (retryAt !== null) return finish(parts, domain, { retryAt, dueAt: retryAt });
   const certificate = await findCertificate(db, domain.accountId, domain.hostname);
   await askAuthority(parts, domain.lease, {

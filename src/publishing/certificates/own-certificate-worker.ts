@@ -38,7 +38,7 @@ export function openOwnCertificateWorker(parts: OwnCertificateParts): Worker {
   const { db, clock, hostname, leases, turns, onError } = parts;
   let isAdded = false;
   const add = async (): Promise<void> => {
-    await addOwnHost(db, hostname, clock(), await findHold(db, hostname, clock()));
+    await addOwnHost(db, hostname, clock(), await findHold(db, hostname, parts.authority.directoryUrl, clock()));
     isAdded = true;
   };
   return openWorker({
@@ -110,7 +110,7 @@ async function saveFailure(parts: OwnCertificateParts, work: OwnWork, error: Acm
   const now = clock();
   const isOver = error.failure === "invalid";
   await db.write(async (tx) => {
-    await saveHold(tx, hostname, holdAfterFailure(now, error.retryAt, work.certificate));
+    await saveHold(tx, hostname, authority.directoryUrl, holdAfterFailure(now, error.retryAt, work.certificate));
     if (isOver) await recordUse(tx, "failures", { hostname, registrableDomain, directoryUrl: authority.directoryUrl }, now);
   });
   const problem = `${error.message} ${adviceOn(error, hostname)}`;
