@@ -227,5 +227,11 @@ function location({ headers, status }: HttpsAnswer, { url: base, what }: { url: 
   return url;
 }
 
-const retryAfter = (account: AcmeAccount, answer: HttpsAnswer): number | null =>
-  parseRetryAfter(answer.headers["retry-after"], account.session.clock());
+const pollAgainMsMax = 86_400_000;
+
+/** When to read an order or authorization again: within a day, whatever the authority says, because this only reads. */
+function retryAfter({ session }: AcmeAccount, answer: HttpsAnswer): number | null {
+  const now = session.clock();
+  const at = parseRetryAfter(answer.headers["retry-after"], now);
+  return at === null ? null : Math.min(at, now + pollAgainMsMax);
+}

@@ -74,13 +74,14 @@ export const RenewalInfoMessage = Type.Object({
 const depthMax = 6;
 
 /**
- * A message of an authority without the members that say nothing: `null` and `""` count as absent, because many programs write an absent member so.
+ * A message of an authority without the members that say nothing: `null`, `""` and texts with nothing visible count as absent, because many
+ * programs write an absent member so.
  * Statuses are in lower case.
  */
 function tidied(value: unknown, depth = 0): unknown {
   if (typeof value !== "object" || value === null || depth === depthMax) return value;
-  if (Array.isArray(value)) return value.filter((item) => item !== null && item !== "").map((item) => tidied(item, depth + 1));
-  const members = Object.entries(value).filter(([, member]) => member !== null && member !== "");
+  if (Array.isArray(value)) return value.filter((item) => !isEmpty(item)).map((item) => tidied(item, depth + 1));
+  const members = Object.entries(value).filter(([, member]) => !isEmpty(member));
   return Object.fromEntries(
     members.map(([name, member]) => [
       name,
@@ -88,6 +89,8 @@ function tidied(value: unknown, depth = 0): unknown {
     ]),
   );
 }
+
+const isEmpty = (value: unknown): boolean => value === null || (typeof value === "string" && /^[\p{Cc}\p{Cf}\s]*$/u.test(value));
 
 type ObjectSchema = { properties?: Record<string, TSchema>; required?: string[]; items?: TSchema };
 

@@ -39,7 +39,8 @@ export async function renewalInfo(session: AcmeSession, identifier: string): Pro
   if (base === undefined) return null;
   const answer = await get(session, `${base.replace(/\/$/, "")}/${identifier}`, "renewal information");
   const { suggestedWindow } = parseMessage(RenewalInfoMessage, "renewal information", answer);
-  const [start, end] = [Date.parse(suggestedWindow.start), Date.parse(suggestedWindow.end)];
+  // RFC 3339 section 5.6 allows `t` and `z` in lower case.
+  const [start = Number.NaN, end = Number.NaN] = [suggestedWindow.start, suggestedWindow.end].map((text) => Date.parse(text.toUpperCase()));
   if (!(end > start))
     throw new AcmeProblem("nonsense", "The certificate authority sent a renewal window that does not end after its start.");
   const now = session.clock();
