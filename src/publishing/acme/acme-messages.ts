@@ -75,8 +75,7 @@ const depthMax = 6;
 
 /**
  * A message of an authority without the members that say nothing: `null`, `""` and texts with nothing visible count as absent, because many
- * programs write an absent member so.
- * Statuses are in lower case.
+ * programs write an absent member so. Statuses are in lower case.
  */
 function tidied(value: unknown, depth = 0): unknown {
   if (typeof value !== "object" || value === null || depth === depthMax) return value;
