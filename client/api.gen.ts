@@ -547,6 +547,8 @@ export type Schemas = {
     deliveredAt: string | null;
     /** Since when every attempt has failed. */
     failingSince: string | null;
+    /** Until when the endpoint asked for no messages (`Retry-After`), at most a day. A test, a resend or `enabled: true` ends it. */
+    pausedUntil: string | null;
     /** When the endpoint was created. */
     createdAt: string;
     /** Signs messages. Shown only in the answer that creates it. */

@@ -1,3 +1,7 @@
+import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { connectingBy, raceAddresses } from "../platform/address-race.ts";
+
 /** The bounds of what a store answers: its size, its shape, and the pages of a list. */
 
 type Timing = { requestMs: number; pieceMs: number };
@@ -6,6 +10,8 @@ type Timing = { requestMs: number; pieceMs: number };
 const pieceBytesMax = 8 << 20;
 const textBytesMax = 4 << 20;
 const pagesMax = 100;
+/** How long (ms) an idle connection is kept. */
+const idleMs = 4_000;
 /** A list has elements in four levels. */
 const depthMax = 8;
 
@@ -18,29 +24,55 @@ export class ForeignAnswerError extends Error {}
  */
 export function boundedFetch({ requestMs, pieceMs }: Timing): typeof fetch {
   let pages = 0;
-  return async (url, init) => {
-    const { href } = new URL(url instanceof Request ? url.url : url);
+  const kept = { keepAlive: true, timeout: idleMs };
+  const agents = { http: raceAddresses(new HttpAgent(kept)), https: raceAddresses(new HttpsAgent(kept)) };
+  return async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const { href } = url;
     const isRange = new Headers(init?.headers).has("range");
     const isNextPage = href.includes("continuation-token=");
     pages = isNextPage ? pages + 1 : 0;
     if (pages > pagesMax) throw new ForeignAnswerError(`a list of more than ${pagesMax} pages`);
     const ms = isRange || href.includes("partNumber=") ? pieceMs : requestMs;
-    const response = await fetch(url, { ...init, redirect: "manual", signal: AbortSignal.timeout(ms) });
-    if (response.body === null) return response;
-    const bytes = await readBounded(response.body, isRange && response.ok ? pieceBytesMax : textBytesMax);
-    const { status, statusText, headers } = response;
-    if (isRange && response.ok) return new Response(bytes, { status, statusText, headers });
+    const { response, bytes } = await exchange(url, agents, init, { ms, bytesMax: isRange ? pieceBytesMax : textBytesMax });
+    const { statusCode: status = 0, statusMessage: statusText = "" } = response;
+    const headers = new Headers(Object.entries(response.headersDistinct).map(([name, values = []]) => [name, values.join(", ")]));
+    const isOk = status >= 200 && status < 300;
+    if (status === 204 || init?.method === "HEAD") return new Response(null, { status, statusText, headers });
+    if (isRange && isOk) return new Response(bytes, { status, statusText, headers });
     const text = bytes.toString("utf8");
     const isXml = isShallowXml(text);
-    if (response.ok && text.trim() !== "" && !isXml) throw new ForeignAnswerError(kindOf(text));
+    if (isOk && text.trim() !== "" && !isXml) throw new ForeignAnswerError(kindOf(text));
     return new Response(isXml ? text : "", { status, statusText, headers });
   };
 }
 
-async function readBounded(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Buffer<ArrayBuffer>> {
+type Agents = { http: HttpAgent; https: HttpsAgent };
+
+/** Sends a request, whose body is a text or bytes, and reads its answer. After `ms` it rejects with a TimeoutError. */
+async function exchange(url: URL, agents: Agents, init: RequestInit = {}, { ms, bytesMax }: { ms: number; bytesMax: number }) {
+  const until = AbortSignal.timeout(ms);
+  const { method = "GET", body } = init;
+  const headers = Object.fromEntries(new Headers(init.headers));
+  const options = { method, headers, signal: until, ...connectingBy({ until }) };
+  try {
+    const response = await new Promise<IncomingMessage>((answered, failed) => {
+      const request =
+        url.protocol === "http:"
+          ? requestHttp(url, { ...options, agent: agents.http }, answered)
+          : requestHttps(url, { ...options, agent: agents.https }, answered);
+      request.on("error", failed).end(body ?? undefined);
+    });
+    return { response, bytes: await readBounded(response, bytesMax) };
+  } catch (error) {
+    throw until.aborted ? (until.reason as Error) : error;
+  }
+}
+
+async function readBounded(body: IncomingMessage, bytesMax: number): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of body as ReadableStream<Uint8Array> & AsyncIterable<Uint8Array>) {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     if ((bytes += chunk.length) > bytesMax) throw new ForeignAnswerError(`an answer of more than ${bytesMax >> 20} MiB`);
     chunks.push(chunk);
   }

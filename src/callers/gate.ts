@@ -1,6 +1,7 @@
 import { andThen, type Awaitable } from "../platform/db/database.ts";
 import { clientAddress, type Exchange, type Gate } from "../platform/http/exchange.ts";
 import { invalidAt, Problem, type ProblemFields } from "../platform/problem.ts";
+import { keyOddity } from "./keys/key-oddity.ts";
 import type { KeyVerifier, Verified } from "./keys/verify.ts";
 import { noOperation, type UsageRecorder } from "./usage/usage.ts";
 import { limitHeaders, refusalOf, type Decision, type Limiter, type Verdict } from "./limits/limits.ts";
@@ -84,7 +85,7 @@ function applyDecision({ onRefused }: GateParts, exchange: Exchange, decision: D
 /** Refuses a request without a valid key. The 401 and the 429 both ask for a valid key, which helps to find a mistyped one. */
 function refuseAddress(parts: GateParts, exchange: Exchange, decision: Decision): ProblemFields {
   const refusal = applyDecision(parts, exchange, decision);
-  if (refusal?.code !== "rate_limit_exceeded") return refusal ?? unauthorized();
+  if (refusal?.code !== "rate_limit_exceeded") return refusal ?? unauthorized(exchange.headers);
   const why = "Requests without a valid API key share the limit of their address, which is reached.";
   return new Problem("rate_limit_exceeded", `${why} Try again in ${decision.retryAfterSeconds} seconds, or send a valid key.`);
 }
@@ -111,6 +112,8 @@ function twoKeys(): Problem {
   return invalidAt("header.X-API-Key", message, "Authorization and X-API-Key hold different keys. Send one of them.");
 }
 
-function unauthorized(): Problem {
-  return new Problem("unauthorized", "The request needs a valid API key: Authorization: Bearer KEY, or X-API-Key: KEY.");
+function unauthorized(headers: Exchange["headers"]): Problem {
+  const oddity = keyOddity(headers);
+  const asks = "The request needs a valid API key: Authorization: Bearer KEY, or X-API-Key: KEY.";
+  return new Problem("unauthorized", oddity === undefined ? asks : `${asks} ${oddity}`);
 }

@@ -56,6 +56,7 @@ const bounded: Record<string, Bound> = {
   "callers/limits/redis.connector.ts": "only one connection of the node",
   "callers/members/passwords.ts": "queue passwords",
   "events/webhooks/sender.ts": "queue deliveries",
+  "platform/address-race.ts": "only for requests that take turns where they are sent",
   "platform/archives/archive-bytes.ts": "queue unpacking",
   "platform/db/postgres-connections.ts": "queue writer",
   "platform/db/postgres-notifications.ts": "only one connection of the node",

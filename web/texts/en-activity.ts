@@ -146,6 +146,7 @@ export const activityTexts = {
     expiresAt: "Valid until",
     retryAt: "Next try",
     failingSince: "Failing since",
+    pausedUntil: "Paused until",
   } as Partial<Record<string, string>>,
 
   /** The codes of what is wrong with a domain. */

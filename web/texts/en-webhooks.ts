@@ -18,6 +18,8 @@ export const webhooksTexts = {
     request: "Somebody turned it off. It gets no messages.",
   },
   failingSince: "Every message has failed since",
+  pausedUntil: "It has asked for a pause until",
+  pauseEnds: "A test, or sending a message again, ends the pause.",
   retries: "The messages are tried again for five days.",
   inOrder: "One message at a time, in order",
 

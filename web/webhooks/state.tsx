@@ -20,12 +20,18 @@ export function Gets({ of: { types } }: { of: Webhook }): ReactNode {
 }
 
 /** Why an endpoint is off or fails; nothing while it works. */
-export function Trouble({ of: { enabled, disabledBecause, failingSince } }: { of: Webhook }): ReactNode {
+export function Trouble({ of: { enabled, disabledBecause, failingSince, pausedUntil } }: { of: Webhook }): ReactNode {
   if (!enabled) return disabledBecause === null ? null : words.because[disabledBecause];
   if (failingSince === null) return null;
   return (
     <>
       {words.failingSince} <Moment at={failingSince} />. {words.retries}
+      {pausedUntil !== null && (
+        <>
+          {" "}
+          {words.pausedUntil} <Moment at={pausedUntil} />. {words.pauseEnds}
+        </>
+      )}
     </>
   );
 }

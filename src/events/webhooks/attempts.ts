@@ -55,7 +55,12 @@ async function readRetries({ db, clock }: AttemptParts, session: Session): Promi
   const due = await dueDeliveries(db, { accountId, webhookId }, clock(), retriesMax);
   const waiting = due.filter(({ messageId }) => !busy.has(messageId));
   const items = await Promise.all(waiting.map((stored) => itemOf(db, accountId, stored)));
-  session.retries.push(...items.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0)));
+  session.retries.push(...items.toSorted(inTurn));
+}
+
+/** Orders messages that were asked for before the others, and each by position. */
+function inTurn({ stored: a }: Item, { stored: b }: Item): number {
+  return Number(b?.ignoresPause) - Number(a?.ignoresPause) || (a?.position ?? 0) - (b?.position ?? 0);
 }
 
 /** Returns a delivery's message. Its text is empty if the event is no longer kept. */

@@ -43,7 +43,7 @@ export const deliveryRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Test a webhook endpoint",
-    description: "Sends a message of the type `webhook.test`, once. Its delivery shows the answer.",
+    description: "Sends a message of the type `webhook.test`, once and at once: it ends a pause that the endpoint asked for. Its delivery shows the answer.",
     scope: "webhooks:write",
     params: WebhookPath,
     example: { params: { webhookId: 1 } },
@@ -93,7 +93,7 @@ export const deliveryRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Resend a delivery",
-    description: "Sends a message again now, with the same `webhook-id`. A delivery that had ended gets one attempt.",
+    description: "Sends a message again now, with the same `webhook-id`. A delivery that had ended gets one attempt. A pause that the endpoint asked for ends.",
     scope: "webhooks:write",
     alsoScope: "events:read", // a message contains an event
     params: DeliveryPath,
@@ -109,11 +109,12 @@ type One = { params: Static<typeof DeliveryPath> };
 
 async function sendTest(tx: Transaction, call: Call<WebhookServices, { params: Static<typeof WebhookPath> }>): Promise<Answer> {
   const { accountId, params, services, now } = call;
-  const { id } = await lockWebhook(tx, accountId, params.webhookId);
+  const webhook = await lockWebhook(tx, accountId, params.webhookId);
+  const { id } = webhook;
   const messageId = `msg_${randomUUID().replaceAll("-", "")}`;
   const message = { messageId, type: testType, body: testText(messageId, id, now) };
   const stored = await insertTest(tx, { accountId, webhookId: id }, message, now);
-  await makeDue(tx, accountId, id, now);
+  await makeDue(tx, webhook, now);
   await services.announcer.publish(tx, webhookChanged(accountId, id));
   return { status: 202, body: deliveryResponse(stored) };
 }
@@ -123,20 +124,21 @@ async function readDeliveries(
   call: Call<WebhookServices, { params: Static<typeof WebhookPath>; query: DeliveryQuery }>,
 ): Promise<Answer> {
   const { accountId, params, query } = call;
-  const { id: webhookId } = await findWebhook(db, accountId, params.webhookId);
+  const { id: webhookId, pausedUntil } = await findWebhook(db, accountId, params.webhookId);
   const [before = Number.MAX_SAFE_INTEGER] = positionOf(query, 1) ?? [];
   const rows = await listDeliveries(db, { accountId, webhookId }, query, Number(before), (query.limit ?? limitDefault) + 1);
   const page = pageOf(path.replace("{webhookId}", String(webhookId)), query, rows, (row) => [row.id]);
-  return { status: 200, body: page.rows.map(deliveryResponse), headers: page.headers };
+  return { status: 200, body: page.rows.map((row) => deliveryResponse(row, pausedUntil)), headers: page.headers };
 }
 
 async function readDelivery(db: Database, call: Call<WebhookServices, One>): Promise<Answer> {
   const { accountId, params } = call;
-  const { id: webhookId } = await findWebhook(db, accountId, params.webhookId);
+  const { id: webhookId, pausedUntil } = await findWebhook(db, accountId, params.webhookId);
   const stored = await findDelivery(db, { accountId, webhookId }, params.deliveryId);
   const event = stored.position === null ? undefined : await eventAt(db, accountId, stored.position);
   const text = stored.body ?? (event ? messageOf(event).text : null);
-  return { status: 200, body: { ...deliveryResponse(stored), requestBody: text && startOf(text), responseBody: stored.responseBody } };
+  const body = { ...deliveryResponse(stored, pausedUntil), requestBody: text && startOf(text), responseBody: stored.responseBody };
+  return { status: 200, body };
 }
 
 /** Returns the start of a text, without a character that the cut would split. */
@@ -147,9 +149,10 @@ function startOf(text: string): string {
 
 async function resend(tx: Transaction, call: Call<WebhookServices, One>): Promise<Answer> {
   const { accountId, params, services, now } = call;
-  const { id: webhookId } = await lockWebhook(tx, accountId, params.webhookId);
+  const webhook = await lockWebhook(tx, accountId, params.webhookId);
+  const { id: webhookId } = webhook;
   const stored = await resendDelivery(tx, { accountId, webhookId }, params.deliveryId, now);
-  await makeDue(tx, accountId, webhookId, now);
+  await makeDue(tx, webhook, now);
   await services.announcer.publish(tx, webhookChanged(accountId, webhookId));
   return { status: 202, body: deliveryResponse(stored) };
 }

@@ -17,6 +17,8 @@ export type StoredDelivery = {
   attempts: number;
   giveUpAt: number;
   nextAttemptAt: number | null;
+  /** Whether a test or resend asked for the next attempt, which does not wait for the end of a pause. */
+  ignoresPause: boolean;
   attemptedAt: number | null;
   durationMs: number | null;
   responseStatus: number | null;
@@ -36,6 +38,7 @@ type DeliveryRow = {
   attempts: number;
   give_up_at: number;
   next_attempt_at: number | null;
+  ignores_pause: number | boolean;
   attempted_at: number | null;
   duration_ms: number | null;
   response_status: number | null;
@@ -44,7 +47,7 @@ type DeliveryRow = {
   created_at: number;
 };
 
-const columns = sql`id, message_id, position, type, request_id, body, status, attempts, give_up_at, next_attempt_at, attempted_at, duration_ms,
+const columns = sql`id, message_id, position, type, request_id, body, status, attempts, give_up_at, next_attempt_at, ignores_pause, attempted_at, duration_ms,
   response_status, response_body, error, created_at`;
 
 /** How long (ms) a delivery is kept, and how many deliveries of an endpoint are. */
@@ -82,7 +85,7 @@ export async function findDelivery(db: Queryable, { accountId, webhookId }: Endp
   return fromRow(row);
 }
 
-/** Returns the deliveries that are due, the longest due first. */
+/** Returns the deliveries that are due: those that were asked for first, then the longest due. */
 export async function dueDeliveries(
   db: Queryable,
   { accountId, webhookId }: EndpointRef,
@@ -92,7 +95,7 @@ export async function dueDeliveries(
   const rows = await db.query<DeliveryRow>(sql`
     SELECT ${columns} FROM webhook_deliveries
     WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND status = 'pending' AND next_attempt_at <= ${now}
-    ORDER BY next_attempt_at ${limitTo(limit)}`);
+    ORDER BY ignores_pause DESC, next_attempt_at ${limitTo(limit)}`);
   return rows.map(fromRow);
 }
 
@@ -109,7 +112,7 @@ export async function waitingDeliveries(
 }
 
 /** A delivery to save after an attempt, or during one: `attempted` is then false. */
-export type SavedDelivery = Omit<StoredDelivery, "id" | "attempts" | "createdAt"> & { attempted: boolean };
+export type SavedDelivery = Omit<StoredDelivery, "id" | "attempts" | "createdAt" | "ignoresPause"> & { attempted: boolean };
 
 /** Saves a delivery: adds its row, or updates the row of the same message. */
 export async function saveDelivery(
@@ -125,7 +128,7 @@ export async function saveDelivery(
       ${saved.requestId}, ${saved.body}, ${saved.status}, ${saved.attempted ? 1 : 0}, ${saved.giveUpAt}, ${saved.nextAttemptAt},
       ${saved.attemptedAt}, ${saved.durationMs}, ${saved.responseStatus}, ${saved.responseBody}, ${saved.error}, ${now})
     ON CONFLICT (account_id, webhook_id, message_id) DO UPDATE SET status = excluded.status,
-      attempts = webhook_deliveries.attempts + excluded.attempts, give_up_at = excluded.give_up_at, next_attempt_at = excluded.next_attempt_at,
+      attempts = webhook_deliveries.attempts + excluded.attempts, ignores_pause = ${false}, give_up_at = excluded.give_up_at, next_attempt_at = excluded.next_attempt_at,
       attempted_at = excluded.attempted_at, duration_ms = excluded.duration_ms, response_status = excluded.response_status,
       response_body = excluded.response_body, error = excluded.error`);
 }
@@ -138,9 +141,10 @@ export async function insertTest(
   now: number,
 ): Promise<StoredDelivery> {
   const [row] = await tx.query<DeliveryRow>(sql`
-    INSERT INTO webhook_deliveries (account_id, webhook_id, id, message_id, type, body, status, attempts, give_up_at, next_attempt_at, created_at)
+    INSERT INTO webhook_deliveries (account_id, webhook_id, id, message_id, type, body, status, attempts, give_up_at, next_attempt_at, ignores_pause,
+      created_at)
     VALUES (${accountId}, ${webhookId}, nextval('webhook_delivery_ids'), ${message.messageId}, ${message.type}, ${message.body}, 'pending', 0, 0,
-      ${now}, ${now}) RETURNING ${columns}`);
+      ${now}, ${true}, ${now}) RETURNING ${columns}`);
   return fromRow(row!);
 }
 
@@ -149,7 +153,8 @@ export async function resendDelivery(tx: Transaction, endpoint: EndpointRef, id:
   await findDelivery(tx, endpoint, id);
   const { accountId, webhookId } = endpoint;
   const [row] = await tx.query<DeliveryRow>(sql`
-    UPDATE webhook_deliveries SET give_up_at = CASE WHEN status = 'pending' THEN give_up_at ELSE 0 END, status = 'pending', next_attempt_at = ${now}
+    UPDATE webhook_deliveries SET give_up_at = CASE WHEN status = 'pending' THEN give_up_at ELSE 0 END, status = 'pending', next_attempt_at = ${now},
+      ignores_pause = ${true}
     WHERE account_id = ${accountId} AND webhook_id = ${webhookId} AND id = ${id} RETURNING ${columns}`);
   return fromRow(row!);
 }
@@ -181,10 +186,11 @@ export function expireDeliveries(db: Database, now: number): Promise<void> {
   );
 }
 
-/** Returns a delivery as lists show it. */
-export function deliveryResponse(stored: StoredDelivery): Delivery {
-  const { id, messageId, position, type, requestId, status, attempts, attemptedAt, durationMs, responseStatus, error, nextAttemptAt } =
-    stored;
+/** Returns a delivery as lists show it. It waits for the end of its endpoint's pause, if there is one. */
+export function deliveryResponse(stored: StoredDelivery, pausedUntil: number | null = null): Delivery {
+  const { id, messageId, position, type, requestId, status, attempts, attemptedAt, durationMs, responseStatus, error } = stored;
+  const beginsFrom = stored.ignoresPause ? 0 : (pausedUntil ?? 0);
+  const nextAttemptAt = stored.nextAttemptAt === null ? null : Math.max(stored.nextAttemptAt, beginsFrom);
   return {
     id,
     messageId,
@@ -214,6 +220,7 @@ function fromRow(row: DeliveryRow): StoredDelivery {
     attempts: row.attempts,
     giveUpAt: row.give_up_at,
     nextAttemptAt: row.next_attempt_at,
+    ignoresPause: Boolean(row.ignores_pause),
     attemptedAt: row.attempted_at,
     durationMs: row.duration_ms,
     responseStatus: row.response_status,

@@ -25,6 +25,8 @@ export const retriedMs = 3 * dayMs;
 /** An endpoint is disabled after failing for this long (ms) without a success. */
 export const disabledAfterMs = 5 * dayMs;
 const retryAfterMsMax = dayMs;
+/** A date as RFC 9110, 5.6.7 writes it. `Date.parse` also reads other texts, such as "soon 2030". */
+const httpDate = /^(\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT|\w{6,9}, \d\d-\w{3}-\d\d [\d:]{8} GMT|\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})$/;
 /** After this many failures in a row, the first success makes all waiting deliveries due at once. */
 const recoveryFailures = 10;
 
@@ -94,7 +96,7 @@ export function hasRecovered(before: Health, after: Health): boolean {
 /** Returns the pause (ms) that a `Retry-After` header asks for, at most a day; null if it is neither seconds nor a future date. */
 function retryAfterMs(header: string | undefined, now: number): number | null {
   if (header === undefined) return null;
-  const text = header.trim().slice(0, 40);
-  const ms = /^\d+$/.test(text) ? Number(text) * secondMs : Date.parse(text) - now;
-  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, retryAfterMsMax) : null;
+  const text = header.trim();
+  const ms = /^\d+$/.test(text) ? Number(text) * secondMs : httpDate.test(text) ? Date.parse(text.replace(/( GMT)?$/, " GMT")) - now : 0;
+  return ms > 0 ? Math.min(ms, retryAfterMsMax) : null;
 }

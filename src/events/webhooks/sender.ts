@@ -1,10 +1,9 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent as HttpAgent, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
-import type { LookupFunction } from "node:net";
-import { isIP } from "node:net";
 import { StringDecoder } from "node:string_decoder";
-import { AddressError, addressesOf, hostOf, requireAllowedPort, type AddressRules } from "./endpoint-url.ts";
+import { connectingBy, raceAddresses } from "../../platform/address-race.ts";
+import { AddressError, addressesOf, requireAllowedPort, type AddressRules } from "./endpoint-url.ts";
 
 /** The longest time (ms) of an attempt: DNS, connection, TLS and answer together. */
 const attemptMs = 10_000;
@@ -76,7 +75,8 @@ type Agents = { http: HttpAgent; https: HttpsAgent };
 /** Creates agents that together keep at most `idleMax` idle connections. */
 function openAgents(ca: string | undefined): Agents {
   const options = { keepAlive: true, timeout: idleMs, maxFreeSockets: idlePerHostMax, scheduling: "lifo" } as const;
-  const agents = { http: new HttpAgent(options), https: new HttpsAgent({ ...options, ca, minVersion: "TLSv1.2" }) };
+  const https = new HttpsAgent({ ...options, ca, minVersion: "TLSv1.2" });
+  const agents = { http: raceAddresses(new HttpAgent(options)), https: raceAddresses(https) };
   let idle = 0;
   for (const agent of [agents.http, agents.https]) {
     const [kept, watched] = [new WeakSet<object>(), new WeakSet<object>()];
@@ -100,19 +100,15 @@ function openAgents(ca: string | undefined): Agents {
 
 async function sendOnce(options: SenderOptions, agents: Agents, sent: Sent, signal: AbortSignal): Promise<Outcome> {
   const { url, body, accountId } = sent;
-  const host = hostOf(url);
   requireAllowedPort(url);
-  // A connection to an address needs no look-up, so `checkedLookup` does not check it.
-  if (isIP(host) !== 0) await addressesOf(host, options, accountId);
   const isHttp = url.protocol === "http:";
   if (isHttp && !options.privateAddresses) throw new AddressError("The URL is not an https URL.", { isRefused: true });
   const shared = {
     method: "POST",
     headers: { ...sent.headers, "content-length": Buffer.byteLength(body) },
-    lookup: checkedLookup(options, accountId, signal),
+    ...connectingBy({ until: signal, addressesOf: (host) => addressesOf(host.replace(/\.$/, ""), options, accountId) }),
     signal,
     maxHeaderSize: headBytesMax,
-    autoSelectFamily: true,
   };
   return new Promise((answered, failed) => {
     let isAnswered = false;
@@ -134,21 +130,6 @@ async function sendOnce(options: SenderOptions, agents: Agents, sent: Sent, sign
     request.on("close", () => isAnswered || failed(new Error("closed")));
     request.end(body);
   });
-}
-
-/** Returns the look-up function of a connection. It returns only addresses that it has checked. */
-function checkedLookup(rules: AddressRules, accountId: number, signal: AbortSignal): LookupFunction {
-  return (hostname, lookupOptions, done) => {
-    addressesOf(hostname.replace(/\.$/, ""), rules, accountId).then(
-      (addresses) => {
-        if (signal.aborted) return done(new Error("aborted"), []);
-        const found = addresses.map((address) => ({ address, family: isIP(address) }));
-        if (lookupOptions.all) return done(null, found);
-        return done(null, found[0]!.address, found[0]!.family);
-      },
-      (error: Error) => done(error, []),
-    );
-  };
 }
 
 /** Reads the start of a body. If the body is too long or too slow, cuts it off and closes the connection. */

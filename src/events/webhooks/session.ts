@@ -98,10 +98,12 @@ export function nextItem(session: Session, now: number): Item | undefined {
   const { flights, webhook, health, results } = session;
   const places = webhook.ordered ? 1 : session.window;
   if (session.isStale || session.isEnded || flights.size >= places || results.length >= unsavedMax) return undefined;
-  if ((health.pausedUntil !== null && health.pausedUntil > now) || session.busyUntil > now) return undefined;
-  const retry = session.retries.shift();
+  if (session.busyUntil > now) return undefined;
+  const isPaused = health.pausedUntil !== null && health.pausedUntil > now;
+  const at = isPaused ? session.retries.findIndex(({ stored }) => stored?.ignoresPause) : 0;
+  const [retry] = at < 0 ? [] : session.retries.splice(at, 1);
   if (retry) return flights.has(retry.messageId) ? nextItem(session, now) : retry;
-  if (!takesNew(session)) return undefined;
+  if (isPaused || !takesNew(session)) return undefined;
   const message = session.queue.shift();
   if (!message) return undefined;
   session.cursor = message.position ?? session.cursor;

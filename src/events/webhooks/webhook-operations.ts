@@ -53,7 +53,7 @@ export async function readWebhooks(db: Database, call: Call<WebhookServices, { q
   const [after = 0] = positionOf(query, 1) ?? [];
   const rows = await listWebhooks(db, accountId, Number(after), (query.limit ?? limitDefault) + 1);
   const page = pageOf("/webhooks", query, rows, (row) => [row.id]);
-  return { status: 200, body: page.rows.map(webhookResponse), headers: page.headers };
+  return { status: 200, body: page.rows.map((row) => webhookResponse(row, call.now)), headers: page.headers };
 }
 
 export async function createWebhook(tx: Transaction, call: Call<WebhookServices, { body: NewWebhook }>): Promise<Answer> {
@@ -69,9 +69,9 @@ export async function createWebhook(tx: Transaction, call: Call<WebhookServices,
     { accountId, url: href, types: [...types], description, ordered, owner, secret: envelope, position },
     now,
   );
-  record(tx, "webhook.created", stored);
+  record(tx, now, "webhook.created", stored);
   await services.announcer.publish(tx, webhookChanged(accountId, stored.id));
-  return { ...withSecret(stored), status: 201, headers: { location: addressOf(`/webhooks/${stored.id}`) } };
+  return { ...withSecret(stored, now), status: 201, headers: { location: addressOf(`/webhooks/${stored.id}`) } };
 }
 
 export async function changeWebhook(
@@ -82,22 +82,22 @@ export async function changeWebhook(
   const { id: _id, url, ...change } = body;
   if (change.types !== undefined) requireTypes(change.types);
   const before = await lockWebhook(tx, accountId, params.webhookId);
-  requireConditions(conditions, answer(before).version);
+  requireConditions(conditions, answer(before, now).version);
   const changed = url === undefined ? change : { ...change, url: parseEndpointUrl(url, services.webhookAddresses).href };
   const after = await updateWebhook(tx, before, changed, now);
   if (after !== before) {
-    record(tx, "webhook.updated", after, before);
+    record(tx, call.now, "webhook.updated", after, before);
     await services.announcer.publish(tx, webhookChanged(accountId, after.id));
   }
-  return answer(after);
+  return answer(after, call.now);
 }
 
 export async function removeWebhook(tx: Transaction, call: Call<WebhookServices, One>): Promise<Answer> {
   const { accountId, params, conditions, services } = call;
   const stored = await lockWebhook(tx, accountId, params.webhookId);
-  requireConditions(conditions, answer(stored).version);
+  requireConditions(conditions, answer(stored, call.now).version);
   await deleteWebhook(tx, accountId, stored.id);
-  record(tx, "webhook.deleted", stored);
+  record(tx, call.now, "webhook.deleted", stored);
   await services.announcer.publish(tx, webhookChanged(accountId, stored.id));
   return { status: 204 };
 }
@@ -107,9 +107,9 @@ export async function rotate(tx: Transaction, call: Call<WebhookServices, One>):
   const before = await lockWebhook(tx, accountId, params.webhookId);
   const envelope = encryptSecret(services.webhookKeys, newWebhookSecret(), before.owner);
   const after = await rotateSecret(tx, before, envelope, now + overlapMs);
-  record(tx, "webhook.updated", after, before);
+  record(tx, call.now, "webhook.updated", after, before);
   await services.announcer.publish(tx, webhookChanged(accountId, after.id));
-  return withSecret(after);
+  return withSecret(after, now);
 }
 
 export async function replay(tx: Transaction, call: Call<WebhookServices, One & { body: Static<typeof WebhookReplay> }>): Promise<Answer> {
@@ -120,19 +120,19 @@ export async function replay(tx: Transaction, call: Call<WebhookServices, One & 
   const { position: oldest } = await logStart(tx, accountId);
   if (body.after < oldest - 1) throw eventsExpired(oldest);
   const after = await setPosition(tx, before, body.after);
-  record(tx, "webhook.updated", after, before);
+  record(tx, call.now, "webhook.updated", after, before);
   await services.announcer.publish(tx, webhookChanged(accountId, after.id));
-  return answer(after);
+  return answer(after, call.now);
 }
 
-export function answer(stored: StoredWebhook) {
-  const body = webhookResponse(stored);
+export function answer(stored: StoredWebhook, now: number) {
+  const body = webhookResponse(stored, now);
   return { status: 200, body, version: versionOfShown(stored.version, body) };
 }
 
 /** Returns an answer with the secret still encrypted, because answers are stored with their Idempotency-Key. */
-function withSecret(stored: StoredWebhook): Answer {
-  const { version, body } = answer(stored);
+function withSecret(stored: StoredWebhook, now: number): Answer {
+  const { version, body } = answer(stored, now);
   return { status: 200, version, body: { ...body, secret: JSON.stringify([stored.owner, stored.secret]) } };
 }
 
@@ -147,13 +147,14 @@ export function revealSecret(answered: Answer, { services: { webhookKeys } }: { 
 /** Records a change of an endpoint. Progress alone, such as a new `position`, is no event; an event of a change shows it too. */
 function record(
   tx: Transaction,
+  now: number,
   type: "webhook.created" | "webhook.updated" | "webhook.deleted",
   after: StoredWebhook,
   before?: StoredWebhook,
 ) {
   const { accountId, id, version } = after;
-  const data = webhookResponse(after);
-  const earlier = before && webhookResponse(before);
+  const data = webhookResponse(after, now);
+  const earlier = before && webhookResponse(before, now);
   const previous =
     earlier && Object.fromEntries(Object.entries(earlier).filter(([name, value]) => !isSame(value, data[name as keyof Webhook])));
   tx.record({ accountId, type, resource: { type: "webhook", id }, data, ...(previous && { previous }), version });

@@ -35,6 +35,7 @@ const endpoint: Webhook = {
   deliveredPosition: null,
   deliveredAt: null,
   failingSince: null,
+  pausedUntil: null,
   createdAt: "2026-12-24T10:00:00Z",
 };
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw7MfKQ9r8GKY=";
@@ -91,7 +92,7 @@ export const webhookRoutes: Operation<WebhookServices>[] = [
     example: { params: oneParams },
     answers: { 200: resource("The endpoint.", Webhook, endpoint) },
     problems: ["not_found"],
-    read: async (db, { accountId, params: { webhookId } }) => answer(await findWebhook(db, accountId, webhookId)),
+    read: async (db, { accountId, params: { webhookId }, now }) => answer(await findWebhook(db, accountId, webhookId), now),
   }),
   operation({
     operationId: "updateWebhook",

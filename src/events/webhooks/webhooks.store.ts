@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import sql from "sql-template-tag";
+import sql, { empty } from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
@@ -106,14 +106,18 @@ export async function insertWebhook(tx: Transaction, webhook: New, now: number):
 
 type Changed = Partial<Pick<StoredWebhook, "url" | "types" | "description" | "ordered" | "enabled">>;
 
-/** Saves a change to a locked endpoint, unless nothing changes. Enabling an endpoint resets its failures and its pause. */
+/**
+ * Saves a change to a locked endpoint, unless nothing changes. Enabling an endpoint resets its failures and its pause, also if it was enabled;
+ * another URL ends the pause, which the receiver at the former one asked for.
+ */
 export async function updateWebhook(tx: Transaction, before: StoredWebhook, change: Changed, now: number): Promise<StoredWebhook> {
   const after = { ...before, ...change };
-  if (isDeepStrictEqual(after, before)) return before;
+  const endsPause = before.pausedUntil !== null && (change.enabled === true || after.url !== before.url);
+  if (isDeepStrictEqual(after, before) && !endsPause) return before;
   const { accountId, id, enabled } = after;
   const rows = await tx.query<WebhookRow>(sql`
     UPDATE webhooks SET url = ${after.url}, types = ${JSON.stringify(after.types)}, description = ${after.description}, ordered = ${after.ordered},
-      enabled = ${enabled}, version = version + 1
+      enabled = ${enabled}, paused_until = ${endsPause ? null : before.pausedUntil}, version = version + 1
     WHERE account_id = ${accountId} AND id = ${id} RETURNING ${columns}`);
   if (enabled === before.enabled) return requireRow(rows, id);
   return enabled ? enable(tx, after) : disable(tx, after, "request", now);
@@ -159,9 +163,10 @@ export async function setPosition(tx: Transaction, { accountId, id }: StoredWebh
   return requireRow(rows, id);
 }
 
-/** Makes an endpoint due now, because one of its deliveries is. */
-export async function makeDue(tx: Transaction, accountId: number, id: number, now: number): Promise<void> {
-  await tx.query(sql`UPDATE webhooks SET due_at = ${now} WHERE account_id = ${accountId} AND id = ${id}`);
+/** Makes a locked endpoint due now, because a delivery was asked for. Ends its pause; the new version makes a running session read that. */
+export async function makeDue(tx: Transaction, { accountId, id, pausedUntil }: StoredWebhook, now: number): Promise<void> {
+  const ended = pausedUntil === null ? empty : sql`, paused_until = NULL, version = version + 1`;
+  await tx.query(sql`UPDATE webhooks SET due_at = ${now}${ended} WHERE account_id = ${accountId} AND id = ${id}`);
 }
 
 /** Deletes an endpoint with its deliveries. */
@@ -175,8 +180,9 @@ export async function deletePreviousSecrets(tx: Transaction, now: number): Promi
 }
 
 /** Returns an endpoint as the API shows it. */
-export function webhookResponse(stored: StoredWebhook): Webhook {
+export function webhookResponse(stored: StoredWebhook, now: number): Webhook {
   const { id, url, types, description, ordered, enabled, position, deliveredPosition, deliveredAt, failingSince, createdAt } = stored;
+  const isPaused = stored.pausedUntil !== null && stored.pausedUntil > now;
   const time = (at: number | null): string | null => (at === null ? null : formatDateTime(at));
   return {
     id,
@@ -190,6 +196,7 @@ export function webhookResponse(stored: StoredWebhook): Webhook {
     deliveredPosition,
     deliveredAt: time(deliveredAt),
     failingSince: time(failingSince),
+    pausedUntil: isPaused ? time(stored.pausedUntil) : null,
     createdAt: formatDateTime(createdAt),
   };
 }

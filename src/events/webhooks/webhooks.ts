@@ -68,6 +68,9 @@ const shown = {
   ),
   deliveredAt: Nullable(DateTime("When the endpoint last accepted a message.")),
   failingSince: Nullable(DateTime("Since when every attempt has failed.")),
+  pausedUntil: Nullable(
+    DateTime("Until when the endpoint asked for no messages (`Retry-After`), at most a day. A test, a resend or `enabled: true` ends it."),
+  ),
   createdAt: DateTime("When the endpoint was created."),
 };
 export const Webhook = named(

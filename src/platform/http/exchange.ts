@@ -150,7 +150,10 @@ export function openExchange(service: Service, request: IncomingMessage, respons
 
 /** Adds a header to the answer. @throws TypeError if the value cannot be sent (RFC 9110, 5.5) */
 export function addHeader(exchange: Exchange, name: string, value: string): void {
-  exchange.lines += headerLine(name, value);
+  const line = headerLine(name, value);
+  // A surface has this header for all its answers; that of one answer replaces it.
+  const isReplaced = name.toLowerCase() === "cache-control" && /^cache-control:/im.test(exchange.lines);
+  exchange.lines = isReplaced ? exchange.lines.replace(/^cache-control:[^\r]*\r\n/im, () => line) : exchange.lines + line;
 }
 
 /** Headers of an answer as lines of its head. */

@@ -1,6 +1,7 @@
 import { Agent, request, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
 import { brotliDecompressSync, unzipSync, zstdDecompressSync } from "node:zlib";
+import { connectingBy, raceAddresses } from "../../platform/address-race.ts";
 import { AcmeProblem, NotPermitted } from "./acme-problem.ts";
 
 export type TransportSettings = {
@@ -36,8 +37,8 @@ const idleMsMax = 30_000;
 
 /** HTTPS connections to the authority (RFC 8555 section 6.1 requires HTTPS), kept alive, with bounds on time, sockets and bytes. */
 export function openTransport(settings: TransportSettings = {}): Transport {
-  const [kept, fresh] = [true, false].map(
-    (keepAlive) => new Agent({ ca: settings.ca, keepAlive, maxSockets: socketsMax, timeout: idleMsMax }),
+  const [kept, fresh] = [true, false].map((keepAlive) =>
+    raceAddresses(new Agent({ ca: settings.ca, keepAlive, maxSockets: socketsMax, timeout: idleMsMax })),
   ) as [Agent, Agent];
   const timeoutMs = settings.timeoutMs ?? timeoutMsDefault;
   const transport: Transport = {
@@ -59,7 +60,7 @@ async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsReque
     "user-agent": "petstore",
     ...(sent.body === undefined ? {} : { "content-type": "application/jose+json", "content-length": Buffer.byteLength(sent.body) }),
   };
-  const options = { method: sent.method, agent, signal, headers };
+  const options = { method: sent.method, agent, signal, headers, ...connectingBy({ until: signal }) };
   try {
     return await exchangeOnce(url, options, sent).catch((error: unknown) => {
       // The authority closed an idle connection just as it was reused. Sending again is safe, because a
@@ -77,9 +78,6 @@ async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsReque
 
 class StaleConnection extends Error {}
 
-/** The sockets that have completed their TLS handshake. */
-const opened = new WeakSet<object>();
-
 function exchangeOnce(url: URL, options: RequestOptions, { body, permit }: HttpsRequest): Promise<HttpsAnswer> {
   return new Promise((answered, failed) => {
     const sent = request(url, options, (response) => {
@@ -95,14 +93,10 @@ function exchangeOnce(url: URL, options: RequestOptions, { body, permit }: Https
       const stale = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
       failed(stale ? new StaleConnection(error.message, { cause: error }) : error);
     });
-    sent.on("socket", (socket) => {
-      const send = () =>
-        permit?.() === false ? sent.destroy(new NotPermitted(`the request to ${url.host} is no longer permitted`)) : sent.end(body);
-      if (opened.has(socket)) return send();
-      return socket.once("secureConnect", () => {
-        opened.add(socket);
-        send();
-      });
+    // The agent hands over a socket that has completed its TLS handshake.
+    sent.on("socket", () => {
+      if (permit?.() === false) sent.destroy(new NotPermitted(`the request to ${url.host} is no longer permitted`));
+      else sent.end(body);
     });
   });
 }

@@ -37,10 +37,15 @@ export function verify(expected: ExpectedDns, facts: DnsFacts): DnsVerdict {
 /** `absent`: DNS answered, but without the record. `unknown`: the look-up failed. */
 export type Proof = "present" | "absent" | "unknown";
 
-/** Whether the TXT records looked up at the record's name include its value; others do no harm. */
+/** Whether the TXT records looked up at the record's name include its value, perhaps as a form kept it; others do no harm. */
 export function proofIn(record: ProofRecord, lookup: Lookup<string>): Proof {
   if (lookup.outcome === "failed") return "unknown";
-  return lookup.outcome === "records" && lookup.records.some(({ value }) => value.trim() === record.value) ? "present" : "absent";
+  return lookup.outcome === "records" && lookup.records.some(({ value }) => plainText(value) === record.value) ? "present" : "absent";
+}
+
+/** A TXT value without the quotation marks, backslashes and spaces that a form keeps of a pasted one. No value of an ownership record has them. */
+function plainText(value: string): string {
+  return value.replaceAll(/["'`“”„‘’\\\s\u200B-\u200D\u2060\uFEFF]/gu, "");
 }
 
 function judgeProof(expected: ExpectedDns, { proof }: DnsFacts): Finding {
