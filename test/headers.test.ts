@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { request as requestHttp, type IncomingMessage } from "node:http";
 import { after, before, test } from "node:test";
 import type { Failure, Pet } from "./support/models.ts";
 import { openRaw, sendRaw, type RawAnswer } from "./support/raw.ts";
@@ -92,4 +94,22 @@ test("a refused request uses up none of the key's quota", async () => {
   await sendRaw(service.address, `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n${headers(300).join("\r\n")}\r\n\r\n`);
   assert.equal(Number((await ask()).headers.get("ratelimit")?.match(/"day";r=(\d+)/)?.[1]), first - 1);
   assert.equal((await made<Pet[]>(service, "GET", "/pets")).length, 1);
+});
+
+test("no answer of any operation has a header twice, except Set-Cookie and Link; a stream of events is not stored", async () => {
+  const { paths } = JSON.parse(readFileSync("openapi.json", "utf8")) as { paths: Record<string, Record<string, object>> };
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => [method.toUpperCase(), path] as const),
+  );
+  const reads = operations.filter(([method]) => method === "GET");
+  for (const [method, path] of [...reads, ...operations.filter(([one]) => one !== "GET")]) {
+    const target = `${service.address}/v1${path.replaceAll(/\{\w+\}/g, "1")}`;
+    const sent = requestHttp(target, { method, headers: { "x-api-key": service.key } }).end();
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    const given = answer.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+    const repeated = given.filter((name, i) => given.indexOf(name) !== i && !["set-cookie", "link"].includes(name));
+    assert.deepEqual(repeated, [], `${method} ${path}`);
+    if (path === "/events/stream") assert.deepEqual([answer.statusCode, answer.headers["cache-control"]], [200, "no-store"]);
+    answer.destroy();
+  }
 });

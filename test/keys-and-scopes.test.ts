@@ -118,8 +118,20 @@ test("a missing or invalid key returns 401 with WWW-Authenticate", async () => {
       assert.equal(reply.headers.get("www-authenticate"), 'Bearer realm="petstore"');
     }
   }
-  for (const authorization of [`Basic ${key}`, key, "Bearer", `Token ${key}`]) {
-    assert.equal((await shop.ask("GET", "/pets", { key: "", headers: { authorization } })).status, 401, authorization);
+  for (const [authorization, oddity] of [
+    [`Basic ${key}`, /another scheme/],
+    [key, /without a scheme/],
+    ["Bearer", /no key/],
+    [`Token ${key}`, /another scheme/],
+    [`Bearer\t${key}`, /a tab/],
+    [`Bearer: ${key}`, /a colon/],
+    [`Bearer "${key}"`, /quotation marks/],
+    [`Bearer ${key}\u00a0`, /invisible/],
+  ] as const) {
+    const { status, body } = await shop.ask<Failure>("GET", "/pets", { key: "", headers: { authorization } });
+    assert.equal(status, 401, authorization);
+    assert.match(body.message, oddity);
+    assert.ok(!body.message.includes(key.slice(4)));
   }
 });
 

@@ -41,7 +41,9 @@ function oddityOf(key: string, name: string): string | undefined {
   if (/\s/.test(key)) return `${name} has a space within the key.`;
   if (!/^ps[kp]_/.test(key)) return `${name} has a value that does not begin as a key does, with psk_ or psp_.`;
   if (/\W/.test(key)) return `${name} has a key with a character that no key has: only letters and digits follow psk_ or psp_.`;
-  return key.length === 40 ? undefined : `${name} has a key that is ${key.length < 40 ? "too short" : "too long"}: a key has 40 characters.`;
+  return key.length === 40
+    ? undefined
+    : `${name} has a key that is ${key.length < 40 ? "too short" : "too long"}: a key has 40 characters.`;
 }
 
 const hasInvisible = (name: string): string => `${name} has a character that is invisible or not ASCII: type or copy the key again.`;

@@ -66,7 +66,21 @@ test("Retry-After is respected in seconds and as a date, up to a day; any other 
   assert.equal(pauseOf("9".repeat(5_000)), 86_400);
   assert.equal(pauseOf("Friday, 01-Jan-27 00:01:00 GMT"), 60);
   assert.equal(pauseOf("Fri Jan  1 00:02:00 2027"), 120);
-  for (const text of ["", "-5", "0", "soon", "soon 2030", "2030-01-01", "1e9", "1.5", "0x99", "5 minutes", "120, 240", new Date(now - 60_000).toUTCString()]) assert.equal(pauseOf(text), null, text);
+  for (const text of [
+    "",
+    "-5",
+    "0",
+    "soon",
+    "soon 2030",
+    "2030-01-01",
+    "1e9",
+    "1.5",
+    "0x99",
+    "5 minutes",
+    "120, 240",
+    new Date(now - 60_000).toUTCString(),
+  ])
+    assert.equal(pauseOf(text), null, text);
   assert.equal(healthAfter({ ...start, pausedUntil: now + 5 }, answered(200), 1, now).pausedUntil, null);
 });
 

@@ -89,7 +89,14 @@ async function disableFor(tx: Transaction, webhook: StoredWebhook, because: "fai
   const disabled = await disable(tx, webhook, because, now);
   const { accountId, id, version } = disabled;
   const previous = { enabled: true, disabledBecause: null };
-  tx.record({ accountId, type: "webhook.disabled", resource: { type: "webhook", id }, data: webhookResponse(disabled, now), previous, version });
+  tx.record({
+    accountId,
+    type: "webhook.disabled",
+    resource: { type: "webhook", id },
+    data: webhookResponse(disabled, now),
+    previous,
+    version,
+  });
   return disabled;
 }
 

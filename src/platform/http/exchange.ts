@@ -148,7 +148,7 @@ export function openExchange(service: Service, request: IncomingMessage, respons
   };
 }
 
-/** Adds a header to the answer. @throws TypeError if the value cannot be sent (RFC 9110, 5.5) */
+/** Adds a header to the answer, or replaces its Cache-Control. @throws TypeError if the value cannot be sent (RFC 9110, 5.5) */
 export function addHeader(exchange: Exchange, name: string, value: string): void {
   const line = headerLine(name, value);
   // A surface has this header for all its answers; that of one answer replaces it.

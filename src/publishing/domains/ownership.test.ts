@@ -42,6 +42,21 @@ describe("the ownership record", () => {
     const records = ["v=spf1 -all", ` ${challenge.value} `].map((value) => ({ owner: challenge.name, value }));
     assert.equal(proofIn(challenge, { outcome: "records", records }), "present");
     assert.equal(proofIn(challenge, { outcome: "records", records: records.slice(0, 1) }), "absent");
+    const { value } = challenge;
+    for (const kept of [
+      `"${value}"`,
+      `\\"${value}\\"`,
+      ` "${value}" `,
+      `'${value}'`,
+      `“${value}”`,
+      `"${value.slice(0, 9)}" "${value.slice(9)}"`,
+      `${value}\u200b`,
+    ]) {
+      const record = { owner: challenge.name, value: kept };
+      assert.equal(proofIn(challenge, { outcome: "records", records: [record] }), "present", kept);
+    }
+    const other = { owner: challenge.name, value: `"${value}x"` };
+    assert.equal(proofIn(challenge, { outcome: "records", records: [other] }), "absent");
     assert.equal(proofIn(challenge, { outcome: "none", nameExists: false }), "absent");
     assert.equal(proofIn(challenge, { outcome: "failed", reason: "timeout", server: "192.0.2.53" }), "unknown");
   });
