@@ -126,7 +126,7 @@ test("a missing or invalid key returns 401 with WWW-Authenticate", async () => {
     [`Bearer\t${key}`, /a tab/],
     [`Bearer: ${key}`, /a colon/],
     [`Bearer "${key}"`, /quotation marks/],
-    [`Bearer ${key}\u00a0`, /invisible/],
+    [`Bearer ${key}\u00ad`, /invisible/],
   ] as const) {
     const { status, body } = await shop.ask<Failure>("GET", "/pets", { key: "", headers: { authorization } });
     assert.equal(status, 401, authorization);
