@@ -154,7 +154,16 @@ export const groups: Group[] = [
   {
     engines: "sqlite",
     reason: "rules of sessions, of publishing and of webhooks, whose rows, bytes and leases the suites that run on both also use",
-    suites: ["browser-sessions", "deployment-addresses", "deployments", "photos", "storefront", "storefront-settings", "webhook-endpoints"],
+    suites: [
+      "browser-sessions",
+      "deployment-addresses",
+      "deployments",
+      "photos",
+      "storefront",
+      "storefront-settings",
+      "webhook-endpoints",
+      "webhook-pauses",
+    ],
   },
   {
     engines: "sqlite",
