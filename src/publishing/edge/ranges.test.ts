@@ -28,7 +28,11 @@ test("a single range includes its last byte; any other header means the whole fi
     ["items=0-1", undefined],
   ];
   for (const [header, range] of ranges) assert.deepEqual(parseRange(header, 100), range, header);
-  assert.equal(parseRange("bytes=0-", 0), "unsatisfiable");
+});
+
+test("an empty file is sent whole for its last bytes, and has no first ones", () => {
+  for (const header of ["bytes=-1", "bytes=-500"]) assert.equal(parseRange(header, 0), undefined, header);
+  for (const header of ["bytes=-0", "bytes=0-", "bytes=0-0", "bytes=5-"]) assert.equal(parseRange(header, 0), "unsatisfiable", header);
 });
 
 test("a range never exceeds the file", () => {

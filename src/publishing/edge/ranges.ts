@@ -11,7 +11,9 @@ export function parseRange(header: string, size: number): ByteRange | "unsatisfi
   if (first === "" && last === "") return undefined;
   if (first === "") {
     const length = Number(last);
-    return length === 0 || size === 0 ? "unsatisfiable" : { start: Math.max(0, size - length), end: size - 1 };
+    if (length === 0) return "unsatisfiable";
+    // The last bytes of an empty file are all that it has (RFC 9110, 14.1.2); a 206 could not name them.
+    return size === 0 ? undefined : { start: Math.max(0, size - length), end: size - 1 };
   }
   const start = Number(first);
   if (last !== "" && Number(last) < start) return undefined;
