@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import sql from "sql-template-tag";
 import { suite, test } from "node:test";
-import { makeFormerDue } from "../src/publishing/certificates/former-authority.ts";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { letsEncryptBudget } from "../src/publishing/certificates/budget.ts";
+import { countFormer, lastReplacedAt, makeFormerDue } from "../src/publishing/certificates/former-authority.ts";
 import { startAcmeProxy, type AcmeProxy } from "./support/acme-proxy.ts";
+import { settingsFor } from "./support/authorities.ts";
 import { openScene, ordersAt } from "./support/certifying.ts";
+import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import type { Pebble } from "./support/pebble.ts";
+import { startPebble, type Pebble } from "./support/pebble.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -33,6 +37,53 @@ async function openChange(t: Parameters<typeof openScene>[0], names = ["www.shop
 
 type Order = { identifiers: { value: string }[]; replaces?: string };
 
+suite("a trusted certificate", () => {
+  // The first test of this file, because the roots are read once.
+  test("is not replaced by one that is not trusted, as `doctor` says, is renewed after a change back, and gives way to Re-verify", async (t) => {
+    const dataDir = temporaryFolder(t);
+    const scene = await openScene(t, { dataDir, pebble: {}, env: { ACME_BUDGET: "duplicates=off" } });
+    const { platform, project, proxy, add, idle } = scene;
+    setDefaultCACertificates([...getCACertificates("default"), platform.root]);
+    const { http, https } = platform.service.publishing.addresses()!;
+    const staging = await startPebble({ dns: platform.dns.address, httpPort: http.port, tlsPort: https!.port });
+    t.after(() => staging.stop());
+    for (const name of ["www.shop.test", "www.other.test"]) await add(name);
+    const { expiresAt } = await scene.certificate();
+    const started = async (directoryUrl: string) => {
+      await platform.restart({ ACME_DIRECTORY_URL: directoryUrl });
+      await idle();
+    };
+    const idOf = async (name: string) => {
+      const [row] = await platform.service.db.query<{ id: number }>(sql`SELECT id FROM certificates WHERE hostname = ${name}`);
+      return row!.id;
+    };
+    const ids = await Promise.all(["www.shop.test", "www.other.test"].map(idOf));
+
+    platform.time.now += minuteMs;
+    await started(staging.directoryUrl);
+    assert.deepEqual(await Promise.all(["www.shop.test", "www.other.test"].map(idOf)), ids, "both stay");
+    const db = platform.service.db;
+    assert.deepEqual(await countFormer(db, staging.directoryUrl, platform.time.now), { remaining: 0, most: 0, kept: 2 });
+
+    const env = { ...settingsFor({ dns: platform.dns, pebble: staging }), DATA_DIR: dataDir, PLATFORM_DOMAIN: "sites.test", PORT: "0" };
+    const { out } = await runCommand(["doctor", "--json"], { ...env, EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0" });
+    assert.match(out, /2 trusted certificates of another authority stay until they expire/);
+
+    await scene.reverify("www.other.test");
+    await idle();
+    assert.notEqual(await idOf("www.other.test"), ids[1], "Re-verify replaces one");
+    assert.equal(await idOf("www.shop.test"), ids[0]);
+
+    const orders = ordersAt(proxy);
+    await started(proxy.directoryUrl);
+    assert.equal(ordersAt(proxy), orders + 1, "the staging certificate is replaced at once");
+    platform.time.now = Date.parse(expiresAt!) - 10 * dayMs;
+    await idle();
+    assert.notEqual(await idOf("www.shop.test"), ids[0], "and the trusted one is renewed before it expires");
+    assert.equal((await platform.domain(project, "www.shop.test")).certificate.status, "issued");
+  });
+});
+
 suite("a change of the certificate authority", () => {
   test("replaces the certificates of the former one at once, the soonest expiry first, and names none of its identifiers", async (t) => {
     const names = ["a.one.test", "b.two.test", "c.three.test"];
@@ -50,6 +101,8 @@ suite("a change of the certificate authority", () => {
       due.map(({ hostname }) => hostname),
       names.toReversed(),
     );
+    const counts = await countFormer(db, "https://authority.test/directory", platform.time.now);
+    assert.deepEqual(counts, { remaining: 3, most: 1, kept: 0 });
     await change();
     const orders = ordered() as Order[];
     assert.deepEqual(
@@ -63,8 +116,13 @@ suite("a change of the certificate authority", () => {
     assert.equal(ordered().length, before, "and only once");
   });
 
+  test("ends when the budget of orders, and of the largest domain, allow", () => {
+    const until = (remaining: number, most: number) => lastReplacedAt({ remaining, most, kept: 0 }, letsEncryptBudget, 0);
+    assert.deepEqual([until(300, 1), until(301, 1), until(100, 50), until(100, 51)], [0, 3 * 60 * minuteMs, 0, 7 * dayMs]);
+  });
+
   test("is done at once by Re-verify, whatever the pause after earlier failures", async (t) => {
-    const { platform, project, change, idle, ordered, other, certificate } = await openChange(t);
+    const { platform, reverify, change, idle, ordered, other, certificate } = await openChange(t);
     other.intercept = { before: ({ path }) => (path === "/order-plz" ? { status: 503 } : undefined) };
     await change();
     const failed = await certificate();
@@ -80,8 +138,7 @@ suite("a change of the certificate authority", () => {
     platform.time.now += minuteMs;
     await idle();
     assert.equal(ordered().length, 0, "the pause");
-    const { service } = platform;
-    assert.equal((await service.ask("POST", `/projects/${project}/domains/www.shop.test/verify`, { key: service.key })).status, 200);
+    await reverify();
     await idle();
     assert.equal(ordered().length, 1);
     assert.deepEqual([(await certificate()).status, (await certificate()).problem], ["issued", null]);
@@ -132,7 +189,7 @@ suite("the life of a certificate", () => {
     }
     platform.time.now = life.to + 31 * minuteMs;
     const domain = await platform.domain(project, "www.shop.test");
-    assert.match(domain.attention?.message ?? "", /more than 30 minutes late/);
+    assert.match(domain.attention?.message ?? "", /has expired/);
     proxy.intercept = {};
     await idle();
     assert.equal((await certificate()).status, "issued");
@@ -161,6 +218,21 @@ suite("problems", () => {
     await idle();
     const after = await platform.domain(project, "www.shop.test");
     assert.deepEqual([after.certificate.status, after.problems], ["issued", []]);
+  });
+
+  test("are as true after a passing failure of DNS", async (t) => {
+    const { platform, project, add, idle } = await openScene(t);
+    platform.dns.fail("shop.test", "servfail", ["CAA"]);
+    await add();
+    const shown = async () => {
+      const { problems, certificate } = await platform.domain(project, "www.shop.test");
+      return [certificate.status, ...problems.map(({ code }) => code)];
+    };
+    assert.deepEqual(await shown(), ["failing", "lookup_failed"]);
+    platform.dns.heal("shop.test");
+    platform.time.now += minuteMs;
+    await idle();
+    assert.deepEqual(await shown(), ["issued"]);
   });
 
   test("that only the operator can solve say so", async (t) => {

@@ -159,7 +159,7 @@ suite("Settings, Domains in the dashboard", () => {
     const { page } = await open(t);
     const late = card(page, "www.caa.test");
     await late.getByText("Needs attention", { exact: true }).waitFor();
-    const checks = late.getByRole("region", { name: "The certificate is more than 30 minutes late" }).getByRole("listitem");
+    const checks = late.getByRole("region", { name: "There is no valid certificate" }).getByRole("listitem");
     assert.deepEqual(
       (await checks.allInnerTexts()).map((text) => /^(\S+( do)?)\s+(\d)/.exec(text)?.slice(1, 4).join(" ")),
       ["Right  1", "Wrong  2", "To do  do 3"],

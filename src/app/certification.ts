@@ -10,10 +10,10 @@ import type { RowLeases } from "../platform/nodes/row-leases.ts";
 import { openAuthority, type Authority } from "../publishing/certificates/authority.ts";
 import { requestCertificate } from "../publishing/certificates/certificate-state.store.ts";
 import { openCertificateWorker } from "../publishing/certificates/certificate-worker.ts";
-import { countFormer, makeFormerDue } from "../publishing/certificates/former-authority.ts";
+import { countFormer, lastReplacedAt, makeFormerDue } from "../publishing/certificates/former-authority.ts";
 import { openOwnCertificateWorker } from "../publishing/certificates/own-certificate-worker.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
-import { caaProblem, createDns, type Dns, ownHostProblem, parseHostname } from "../publishing/dns/dns.ts";
+import { caaProblem, createDns, isForOperator, type Dns, ownHostProblem, parseHostname } from "../publishing/dns/dns.ts";
 import { checkDomain, type Checks } from "../publishing/domains/checks.ts";
 import type { StoredDomain } from "../publishing/domains/domains.store.ts";
 import { ownHostOf } from "./edge.ts";
@@ -93,13 +93,48 @@ export function openCertificateWorkers(parts: CertificationParts): Worker[] {
     .account()
     .then(() => warnOfPlatform(parts))
     .catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
-  const preflight = async (domain: StoredDomain) => (await checkDomain(checks, db, domain)).verdict;
+  const warn = warnHourly(log, clock);
+  const warnOfKept = warnHourly(log, clock);
+  const preflight = async (domain: StoredDomain) => {
+    const { verdict } = await checkDomain(checks, db, domain);
+    for (const problem of verdict.problems.filter(isForOperator))
+      warn({ host: domain.hostname, found: problem.found }, `only the operator can solve this: ${problem.message}`);
+    return verdict;
+  };
   const budget = settings.acmeBudget;
   const turns = bounds.queue<number>("certificates");
   const prepare = () => replaceFormer(parts, authority);
-  const ofDomains = openCertificateWorker({ db, clock, keys, authority, budget, preflight, announcer, leases, turns, prepare, onError });
+  const onKept = (host: string) => warnOfKept({ host }, keptFormer);
+  const ofDomains = openCertificateWorker({
+    db,
+    clock,
+    keys,
+    authority,
+    budget,
+    preflight,
+    announcer,
+    leases,
+    turns,
+    prepare,
+    onKept,
+    onError,
+  });
   const own = openOwnWorker(parts, authority, turns);
   return own ? [ofDomains, own] : [ofDomains];
+}
+
+const keptFormer =
+  "trusted certificates stay, because the system does not trust those of ACME_DIRECTORY_URL: is it a staging authority? Re-verify replaces one";
+const warnEveryMs = 3_600_000;
+
+/** Logs a warning that may concern many names: each hour for one of them. */
+function warnHourly(log: CertificationParts["log"], clock: Clock): (fields: object, message: string) => void {
+  let warnedAt = -Infinity;
+  return (fields, message) => {
+    if (clock() - warnedAt < warnEveryMs) return;
+    warnedAt = clock();
+    log.warn(fields, message);
+  };
 }
 
 /** Customers' names point to the platform's, whose CAA records then count, and only the operator can change those. */
@@ -115,8 +150,11 @@ async function warnOfPlatform({ settings, log, checks }: CertificationParts): Pr
 async function replaceFormer({ settings, db, clock, log }: CertificationParts, { directoryUrl }: Authority): Promise<void> {
   const now = clock();
   await makeFormerDue(db, directoryUrl, now);
-  const { remaining, lastAt } = await countFormer(db, { directoryUrl, budget: settings.acmeBudget, now });
+  const counts = await countFormer(db, directoryUrl, now);
+  const { remaining, kept } = counts;
+  if (kept > 0) log.warn({ kept, directoryUrl }, keptFormer);
   if (remaining === 0) return;
+  const lastAt = lastReplacedAt(counts, settings.acmeBudget, now);
   const by = new Date(lastAt).toISOString();
   log.info({ remaining, lastAt }, `${remaining} certificates of another authority are replaced, the last by ${by} at the earliest`);
 }

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { migrationsFor } from "../platform/db/migrate.ts";
 import { requireAccess } from "../platform/folder-access.ts";
 import { databasePath, socketPath } from "./storage.ts";
+import type { FormerCounts } from "../publishing/certificates/former-authority.ts";
 import type { Settings } from "./settings.ts";
 
 /** The result of a check. `isUnreachable`: a service that this one needs does not answer. */
@@ -72,7 +73,10 @@ async function checkEmbedded(settings: Settings, clock: () => number): Promise<F
       const behind = at - clock() > 3_600_000;
       const [number, known] = [Number(row?.["number"]), migrationsFor("sqlite").at(-1)?.number ?? 0];
       const found = [schemaFinding(number, known)];
-      if (number === known) found.push(...(await formerFindings(settings, clock(), (text, values) => db.prepare(text).get(...values))));
+      if (number === known)
+        found.push(
+          ...(await certificateFindings(settings, clock(), (query) => db.prepare(query.sql).get(...(query.values as (string | number)[])))),
+        );
       if (behind) found.push(fault("clock", `the clock is behind the data, of ${new Date(at).toISOString()}`, "set the clock"));
       else found.push(ok("clock", `${new Date(clock()).toISOString()}, not behind the data`));
       return found;
@@ -98,8 +102,8 @@ async function checkPostgres(settings: Settings, clock: () => number): Promise<F
     if (rows[0]?.has !== true) return [...found, ok("database", "PostgreSQL answers; it is empty, and the first start makes the tables")];
     const newest = await client.query<{ number: number }>("SELECT MAX(number) AS number FROM migrations");
     const [number, known] = [Number(newest.rows[0]?.number), migrationsFor("postgres").at(-1)?.number ?? 0];
-    const ask = async (text: string, values: (string | number)[]) => (await client.query<Record<string, unknown>>(text, values)).rows[0];
-    return [...found, schemaFinding(number, known), ...(number === known ? await formerFindings(settings, clock(), ask) : [])];
+    const ask = async ({ text, values }: { text: string; values: unknown[] }) => (await client.query<FormerCounts>(text, values)).rows[0];
+    return [...found, schemaFinding(number, known), ...(number === known ? await certificateFindings(settings, clock(), ask) : [])];
   } catch (error) {
     return [
       fault("database", `PostgreSQL does not answer (${reasonOf(error)})`, "check the server, DATABASE_URL and the network", {
@@ -111,25 +115,45 @@ async function checkPostgres(settings: Settings, clock: () => number): Promise<F
   }
 }
 
-/** Certificates of another authority than the configured one, which are replaced as fast as the budget allows (decision 0104). */
-async function formerFindings(
-  { acmeDirectoryUrl, acmeBudget }: Settings,
+/**
+ * Certificates of another authority than the configured one, which are replaced as fast as the budget allows (decision 0104), and why the host of PUBLIC_URL
+ * has no new certificate.
+ */
+async function certificateFindings(
+  { acmeDirectoryUrl, acmeBudget, publicUrl, publicUrlCertificate }: Settings,
   now: number,
-  ask: (text: string, values: (string | number)[]) => unknown,
+  ask: (query: { sql: string; text: string; values: unknown[] }) => unknown,
 ): Promise<Finding[]> {
   if (acmeDirectoryUrl === "") return [];
-  const text = "SELECT COUNT(*) AS remaining FROM certificates WHERE directory_url <> $1 AND not_after > $2";
-  const remaining = Number(((await ask(text, [acmeDirectoryUrl, now])) as { remaining: unknown }).remaining);
-  if (remaining === 0) return [];
-  const { lastReplacedAt } = await import("../publishing/certificates/former-authority.ts");
-  const by = new Date(lastReplacedAt(remaining, acmeBudget, now)).toISOString();
-  return [
-    warning(
-      "acme",
-      `${remaining} certificates are of another authority; the service replaces the last by ${by} at the earliest`,
-      "nothing, if ACME_DIRECTORY_URL is right; trusted ones stay while this authority's are not trusted",
-    ),
-  ];
+  const { formerCounts, lastReplacedAt, ownProblem } = await import("../publishing/certificates/former-authority.ts");
+  const counts = (await ask(formerCounts(acmeDirectoryUrl, now))) as FormerCounts;
+  const { remaining, kept } = counts;
+  const by = new Date(lastReplacedAt(counts, acmeBudget, now)).toISOString();
+  const found: Finding[] = [];
+  const own = publicUrlCertificate
+    ? ((await ask(ownProblem(new URL(publicUrl).hostname))) as { problem: string | null } | undefined)
+    : undefined;
+  if (own?.problem)
+    found.push(
+      fault("acme", `PUBLIC_URL has no new certificate: ${own.problem}`, "correct what the message names; the service tries again"),
+    );
+  if (remaining > 0)
+    found.push(
+      warning(
+        "acme",
+        `${remaining} certificates are of another authority; the service replaces the last by ${by} at the earliest`,
+        "nothing, if ACME_DIRECTORY_URL is right",
+      ),
+    );
+  if (kept > 0)
+    found.push(
+      warning(
+        "acme",
+        `${kept} trusted certificates of another authority stay until they expire: those of ACME_DIRECTORY_URL are not trusted`,
+        "set ACME_DIRECTORY_URL to an authority that is trusted, or replace single ones by Re-verify",
+      ),
+    );
+  return found;
 }
 
 function schemaFinding(found: number, known: number): Finding {

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { TestContext } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
@@ -46,8 +47,13 @@ export async function openScene(t: TestContext, { env, pebble, intercept = {}, b
     await platform.addDomain(project, hostname);
     await idle();
   };
+  const reverify = async (hostname = "www.shop.test") => {
+    const { service } = platform;
+    const { status } = await service.ask("POST", `/projects/${project}/domains/${hostname}/verify`, { key: service.key });
+    assert.equal(status, 200);
+  };
   const orders = () => ordersAt(proxy);
-  return { platform, proxy, project, idle, certificate, add, orders };
+  return { platform, proxy, project, idle, certificate, add, reverify, orders };
 }
 
 /** A TLS connection that is kept open, with the session that it could be resumed by. */

@@ -5,7 +5,7 @@ import type { Domain } from "./state.ts";
 
 const words = texts.domains.attention;
 
-/** The three checks for a certificate that is more than 30 minutes late (specification 5.8). */
+/** The three checks for a certificate that is late or has expired (specification 5.8). */
 export function Attention({ attention: { checks } }: { attention: NonNullable<Domain["attention"]> }): ReactNode {
   return (
     <section className={styles.attention} aria-label={words.title}>

@@ -153,7 +153,7 @@ export const domainsTexts = {
   },
 
   attention: {
-    title: "The certificate is more than 30 minutes late",
+    title: "There is no valid certificate",
     passed: "Right",
     notPassed: "Wrong",
     unknown: "To do",

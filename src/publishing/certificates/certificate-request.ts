@@ -2,7 +2,7 @@ import type { AppliedCheck, CertificateState } from "../domains/domains.store.ts
 
 /**
  * Returns the state of a name's certificate after a check of its DNS, at `now` (ms). The certificate becomes due at once if the name has just
- * verified, if its CAA records allow the authority again, or if a person asks for a missing certificate. A missing certificate becomes due at
+ * verified, if its CAA records allow the authority again after a failure, or if a person asks for a missing certificate. A missing certificate becomes due at
  * `heldUntil` instead if the service may not ask the authority before then. Its status changes from `none` (not wanted) to `issuing`.
  */
 export function certificateAfterCheck(
@@ -17,6 +17,6 @@ export function certificateAfterCheck(
     const status = certificate.status === "none" ? "issuing" : certificate.status;
     return { ...certificate, status, wantedSince: now, dueAt: heldUntil ?? now, retryAt: heldUntil ?? certificate.retryAt };
   }
-  const isAllowedAgain = isMissing && before.caa === "blocked" && after.caa === "allowed";
+  const isAllowedAgain = (isMissing || certificate.problem !== null) && before.caa !== "allowed" && after.caa === "allowed";
   return isNew || isAllowedAgain ? { ...certificate, dueAt: now } : certificate;
 }

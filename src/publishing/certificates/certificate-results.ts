@@ -14,7 +14,7 @@ import { saveCertificate, setRenewAt, type StoredCertificate } from "./certifica
 import { deleteChallenges } from "./challenges.store.ts";
 import { deleteCertificateOrder, findCertificateOrder, saveFailures, saveHold } from "./certificate-orders.store.ts";
 import { isFormer, keepsFormer } from "./former-authority.ts";
-import { firstAskAt, holdAfterFailure, renewAt, retryAfterFailure, type Lifetime } from "./renewal.ts";
+import { firstAskAt, holdAfterFailure, lookAgainAt, renewAt, retryAfterFailure, type Lifetime } from "./renewal.ts";
 import { saveAuthorityTrust } from "./secrets.store.ts";
 import { isTrustedChain, rootsOfSystem } from "./trust.ts";
 
@@ -37,6 +37,7 @@ export async function saveIssued(
   domain: ClaimedDomain,
   { issued, key }: OrderedCertificate,
   former: StoredCertificate | null,
+  onKept: (hostname: string) => void,
 ): Promise<void> {
   const { db, clock, announcer } = parts;
   const { accountId, hostname } = domain;
@@ -52,9 +53,10 @@ export async function saveIssued(
     if (former !== null && isFormer(former, directoryUrl) && former.notAfter > now && keepsFormer(former, isTrusted)) {
       await recordUse(tx, "duplicates", subjects, now);
       await recordUse(tx, "domain", subjects, now);
-      await saveResult(tx, domain, { dueAt: former.notAfter, status: "issued", problem: null, retryAt: null });
+      await saveResult(tx, domain, { dueAt: lookAgainAt(now, former), status: "issued", problem: null, retryAt: null });
       await deleteCertificateOrder(tx, accountId, hostname);
       await deleteChallenges(tx, accountId, hostname);
+      onKept(hostname);
       return false;
     }
     const dueAt = firstAskAt(now, at, issued);

@@ -46,13 +46,13 @@ export async function requestCertificate(tx: Transaction, check: AppliedCheck, n
     WHERE account_id = ${accountId} AND id = ${id}`);
 }
 
-/** Leases names whose certificate is due, in turns by account. */
+/** Leases names whose certificate is due, in turns by account. Of those that wait for the same moment of the budget, the soonest expiry comes first. */
 export async function claimCertificates(tx: Transaction, share: ClaimShare, { lease, now, isFree }: RowClaim): Promise<ClaimedDomain[]> {
   await tx.lock("claims of certificates");
   const due = sql`certificate_due_at <= ${now} AND ${isFree(sql`certificate_lease_until`, sql`certificate_lease_life`)}`;
   const set = sql`certificate_lease_until = ${lease.until}, certificate_lease_life = ${lease.leaseId}`;
   const claimed = await claimByAccount(share, sql`account_id`, (uncrowded, room) =>
-    claimDue(tx, sql`${due} ${uncrowded}`, set, sql`certificate_due_at`, room),
+    claimDue(tx, sql`${due} ${uncrowded}`, set, sql`certificate_due_at, certificate_expires_at`, room),
   );
   return claimed.map((domain) => ({ ...domain, lease }));
 }

@@ -12,7 +12,7 @@ import { claimCertificates, resumeCertificates, saveProgress, suspendedMs, type 
 import { findCertificate, type StoredCertificate } from "./certificates.store.ts";
 import { findHold } from "./certificate-orders.store.ts";
 import { isFormer, keepsFormer } from "./former-authority.ts";
-import { renewAt } from "./renewal.ts";
+import { lookAgainAt, renewAt } from "./renewal.ts";
 import { findAuthorityTrust } from "./secrets.store.ts";
 
 export type CertificateWorkerParts = CertificateOrderParts & {
@@ -24,6 +24,8 @@ export type CertificateWorkerParts = CertificateOrderParts & {
   turns: FairShare<number>;
   /** Runs before the first name is worked on. */
   prepare: () => Promise<void>;
+  /** Called when a trusted certificate stays, because the configured authority issues ones that are not trusted (decision 0104). */
+  onKept: (hostname: string) => void;
   onError: (error: unknown) => void;
 };
 
@@ -125,7 +127,7 @@ async function renewOrOrder(
     kind,
     replaces,
   });
-  await ("limit" in ordered ? saveLimitReached(parts, domain, ordered) : saveIssued(parts, domain, ordered, certificate));
+  await ("limit" in ordered ? saveLimitReached(parts, domain, ordered) : saveIssued(parts, domain, ordered, certificate, parts.onKept));
 }
 
 type Held = Pick<StoredCertificate, "chain" | "notBefore" | "notAfter" | "renewalId" | "directoryUrl"> & { replaceAsked?: boolean };
@@ -145,7 +147,7 @@ export async function nextOrder(
   const { renewalId, notAfter } = certificate;
   if (isFormer(certificate, directoryUrl)) {
     const isKept = keepsFormer(certificate, await findAuthorityTrust(db, directoryUrl));
-    return isKept ? { renewAt: notAfter, dueAt: notAfter } : { kind: "new", replaces: undefined };
+    return isKept ? { renewAt: notAfter, dueAt: lookAgainAt(now, certificate) } : { kind: "new", replaces: undefined };
   }
   const info = await renewalInfoOf(session, renewalId);
   const at = renewAt(certificate, info, renewalId ?? hostname);

@@ -1,7 +1,8 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
-import type { Budget } from "./budget.ts";
+import type { Budget, Limit } from "./budget.ts";
+import { saveAuthorityTrust } from "./secrets.store.ts";
 import { isTrustedChain, rootsOfSystem } from "./trust.ts";
 
 /*
@@ -38,6 +39,7 @@ export async function makeFormerDue(db: Database, directoryUrl: string, now: num
   await db.write((tx) =>
     tx.query(sql`UPDATE own_certificates SET directory_url = ${directoryUrl} WHERE directory_url IS NULL AND chain IS NOT NULL`),
   );
+  await learnTrust(db);
   await db.write((tx) =>
     tx.query(sql`
     UPDATE own_certificates SET due_at = ${now} WHERE directory_url <> ${directoryUrl} AND not_after > ${now} AND due_at > ${now}`),
@@ -63,18 +65,52 @@ export async function askToReplace(tx: Transaction, accountId: number, hostname:
   return rows.length > 0;
 }
 
-/** How many certificates of other authorities are served, and by when the budget allows to replace the last of them (ms since the epoch). */
-export async function countFormer(
-  db: Queryable,
-  { directoryUrl, budget, now }: { directoryUrl: string; budget: Budget; now: number },
-): Promise<{ remaining: number; lastAt: number }> {
-  const [row] = await db.query<{ remaining: number }>(sql`
-    SELECT COUNT(*) AS remaining FROM certificates WHERE directory_url <> ${directoryUrl} AND not_after > ${now}`);
-  const remaining = row?.remaining ?? 0;
-  return { remaining, lastAt: lastReplacedAt(remaining, budget, now) };
+/**
+ * Selects what is left of other authorities at `now` (ms): `remaining` certificates to replace, at most `most` of them below one registrable domain, and
+ * `kept` ones, which are trusted while those of the configured authority are not.
+ */
+export function formerCounts(directoryUrl: string, now: number): Sql {
+  return sql`
+    WITH former AS (
+      SELECT d.registrable_domain AS domain, c.directory_url, c.replace_asked AS is_asked FROM certificates c JOIN domains d ON d.certificate_id = c.id
+      WHERE c.directory_url <> ${directoryUrl} AND c.not_after > ${now}
+      UNION ALL SELECT hostname, directory_url, FALSE FROM own_certificates WHERE directory_url <> ${directoryUrl} AND not_after > ${now}
+    ), judged AS (
+      SELECT domain, CASE WHEN was.is_trusted AND NOT configured.is_trusted AND NOT is_asked THEN 1 ELSE 0 END AS kept FROM former
+      LEFT JOIN acme_accounts was ON was.directory_url = former.directory_url
+      LEFT JOIN acme_accounts configured ON configured.directory_url = ${directoryUrl}
+    ), counted AS (SELECT SUM(1 - kept) AS remaining, SUM(kept) AS kept FROM judged GROUP BY domain)
+    SELECT CAST(COALESCE(SUM(remaining), 0) AS INTEGER) AS remaining, CAST(COALESCE(MAX(remaining), 0) AS INTEGER) AS most,
+      CAST(COALESCE(SUM(kept), 0) AS INTEGER) AS kept FROM counted`;
 }
 
-/** By when (ms since the epoch) the budget of orders allows to replace so many certificates. */
-export function lastReplacedAt(remaining: number, { orders }: Budget, now: number): number {
-  return orders === null ? now : now + Math.floor(Math.max(0, remaining - 1) / orders.count) * orders.perMs;
+/** Selects why the host of PUBLIC_URL has no new certificate; null if nothing is wrong. */
+export function ownProblem(hostname: string): Sql {
+  return sql`SELECT problem FROM own_certificates WHERE hostname = ${hostname}`;
+}
+
+/** What is left of other authorities. */
+export type FormerCounts = { remaining: number; most: number; kept: number };
+
+export async function countFormer(db: Queryable, directoryUrl: string, now: number): Promise<FormerCounts> {
+  const [row] = await db.query<FormerCounts>(formerCounts(directoryUrl, now));
+  return row!;
+}
+
+/** By when (ms since the epoch) the budget allows to replace the last certificate. */
+export function lastReplacedAt({ remaining, most }: FormerCounts, { orders, domain }: Budget, now: number): number {
+  return Math.max(replacedAt(remaining, orders, now), replacedAt(most, domain, now));
+}
+
+function replacedAt(remaining: number, limit: Limit | null, now: number): number {
+  return limit === null ? now : now + Math.floor(Math.max(0, remaining - 1) / limit.count) * limit.perMs;
+}
+
+/** Judges by one certificate of each former authority whether the system trusts what it issued, where that is not known. */
+async function learnTrust(db: Database): Promise<void> {
+  const chains = await db.query<{ directory_url: string; chain: string | null }>(sql`
+    SELECT a.directory_url, (SELECT chain FROM certificates WHERE id = (SELECT MAX(id) FROM certificates c WHERE c.directory_url = a.directory_url)) AS chain
+    FROM acme_accounts a WHERE a.is_trusted IS NULL`);
+  for (const { directory_url: url, chain } of chains)
+    if (chain !== null) await db.write((tx) => saveAuthorityTrust(tx, url, isTrustedChain(chain, rootsOfSystem())));
 }

@@ -10,7 +10,7 @@ import { askAuthority, leaseMs, nextOrder } from "./certificate-worker.ts";
 import { findHold, saveHold } from "./certificate-orders.store.ts";
 import { addOwnHost, claimOwn, ownOrderStore, saveOwnCertificate, saveOwnOutcome, type OwnWork } from "./own-certificates.store.ts";
 import { isFormer, keepsFormer } from "./former-authority.ts";
-import { firstAskAt, holdAfterFailure, renewAt, retryAfterFailure } from "./renewal.ts";
+import { firstAskAt, holdAfterFailure, lookAgainAt, renewAt, retryAfterFailure } from "./renewal.ts";
 import { saveAuthorityTrust } from "./secrets.store.ts";
 import { isTrustedChain, rootsOfSystem } from "./trust.ts";
 
@@ -91,7 +91,9 @@ async function renewOrOrder(parts: OwnCertificateParts, work: OwnWork, account: 
   const isSaved = await db.write(async (tx) => {
     await saveAuthorityTrust(tx, directoryUrl, isTrusted);
     if (former !== null && keepsFormer(former, isTrusted)) {
-      await saveOwnOutcome(tx, work, { problem: null, failures: 0, dueAt: former.notAfter, isOver: true });
+      await recordUse(tx, "duplicates", subjects, now);
+      await recordUse(tx, "domain", subjects, now);
+      await saveOwnOutcome(tx, work, { problem: null, failures: 0, dueAt: lookAgainAt(now, former), isOver: true });
       return false;
     }
     if (!(await saveOwnCertificate(tx, work, { ...saved, firstIssuedAt: certificate?.firstIssuedAt ?? now }))) return false;

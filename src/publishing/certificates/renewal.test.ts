@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { firstAskAt, holdAfterFailure, renewAt, retryAfterFailure, type Lifetime } from "./renewal.ts";
+import { firstAskAt, holdAfterFailure, lookAgainAt, renewAt, retryAfterFailure, type Lifetime } from "./renewal.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -62,6 +62,12 @@ describe("renewal", () => {
     assert.equal(firstAskAt(0, 60 * dayMs, long), 60 * minuteMs);
     assert.equal(firstAskAt(0, renewAt(short, null, "any"), short), 200_000);
     assert.equal(firstAskAt(dayMs, renewAt(short, null, "any"), short), dayMs + 30_000, "with a clock that is a day ahead");
+  });
+
+  it("is looked at again within a day, or a tenth of a short life, if another authority is configured", () => {
+    assert.equal(lookAgainAt(0, { notBefore: 0, notAfter: 90 * dayMs }), dayMs);
+    assert.equal(lookAgainAt(0, { notBefore: 0, notAfter: 5 * minuteMs }), 30_000);
+    assert.equal(lookAgainAt(89.5 * dayMs, { notBefore: 0, notAfter: 90 * dayMs }), 90 * dayMs);
   });
 
   it("is never retried before the time that the authority named, nor before the backoff ends", () => {

@@ -53,6 +53,14 @@ export function holdAfterFailure(now: number, retryAt: number | null, lifetime: 
 }
 
 /**
+ * When to look again at a valid certificate that stays although another authority is configured: within a day, because ACME_DIRECTORY_URL may change back
+ * before it expires.
+ */
+export function lookAgainAt(now: number, lifetime: Lifetime): number {
+  return Math.min(now + Math.min(dayMs, pauseMax(lifetime)), lifetime.notAfter);
+}
+
+/**
  * When to look at a new certificate again: an hour after its issue, or when it is to be renewed, whichever is sooner; but not before the pause after a failure,
  * in case the clocks of this machine and of the authority differ so much that the certificate is due for renewal already.
  */

@@ -8,7 +8,7 @@ let systemRoots: Roots | undefined;
 
 /** The roots that Node, the system and `NODE_EXTRA_CA_CERTS` trust. Read once. */
 export function rootsOfSystem(): Roots {
-  return (systemRoots ??= rootsOf((["bundled", "system", "extra"] as const).flatMap((kind) => getCACertificates(kind))));
+  return (systemRoots ??= rootsOf((["default", "system"] as const).flatMap((kind) => getCACertificates(kind))));
 }
 
 export function rootsOf(pems: readonly string[]): Roots {

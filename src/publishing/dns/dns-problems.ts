@@ -18,14 +18,30 @@ const failureWords: Partial<Record<FailureReason, string>> = {
   REFUSED: "was refused. Check that your registrar lists the name servers of your DNS provider.",
 };
 
+const onlyOperator = "You cannot correct this: the operator of this service has to";
+
+/** Whether only the operator can solve a problem. */
+export const isForOperator = ({ fix }: Pick<DnsProblem, "fix">): boolean => fix.startsWith(onlyOperator);
+
 /** The look-up of the `type` records at `at` failed, which says nothing about the name. */
-export function lookupFailed(type: LookupType, at: string, reason: FailureReason): DnsProblem {
+export function lookupFailed(name: CheckedName, type: LookupType, at: string, reason: FailureReason): DnsProblem {
+  if (isOfPlatform(at, name)) return platformLookupFailed(name, type, at, reason);
   return {
     code: "lookup_failed",
     message: `The look-up of the ${type} records of ${at} ${failureWords[reason] ?? "failed."}`,
     expected: "an answer from DNS",
     found: `${reason} for ${type} ${at}`,
     fix: "Your domain is as it was before. The check is repeated automatically.",
+  };
+}
+
+function platformLookupFailed({ hostname }: CheckedName, type: LookupType, at: string, reason: FailureReason): DnsProblem {
+  return {
+    code: "lookup_failed",
+    message: `The look-up of the ${type} records of ${at}, to which ${hostname} points, failed (${reason}).`,
+    expected: "an answer from DNS",
+    found: `${reason} for ${type} ${at}`,
+    fix: `${onlyOperator} check the DNS of ${at}. Your domain is as it was before, and the check is repeated automatically.`,
   };
 }
 
@@ -36,7 +52,7 @@ export function platformUnresolvable({ hostname, platformDomain }: CheckedName):
     message: `${platformDomain} has no addresses at present, so those of ${hostname} cannot be compared with them.`,
     expected: `addresses of ${platformDomain}`,
     found: "no record",
-    fix: `You cannot correct this: the operator of this service has to set the addresses of ${platformDomain}. The check is repeated automatically.`,
+    fix: `${onlyOperator} set the addresses of ${platformDomain}. The check is repeated automatically.`,
   };
 }
 
@@ -50,10 +66,11 @@ export function proofMissing(name: CheckedName, challenge: ProofRecord, found: s
   };
 }
 
-/** Whether a record's name is the platform's own, or above it, and not the customer's. */
+/** Whether a record's name is the platform's own, or above it, and neither the customer's nor a suffix that both share. */
 function isOfPlatform(at: string, { platformDomain, registrableDomain }: CheckedName): boolean {
   const isAbove = platformDomain === at || platformDomain.endsWith(`.${at}`);
-  return isAbove && at !== registrableDomain && !at.endsWith(`.${registrableDomain}`);
+  const isCustomers = at === registrableDomain || at.endsWith(`.${registrableDomain}`) || registrableDomain.endsWith(`.${at}`);
+  return isAbove && !isCustomers;
 }
 
 /** A CNAME leads to the platform's name, whose CAA records then count (RFC 8659 section 3). Only the operator can change them. */
@@ -63,7 +80,7 @@ function platformCaaBlocks({ hostname }: CheckedName, { at, records }: CaaVerdic
     message: `The CAA records of ${at}, to which ${hostname} points, do not allow this service's certificate authority.`,
     expected: "CAA records of this service that allow its certificate authority",
     found: foundList(records.map(caaText)),
-    fix: `You cannot correct this: the operator of this service has to change the CAA records of ${at}. The check is repeated automatically.`,
+    fix: `${onlyOperator} change the CAA records of ${at}. The check is repeated automatically.`,
   };
 }
 

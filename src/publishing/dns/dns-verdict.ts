@@ -29,7 +29,7 @@ export function judgeRecords(expected: CheckedName, facts: RecordFacts): Finding
 
 function judgeSubdomain(expected: CheckedName, facts: RecordFacts): Finding {
   const { records } = facts;
-  if (records.cname.outcome === "failed") return unknown(expected, "CNAME", records.cname);
+  if (records.cname.outcome === "failed") return unknown(expected, expected.hostname, "CNAME", records.cname);
   const targets = valuesOf(records.cname);
   if (targets.some((target) => target !== expected.platformDomain))
     return notVerified(wrongTarget(expected, targets, circumstancesOf(expected, facts)));
@@ -56,7 +56,7 @@ function judgeApex(expected: CheckedName, facts: RecordFacts): Finding {
   const pointsElsewhere = cnames.some((one) => one !== expected.platformDomain);
   if (found.length === 0 && !pointsElsewhere) return notVerified(recordMissing(expected, circumstancesOf(expected, facts)));
   if (found.length === 0) return notVerified(wrongTarget(expected, cnames, circumstancesOf(expected, facts)));
-  const targetFailed = firstFailure({ ...expected, hostname: expected.platformDomain }, target);
+  const targetFailed = firstFailure(expected, target, expected.platformDomain);
   if (targetFailed !== null) return targetFailed;
   if (addressesOf(target).length === 0) return { outcome: "unknown", problem: platformUnresolvable(expected) };
   const foreign = foreignTo(target, found);
@@ -73,14 +73,15 @@ export function leadsHere(expected: CheckedName, facts: Omit<RecordFacts, "hints
 export const verified: Finding = { outcome: "verified", problem: null };
 export const notVerified = (problem: DnsProblem): Finding => ({ outcome: "not_verified", problem });
 
-function unknown(name: CheckedName, type: LookupType, { reason }: Lookup<string> & { outcome: "failed" }): Finding {
-  return { outcome: "unknown", problem: lookupFailed(type, name.hostname, reason) };
+function unknown(name: CheckedName, at: string, type: LookupType, { reason }: Lookup<string> & { outcome: "failed" }): Finding {
+  return { outcome: "unknown", problem: lookupFailed(name, type, at, reason) };
 }
 
-function firstFailure(name: CheckedName, { cname, a, aaaa }: Partial<Records>): Finding | null {
-  if (cname?.outcome === "failed") return unknown(name, "CNAME", cname);
-  if (a?.outcome === "failed") return unknown(name, "A", a);
-  return aaaa?.outcome === "failed" ? unknown(name, "AAAA", aaaa) : null;
+/** The first failed look-up of the records at `at`: those of the name, or of the platform. */
+function firstFailure(name: CheckedName, { cname, a, aaaa }: Partial<Records>, at = name.hostname): Finding | null {
+  if (cname?.outcome === "failed") return unknown(name, at, "CNAME", cname);
+  if (a?.outcome === "failed") return unknown(name, at, "A", a);
+  return aaaa?.outcome === "failed" ? unknown(name, at, "AAAA", aaaa) : null;
 }
 
 function addressesOf({ a, aaaa }: Addresses): FoundRecord[] {

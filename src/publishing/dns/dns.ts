@@ -7,7 +7,7 @@ import { verify, type DnsVerdict, type ExpectedDns } from "./verification.ts";
 
 export type { CaaAuthority } from "./caa.ts";
 export { parseNameserver } from "./dns-query.ts";
-export type { CheckedName, DnsProblem, DnsProblemCode } from "./dns-problems.ts";
+export { isForOperator, type CheckedName, type DnsProblem, type DnsProblemCode } from "./dns-problems.ts";
 export {
   isPlatformDomain,
   parseHostname,

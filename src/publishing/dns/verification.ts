@@ -52,7 +52,7 @@ function judgeProof(expected: ExpectedDns, { proof }: DnsFacts): Finding {
   const { challenge } = expected;
   if (challenge === null) return verified;
   if (proof === null) throw new TypeError(`the challenge of ${expected.hostname} was not looked up`);
-  if (proof.outcome === "failed") return { outcome: "unknown", problem: lookupFailed("TXT", challenge.name, proof.reason) };
+  if (proof.outcome === "failed") return { outcome: "unknown", problem: lookupFailed(expected, "TXT", challenge.name, proof.reason) };
   return proofIn(challenge, proof) === "present" ? verified : notVerified(proofMissing(expected, challenge, valuesOf(proof)));
 }
 
@@ -67,5 +67,5 @@ function judgeCertificate(
   if (verdict.outcome === "blocked") return { certificate: "blocked", problem: caaBlocks(expected, verdict, authority) };
   // An authority without names may ignore CAA, so a failed look-up must not delay an order.
   if (authority.identities.length === 0) return { certificate: "allowed", problem: null };
-  return { certificate: "unknown", problem: lookupFailed("CAA", verdict.at, verdict.reason) };
+  return { certificate: "unknown", problem: lookupFailed(expected, "CAA", verdict.at, verdict.reason) };
 }

@@ -8,6 +8,7 @@ const waiting = {
   hostname: "www.example.com",
   status: "verified" as const,
   hasCertificate: false,
+  expiredAt: null,
   wantedSince: verifiedAt,
   caa: "allowed" as const,
   certificateProblem: null,
@@ -17,6 +18,13 @@ describe("attention to a certificate that is late", () => {
   it("begins 30 minutes after the name was verified, not before", () => {
     assert.equal(attentionFor(waiting, due - 1), null);
     assert.equal(attentionFor(waiting, due)?.since, due);
+  });
+
+  it("begins at once when a certificate expires", () => {
+    const expiredAt = verifiedAt + 5 * 60_000;
+    const attention = attentionFor({ ...waiting, expiredAt }, expiredAt);
+    assert.equal(attention?.since, expiredAt);
+    assert.match(attention.message, /has expired/);
   });
 
   it("is not needed with a certificate, without an authority, or for a name that was never verified", () => {

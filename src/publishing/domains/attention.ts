@@ -8,25 +8,29 @@ export type Attention = { since: number; message: string; checks: AttentionCheck
 export const certificateDueMs = 30 * 60_000;
 
 /**
- * What an owner should look at when a certificate is 30 minutes late (specification 5.8); null before that, and if there is a certificate or
- * none is wanted. `wantedSince` (ms) is when the name was verified, or when Re-verify last asked for a certificate; null without an authority.
+ * What an owner should look at when a certificate has expired or is 30 minutes late (specification 5.8); null before that, and if there is a valid
+ * certificate or none is wanted. `expiredAt` (ms): when the last certificate expired; null if there was none. `wantedSince` (ms) is when the name was verified, or when Re-verify last asked for a certificate; null without an authority.
  */
 export function attentionFor(
   domain: {
     hostname: string;
     status: DomainStatus;
     hasCertificate: boolean;
+    expiredAt: number | null;
     wantedSince: number | null;
     caa: "allowed" | "blocked" | "unknown";
     certificateProblem: string | null;
   },
   now: number,
 ): Attention | null {
-  const { hostname, wantedSince } = domain;
-  if (domain.hasCertificate || wantedSince === null || domain.status === "pending" || now < wantedSince + certificateDueMs) return null;
+  const { hostname, wantedSince, expiredAt } = domain;
+  if (domain.hasCertificate || wantedSince === null || domain.status === "pending") return null;
+  const since = expiredAt ?? wantedSince + certificateDueMs;
+  if (now < since) return null;
   const checks = [stillVerifies(domain.status, hostname), caaAllows(domain.caa, hostname), reVerify(domain.certificateProblem)];
-  const message = `The certificate of ${hostname} is more than 30 minutes late. ${checks.map((check) => check.message).join(" ")}`;
-  return { since: wantedSince + certificateDueMs, message, checks };
+  const late = expiredAt === null ? "is more than 30 minutes late" : "has expired";
+  const message = `The certificate of ${hostname} ${late}. ${checks.map((check) => check.message).join(" ")}`;
+  return { since, message, checks };
 }
 
 function stillVerifies(status: DomainStatus, hostname: string): AttentionCheck {
@@ -39,7 +43,7 @@ function stillVerifies(status: DomainStatus, hostname: string): AttentionCheck {
 
 const caaWords = {
   allowed: "allow the certificate authority.",
-  blocked: "block the certificate authority: correct them as described under its problems.",
+  blocked: "block the certificate authority: its problems say who can correct them, and how.",
   unknown: "could not be looked up. Until they can, the certificate authority refuses.",
 };
 

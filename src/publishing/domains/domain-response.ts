@@ -82,8 +82,7 @@ function servingResponse(domain: StoredDomain, checks: Checks, project: ProjectC
 }
 
 /**
- * A certificate that is due now counts as being issued: the result of the previous try is not shown. One that has expired is failing, whatever the last try
- * said.
+ * A certificate that is due now counts as being issued: the result of the previous try is not shown. One that has expired is failing until another is issued.
  */
 function certificateResponse(
   { status: domainStatus, caa, certificate }: StoredDomain,
@@ -92,8 +91,8 @@ function certificateResponse(
 ): Domain["certificate"] {
   const { status, dueAt } = certificate;
   const isTriedNow = status === "failing" && isPaid && domainStatus === "verified" && caa === "allowed" && dueAt !== null && dueAt <= now;
-  const isIssuing = status === "issuing" || isTriedNow;
-  const hasExpired = status === "issued" && certificate.expiresAt !== null && certificate.expiresAt <= now;
+  const hasExpired = status !== "none" && certificate.id !== null && certificate.expiresAt !== null && certificate.expiresAt <= now;
+  const isIssuing = !hasExpired && (status === "issuing" || isTriedNow);
   return {
     status: isIssuing ? "issuing" : hasExpired ? "failing" : status,
     issuedAt: moment(certificate.issuedAt),
@@ -104,7 +103,8 @@ function certificateResponse(
 }
 
 function attentionOf({ hostname, status, caa, certificate }: StoredDomain, now: number): Attention | null {
-  const hasCertificate = certificate.id !== null && (certificate.expiresAt ?? 0) > now;
-  const { wantedSince, problem } = certificate;
-  return attentionFor({ hostname, status, hasCertificate, wantedSince, caa, certificateProblem: problem }, now);
+  const { id, expiresAt, wantedSince, problem } = certificate;
+  const hasCertificate = id !== null && (expiresAt ?? 0) > now;
+  const expiredAt = id === null || hasCertificate ? null : expiresAt;
+  return attentionFor({ hostname, status, hasCertificate, expiredAt, wantedSince, caa, certificateProblem: problem }, now);
 }

@@ -104,7 +104,7 @@ const attention = named(
           ),
         ),
       },
-      { additionalProperties: false, description: "What to check if there is no certificate after 30 minutes." },
+      { additionalProperties: false, description: "What to check if there is no certificate after 30 minutes, or if it has expired." },
     ),
   ),
 );

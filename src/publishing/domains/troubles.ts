@@ -20,7 +20,7 @@ export function troublesOf(
 ): { troubles: Trouble[]; nextAt: number | null } {
   if (status === "pending") return { troubles: [], nextAt: null };
   if (!isPaid) return { troubles: ["plan_required"], nextAt: null };
-  const [missingAt, notRenewedAt] = certificateTroublesAt(certificate, now);
+  const [missingAt, notRenewedAt] = certificateTroublesAt(certificate);
   const troubles: Trouble[] = [];
   if (status === "failing") troubles.push("dns_wrong");
   if (missingAt <= now) troubles.push("certificate_missing");
@@ -30,10 +30,9 @@ export function troublesOf(
 }
 
 /** When a missing certificate becomes a trouble, and when a failing renewal does. `Infinity`: never, as things stand. */
-function certificateTroublesAt({ id, issuedAt, expiresAt, problem, wantedSince }: Certificate, now: number) {
+function certificateTroublesAt({ id, issuedAt, expiresAt, problem, wantedSince }: Certificate) {
   if (wantedSince === null) return [Infinity, Infinity] as const;
-  const dueAt = wantedSince + certificateDueMs;
-  if (id === null || expiresAt === null || expiresAt <= now) return [dueAt, Infinity] as const;
+  if (id === null || expiresAt === null) return [wantedSince + certificateDueMs, Infinity] as const;
   const lifetime = expiresAt - (issuedAt ?? expiresAt);
-  return [Math.max(expiresAt, dueAt), problem === null ? Infinity : expiresAt - Math.floor(lifetime * lateRenewalPart)] as const;
+  return [expiresAt, problem === null ? Infinity : expiresAt - Math.floor(lifetime * lateRenewalPart)] as const;
 }

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { decryptSecret } from "../../platform/secrets.ts";
 import { findCertificate, findCertificateById, findOwnCertificate } from "../certificates/certificates.store.ts";
@@ -35,7 +36,7 @@ export function openHosts(parts: HostParts) {
     sites: { get: (host: string) => (host === state.ownHost ? own : isLive() ? siteAt(state, host) : unknown) },
     hstsSeconds: (host: string) => (isLive() || host === state.ownHost ? hstsSecondsOf(state, host) : undefined),
     certificates: {
-      current: (host: string) => (host === state.ownHost ? state.own?.id : isLive() ? currentCertificate(state, host) : undefined),
+      current: (host: string) => (host === state.ownHost ? currentOwn(state) : isLive() ? currentCertificate(state, host) : undefined),
       load: (id: string, host: string) => loadCertificate(state, id, host),
     },
     challenges: {
@@ -116,6 +117,19 @@ function setPlatformCertificate(state: HostState, pair: KeyPair | null): void {
   state.platformCertificates += 1; // the edge caches a certificate by its id
 }
 
+/** In place of a certificate of the host of PUBLIC_URL that is missing or has expired, the operator's wildcard is served if it fits. */
+function currentOwn(state: HostState): string | undefined {
+  const { own: ownCertificate, ownHost, platformCertificate, platformCertificates, clock } = state;
+  const isValid = ownCertificate !== undefined && ownCertificate.notAfter > clock();
+  if (isValid || platformCertificate === null || !fits(platformCertificate.cert, ownHost ?? "", clock())) return ownCertificate?.id;
+  return platformCertificatePrefix + platformCertificates;
+}
+
+function fits(pem: string, host: string, now: number): boolean {
+  const certificate = new X509Certificate(pem);
+  return certificate.checkHost(host) !== undefined && certificate.validToDate.getTime() > now;
+}
+
 function currentCertificate(state: HostState, host: string): string | undefined {
   const { domains, slugs, platformCertificate, platformCertificates } = state;
   const photosAt = `${photosHost}.${state.platformDomain}`;
@@ -127,8 +141,8 @@ function currentCertificate(state: HostState, host: string): string | undefined 
 
 async function loadCertificate(state: HostState, id: string, host: string): Promise<KeyPair | undefined> {
   const { db, keys, platformCertificate } = state;
-  if (host === state.ownHost) return state.own?.pair;
   if (id.startsWith(platformCertificatePrefix)) return platformCertificate ?? undefined;
+  if (host === state.ownHost) return state.own?.pair;
   const certificate = (await findCertificateById(db, Number(id))) ?? (await findRenewed(state, host));
   return certificate === null ? undefined : { cert: certificate.chain, key: decryptSecret(keys, certificate.key, certificate.hostname) };
 }
@@ -159,9 +173,9 @@ async function applyChange(state: HostState, change: Change | undefined): Promis
 async function readOwn(state: HostState, ownHost: string): Promise<void> {
   const stored = await findOwnCertificate(state.db, ownHost);
   if (stored === null) return;
-  const { number, chain, key, firstIssuedAt } = stored;
+  const { number, chain, key, firstIssuedAt, notAfter } = stored;
   try {
-    state.own = { id: `own ${number}`, pair: { cert: chain, key: decryptSecret(state.keys, key, ownHost) }, firstIssuedAt };
+    state.own = { id: `own ${number}`, pair: { cert: chain, key: decryptSecret(state.keys, key, ownHost) }, firstIssuedAt, notAfter };
   } catch (error) {
     state.log.error({ err: error, host: ownHost }, "the certificate of PUBLIC_URL cannot be used");
   }

@@ -32,7 +32,7 @@ export type LiveSite = Extract<Site, { status: "live" }>;
 type Challenge = { tokens: Map<string, string>; pair: KeyPair | undefined };
 
 /** The certificate of the host of PUBLIC_URL. */
-type OwnHost = { id: string; pair: KeyPair; firstIssuedAt: number };
+type OwnHost = { id: string; pair: KeyPair; firstIssuedAt: number; notAfter: number };
 
 /** All hosts that are served, in memory. */
 export type HostState = HostParts & {
