@@ -76,7 +76,7 @@ export async function requirePublicUrl(url: URL, rules: AddressRules, accountId:
 }
 
 /** Returns the host of a URL: a name without its final dot, or an address without brackets. */
-export function hostOf({ hostname }: URL): string {
+function hostOf({ hostname }: URL): string {
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname.replace(/\.$/, "");
 }
 
