@@ -65,3 +65,8 @@ export function requireMediaType(mediaTypes: readonly string[], headers: { "cont
     `The body must be ${mediaTypes.join(" or ")}${identity ? "" : " without a Content-Encoding"}.`,
   );
 }
+
+/** Whether a file's bytes are those of another type, compressed by gzip, as its extension says. They are served with that Content-Encoding. */
+export function isGzippedType(path: string): boolean {
+  return /\.svgz$/i.test(path);
+}

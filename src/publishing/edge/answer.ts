@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { evaluateRead } from "../../platform/http/conditions.ts";
-import { chooseCoding } from "../../platform/http/negotiation.ts";
+import { chooseCoding, isGzippedType } from "../../platform/http/negotiation.ts";
 import { cacheControlOf, findFile, type Found } from "./files.ts";
 import { renderedAnswer } from "./rendered.ts";
 import { canonicalLink, domainRedirect, httpsRedirect, originAt, type PublicPorts, type Redirect } from "./redirects.ts";
@@ -219,8 +219,9 @@ function fileAnswer({ file, path, status }: Extract<Found, { kind: "file" }>, me
   const ifRange = asked["if-range"];
   const partial = status === 200 && method === "GET" && (ifRange === undefined || ifRange === etagOf(file, undefined));
   const range = partial && asked.range !== undefined ? parseRange(asked.range, file.size) : undefined;
-  const encoding =
-    range === undefined ? chooseCoding(asked["accept-encoding"], (coding) => file.encodings[coding] !== undefined) : undefined;
+  const isGzipped = isGzippedType(path);
+  const canChoose = range === undefined && !isGzipped;
+  const encoding = canChoose ? chooseCoding(asked["accept-encoding"], (coding) => file.encodings[coding] !== undefined) : undefined;
   const etag = etagOf(file, encoding);
   const headers = headersOf(file, path, etag);
 
@@ -234,6 +235,7 @@ function fileAnswer({ file, path, status }: Extract<Found, { kind: "file" }>, me
     return { ...refused, headers: { ...refused.headers, "Content-Range": `bytes */${file.size}` } };
   }
   headers["Content-Type"] = file.type;
+  if (isGzipped) headers["Content-Encoding"] = "gzip";
   if (encoding !== undefined) headers["Content-Encoding"] = encoding;
   headers["Content-Length"] = range === undefined ? sizeOf(file, encoding) : range.end - range.start + 1;
   if (range !== undefined) headers["Content-Range"] = `bytes ${range.start}-${range.end}/${file.size}`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { exchangeRaw, fetchFrom, openTestEdge, throwAwayCertificate, type TestEdge } from "../../../test/support/test-edge.ts";
 import type { Site } from "./site.ts";
@@ -20,6 +20,7 @@ before(async () => {
     "about/index.html": "<p>About</p>",
     "large.bin": large,
     "empty.bin": "",
+    "logo.svgz": gzipSync("<svg/>".repeat(200)),
     "app.3f2a91bc.js": "let a;".repeat(100),
     ".well-known/security.txt": "Contact: x",
     ".well-known/acme-challenge/own": "a file of the site",
@@ -44,6 +45,19 @@ test("a site is served at its host, whatever the case, port or final dot", async
     assert.equal(headers["x-content-type-options"], "nosniff");
     assert.equal(headers["cache-control"], "public, max-age=0, must-revalidate");
   }
+});
+
+test("a picture that is compressed already says so, whatever the visitor accepts", async () => {
+  for (const accept of ["br, gzip", "identity"]) {
+    const { headers, body } = await get("/logo.svgz", { headers: { "accept-encoding": accept } });
+    assert.equal(headers["content-encoding"], "gzip");
+    assert.equal(gunzipSync(body).toString(), "<svg/>".repeat(200));
+  }
+});
+
+test("the last bytes of an empty file are the empty file", async () => {
+  const { status, headers } = await get("/empty.bin", { headers: { range: "bytes=-1" } });
+  assert.deepEqual([status, headers["content-length"], headers["content-range"]], [200, "0", undefined]);
 });
 
 test("a host without a site returns 404, and an invalid host 400", async () => {

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { gunzipped, UnreadableArchive, type Bytes } from "../../platform/archives/archive-bytes.ts";
 import { readTar, type TarEntry } from "../../platform/archives/tar-reader.ts";
+import { isGzippedType } from "../../platform/http/negotiation.ts";
 import { Problem } from "../../platform/problem.ts";
 import { createPathSet, publishedPath, quoted } from "./archive-paths.ts";
 import {
@@ -159,7 +160,9 @@ async function publishStaged(
   const known = await content.known([...unique.keys()]);
   await eachAtOnce(publishedAtOnce, unique.values(), (file) => publishFile(folder, file));
 
-  const compressible = [...manifest.values()].filter((file) => file.size >= compressedFromBytes && isCompressible(file.type));
+  const compressible = Array.from(manifest)
+    .filter(([path, { size, type }]) => size >= compressedFromBytes && isCompressible(type) && !isGzippedType(path))
+    .map(([, file]) => file);
   const effort = compressionEffort(sum(compressible.map((file) => file.size)));
   const byHash = Map.groupBy(compressible, (file) => file.hash);
   await eachAtOnce(compressedAtOnce, byHash.values(), async (same) => {
