@@ -13,7 +13,7 @@ import { noOtherNodes } from "../../platform/nodes/nodes.ts";
 import { openRowLeases } from "../../platform/nodes/row-leases.ts";
 import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { openDeploymentWorker } from "./deployment-worker.ts";
-import { claimDeployments, insertDeployment } from "./deployments.store.ts";
+import { claimDeployments, insertDeployment, noteUnusedFiles } from "./deployments.store.ts";
 import { insertProject } from "./projects.store.ts";
 import { localContent } from "./shared-content.ts";
 
@@ -66,6 +66,7 @@ async function openScene(t: TestContext, engine: Database["engine"]) {
     open,
     row,
     errors,
+    content,
     reads: () => reads,
     /** Plays a process with this lease that begins to unpack, and then the next one. */
     claimAs: async (id: string) => {
@@ -160,4 +161,23 @@ test("an account's next upload is claimed when the one before has given its plac
   await worker.idle();
   const rows = await db.query<Row>(sql`SELECT status FROM deployments`);
   assert.deepEqual([rows.map(({ status }) => status), errors], [Array(4).fill("ready"), []]);
+});
+
+test("an upload is unpacked while unused files are being removed, however many there are", async (t) => {
+  const archive = await packed([petstore, site]);
+  const { open, row, db, content } = await openScene(t, "sqlite");
+  await db.write((tx) => noteUnusedFiles(tx, ["aa1"]));
+  const { promise: isRemoving, resolve } = Promise.withResolvers<void>();
+  const removed = Promise.withResolvers<number>();
+  content.remove = () => {
+    resolve();
+    return removed.promise;
+  };
+  const worker = open(() => Readable.from([archive]));
+  worker.wake();
+  await isRemoving;
+  while ((await row()).status === "queued") await new Promise((turn) => void setImmediate(turn));
+  assert.equal((await row()).status, "ready");
+  removed.resolve(0);
+  await worker.stop();
 });

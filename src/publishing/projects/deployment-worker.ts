@@ -76,30 +76,49 @@ type Context = DeploymentWorkerParts & {
 export function openDeploymentWorker(parts: DeploymentWorkerParts): Worker {
   const [unpacking, compressing] = [parts.bounds.queue<number>("unpacking"), parts.bounds.queue<number>("compressing")];
   const context: Context = { ...parts, running: createTally<number>(), unpacking, compressing };
-  return openWorker({
+  const removal = openRemoval(context);
+  const deployments = openWorker({
     claim: (count) => claimWaiting(context, count),
     run: (waiting, stopping) =>
-      runInTurn(unpacking, waiting.accountId, () => deploy(context, waiting, stopping)).finally(() =>
-        context.running.take(waiting.accountId),
-      ),
+      runInTurn(unpacking, waiting.accountId, () => deploy(context, waiting, stopping)).finally(() => {
+        context.running.take(waiting.accountId);
+        removal.wake();
+      }),
     atOnceMax: unpacking.max,
     everyMs: pollEveryMs,
     onError: parts.onError,
   });
+  const workers = [deployments, removal];
+  return {
+    wake: () => workers.forEach((worker) => worker.wake()),
+    idle: async () => {
+      for (const worker of workers) await worker.idle();
+    },
+    stop: async () => void (await Promise.all(workers.map((worker) => worker.stop()))),
+  };
+}
+
+/** Removes unused files, some at once. No upload waits for it: an account that deletes its projects may leave hundreds of thousands. */
+function openRemoval({ db, content, onError }: Context): Worker {
+  return openWorker({
+    claim: async () => {
+      const isMore = (await db.scan(() => hasUnusedFiles(db))) && (await content.remove(removedAtOnce)) > 0;
+      return isMore ? [undefined] : [];
+    },
+    run: async () => undefined,
+    atOnceMax: 1,
+    everyMs: pollEveryMs,
+    onError,
+  });
 }
 
 async function claimWaiting(context: Context, count: number): Promise<WaitingDeployment[]> {
-  const { db, leases, running, unpacking, onError } = context;
-  await removeUnused(context).catch(onError);
+  const { db, leases, running, unpacking } = context;
   const claim = await leases.begin(leaseMs);
   if (claim === undefined) return [];
   const claimed = await db.write((tx) => claimDeployments(tx, { count, each: unpacking.maxEach, running: running.counts }, claim));
   for (const { accountId } of claimed) running.add(accountId);
   return claimed;
-}
-
-async function removeUnused({ db, content }: Context): Promise<void> {
-  while ((await db.scan(() => hasUnusedFiles(db))) && (await content.remove(removedAtOnce)) > 0);
 }
 
 async function deploy(context: Context, waiting: WaitingDeployment, stopping: AbortSignal): Promise<void> {

@@ -281,17 +281,17 @@ export async function hasUnusedFiles(db: Queryable): Promise<boolean> {
   return (await db.query(sql`SELECT 1 FROM unused_files LIMIT 1`)).length > 0;
 }
 
-/**
- * Lists the hashes of at most `limit` unused contents, after it has unmarked those that a deployment or photo needs again. None of the listed
- * ones can be claimed before commit.
- */
-export async function listUnusedFiles(tx: Transaction, limit: number): Promise<string[]> {
+/** Looks at up to `limit` marks of unused content: deletes those that are `needed` again. None of the other `hashes` can be claimed before commit. */
+export async function listUnusedFiles(tx: Transaction, limit: number): Promise<{ hashes: string[]; needed: number }> {
   await tx.lock(contentLock);
-  await tx.query(sql`
-    DELETE FROM unused_files WHERE EXISTS (SELECT 1 FROM files WHERE files.hash = unused_files.hash)
-      OR EXISTS (SELECT 1 FROM photo_files WHERE photo_files.hash = unused_files.hash)`);
-  const rows = await tx.query<{ hash: string }>(sql`SELECT hash FROM unused_files ORDER BY hash ${limitTo(limit)}`);
-  return rows.map(({ hash }) => hash);
+  const marks = await tx.query<{ hash: string; needed: number | boolean }>(sql`
+    SELECT hash, EXISTS (SELECT 1 FROM files WHERE files.hash = unused_files.hash)
+      OR EXISTS (SELECT 1 FROM photo_files WHERE photo_files.hash = unused_files.hash) AS needed
+    FROM unused_files ORDER BY hash ${limitTo(limit)}`);
+  const hashesOf = (needed: boolean): string[] => marks.filter((mark) => Boolean(mark.needed) === needed).map(({ hash }) => hash);
+  const needed = hashesOf(true);
+  await deleteUnusedFiles(tx, needed);
+  return { hashes: hashesOf(false), needed: needed.length };
 }
 
 /** Deletes the marks of removed content. */

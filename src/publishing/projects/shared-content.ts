@@ -37,7 +37,7 @@ export type Content = {
   release(hashes: readonly string[]): void;
   /** Runs work that claims files for an account, and never while unused ones are removed: a file that was unused may be claimed. */
   claim<Result>(accountId: number, work: () => Promise<Result>): Promise<Result>;
-  /** Removes at most `limit` files that no deployment claims or holds. Returns how many. */
+  /** Removes unused files that no deployment claims or holds, of the first `limit` that are marked. Returns how many marks it deleted. */
   remove(limit: number): Promise<number>;
 };
 
@@ -66,10 +66,11 @@ export function localContent(db: Database, folder: string, bounds: Pick<Bounds, 
     /** Deletes the files before their rows, so that a killed process leaves nothing behind. */
     remove: (limit) =>
       runInTurn(changes, undefined, async () => {
-        const hashes = (await db.write((tx) => listUnusedFiles(tx, limit))).filter((hash) => !isHeld(hash));
-        await removeForms(folder, hashes);
-        if (hashes.length > 0) await db.write((tx) => deleteUnusedFiles(tx, hashes));
-        return hashes.length;
+        const { hashes, needed } = await db.write((tx) => listUnusedFiles(tx, limit));
+        const unused = hashes.filter((hash) => !isHeld(hash));
+        await removeForms(folder, unused);
+        if (unused.length > 0) await db.write((tx) => deleteUnusedFiles(tx, unused));
+        return unused.length + needed;
       }),
   };
 }
@@ -112,14 +113,15 @@ export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheB
     /** The folders of other nodes keep the files until they need the room. */
     remove: (limit) =>
       runInTurn(changes, undefined, async () => {
-        const unused = await db.write(async (tx) => {
-          const hashes = (await listUnusedFiles(tx, limit)).filter((hash) => !isHeld(hash));
+        const { unused, needed } = await db.write(async (tx) => {
+          const listed = await listUnusedFiles(tx, limit);
+          const hashes = listed.hashes.filter((hash) => !isHeld(hash));
           await blobs.remove(tx, hashes.flatMap(formsOf));
           await deleteUnusedFiles(tx, hashes);
-          return hashes;
+          return { unused: hashes, needed: listed.needed };
         });
         await removeForms(folder, unused);
-        return unused.length;
+        return unused.length + needed;
       }),
   };
 }
