@@ -152,8 +152,13 @@ export function openExchange(service: Service, request: IncomingMessage, respons
 export function addHeader(exchange: Exchange, name: string, value: string): void {
   const line = headerLine(name, value);
   // A surface has this header for all its answers; that of one answer replaces it.
-  const isReplaced = name.toLowerCase() === "cache-control" && /^cache-control:/im.test(exchange.lines);
-  exchange.lines = isReplaced ? exchange.lines.replace(/^cache-control:[^\r]*\r\n/im, () => line) : exchange.lines + line;
+  const kept = name.toLowerCase() === "cache-control" ? withoutCacheControl(exchange.lines) : exchange.lines;
+  exchange.lines = kept + line;
+}
+
+function withoutCacheControl(lines: string): string {
+  const begin = lines.toLowerCase().indexOf("cache-control:");
+  return begin < 0 ? lines : lines.slice(0, begin) + lines.slice(lines.indexOf("\n", begin) + 1);
 }
 
 /** Headers of an answer as lines of its head. */
