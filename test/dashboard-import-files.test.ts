@@ -40,8 +40,8 @@ test("what the guess does not settle is asked, and nothing is imported before it
   const several = join(temporaryFolder(t), "several.csv");
   await writeFile(several, "Name,Species,Status,Availability\nAda,Dog,sold,for sale\nBen,Cat,for sale,sold\n");
   await give(page, several);
-  await page.getByText("More than one column could be meant").waitFor();
-  await page.getByText("Answer the questions above first.").waitFor();
+  await page.getByText("Several columns fit, or none").waitFor();
+  await page.getByText("Answer the questions above.").waitFor();
   await assertAccessibleOnPhone(page);
   await page.getByRole("checkbox", { name: "These columns are right" }).check();
   await start(page, "2").click();

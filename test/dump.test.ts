@@ -32,7 +32,7 @@ async function sums(dump: Dump): Promise<Record<string, string>> {
 test("a dump loaded into either engine gives the same tables, rows, checksums and sequences, there and back", async (t) => {
   const service = await startService({ env: { DATABASE_URL: "" } });
   t.after(() => service.close());
-  await service.ask("POST", "/categories", { body: { name: "Dogs 🐕 \u0001", description: 'a "quoted" \\ line\n' } });
+  await service.ask("POST", "/categories", { body: { name: "Dogs 🐕 \u0081", description: 'a "quoted" \\ line\n\u0001' } });
   for (let i = 0; i < 30; i++) await service.ask("POST", "/pets", { body: { name: `Rex ${i} Ä`, categoryId: 1 } });
   await service.ask("PUT", "/store/inventory/1", { body: { quantity: 100 } });
   for (let i = 0; i < 5; i++)

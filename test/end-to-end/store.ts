@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
+import { pick } from "../support/dashboard-shop.ts";
 import type { Scene } from "./scene.ts";
 
 const sample = fileURLToPath(new URL("../../examples/longbeach-sample.csv", import.meta.url));
@@ -17,6 +18,8 @@ export async function choosePassword({ page }: Scene): Promise<void> {
 export async function importPets({ page, go }: Scene): Promise<void> {
   await go("Import");
   await page.locator("input[type=file]").setInputFiles(sample);
+  await page.getByText("1 value needs a status").waitFor();
+  await pick(page, "Status for (empty)", "Available");
   const start = page.getByRole("button", { name: "Import 785 animals" });
   await start.waitFor();
   assert.equal(await page.getByRole("combobox", { name: "Category", exact: true }).inputValue(), "animal_type");

@@ -24,7 +24,7 @@ export const names = [
   `${"ﷺ".repeat(199)}z`,
   "The Rex",
   "Rex reto Rexa rexy",
-  "max  REX\t(re-reto)",
+  "max  REX\u2028(re-reto)",
   "*Rex*/Rexa_re.x",
   "50 % off",
   'o\'Rex "Re\\x"',

@@ -114,7 +114,7 @@ function Mapped({ file, name, onName, columns, guess, format, account }: MappedP
         actions={<SavedMapping {...{ mapping, of, columns: columns.columns }} onLoad={setMapping} />}
       >
         <MappingEditor columns={columns.columns} mapping={mapping} onChange={setMapping} />
-        <Questions {...{ mapping, unanswered, isChecked }} unsure={guess.unsure} onChecked={setChecked} />
+        <Questions {...{ unanswered, isChecked }} unsure={guess.unsure} onChecked={setChecked} />
         <TextInput
           mt="md"
           maw={420}

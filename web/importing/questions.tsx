@@ -1,14 +1,12 @@
 import { Alert, Checkbox } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { GuessedField } from "../../src/importing/guess.ts";
-import type { Mapping } from "../../src/importing/mapping.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./importing.module.css";
 
 const words = texts.importing;
 
 type Props = {
-  mapping: Mapping;
   /** The number of values without a status. */
   unanswered: number;
   unsure: readonly GuessedField[];
@@ -17,16 +15,16 @@ type Props = {
 };
 
 /** What the guess does not settle. Nothing is imported before it is answered. */
-export function Questions({ mapping, unanswered, unsure, isChecked, onChecked }: Props): ReactNode {
+export function Questions({ unanswered, unsure, isChecked, onChecked }: Props): ReactNode {
   return (
     <>
       {unanswered > 0 && (
         <Question title={words.unansweredTitle(formatNumber(unanswered))}>
-          <p className={styles.alertText}>{words.unansweredText(mapping.status?.columns[0] ?? "")}</p>
+          <p className={styles.alertText}>{words.unansweredText}</p>
         </Question>
       )}
       {unsure.length > 0 && (
-        <Question title={words.unsureTitle}>
+        <Question title={words.mapping}>
           <p className={styles.alertText}>{words.unsureText(unsure.map((field) => words[field]).join(", "))}</p>
           <Checkbox label={words.unsureChecked} checked={isChecked} onChange={({ currentTarget: { checked } }) => onChecked(checked)} />
         </Question>

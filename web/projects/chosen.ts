@@ -1,7 +1,7 @@
 import { formatNumber, texts } from "../texts/texts.ts";
-import { filesReadMax, packagesFolder, publishable, siteLimits, type SiteFile } from "./site.ts";
+import { filesReadMax, packagesFolder, siteLimits, type SiteFile } from "./site.ts";
 
-/** The source of a deployment: the files of a folder, and the paths of those that are left out; or an archive. */
+/** The source of a deployment: all files of a folder, and the paths of folders that were not read; or an archive. */
 export type Chosen = { kind: "folder"; files: SiteFile[]; leftOut: string[] } | { kind: "archive"; file: File };
 
 const words = texts.projects.upload;
@@ -11,7 +11,7 @@ const isArchive = ({ name }: { name: string }): boolean => /\.(tar\.gz|tgz)$/i.t
 export function chosenFolder(list: FileList): Chosen {
   if (list.length > filesReadMax) throw new Error(words.tooManyFiles(formatNumber(siteLimits.filesMax)));
   const files = Array.from(list, (file): SiteFile => ({ path: file.webkitRelativePath.replace(/^[^/]*\//, ""), file }));
-  return { kind: "folder", ...publishable(files) };
+  return { kind: "folder", files, leftOut: [] };
 }
 
 /** @throws Error with a message for people if the name is not that of an archive */
@@ -46,8 +46,7 @@ export async function chosenByDrop(items: DataTransferItemList): Promise<Chosen>
     }
     if (files.length + waiting.length > filesReadMax) throw new Error(words.tooManyFiles(formatNumber(siteLimits.filesMax)));
   }
-  const found = publishable(files);
-  return { kind: "folder", files: found.files, leftOut: [...leftOut, ...found.leftOut] };
+  return { kind: "folder", files, leftOut };
 }
 
 const isFileEntry = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;

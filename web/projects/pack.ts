@@ -1,6 +1,9 @@
 import { formatBytes, formatNumber, texts } from "../texts/texts.ts";
-import { bytesOf, projectFileName, siteLimits, siteProblem, type SiteFile, type SiteProblem } from "./site.ts";
+import { bytesOf, siteProblem } from "./publishable.ts";
+import { projectFileName, siteLimits, type SiteFile, type SiteProblem } from "./site.ts";
 import { tarOf, type TarFile } from "./tar.ts";
+
+export { publishable, shown } from "./publishable.ts";
 
 /** A gzipped tar with its Idempotency-Key: however often it is sent, it is deployed once. */
 export type Packed = { blob: Blob; key: string };

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { archiveLimits } from "../../src/publishing/projects/archive.ts";
 import { projectFileName as servedName } from "../../src/publishing/projects/project-file.ts";
-import { projectFileName, publishable, siteLimits, siteProblem } from "./site.ts";
+import { publishable, siteProblem } from "./publishable.ts";
+import { projectFileName, siteLimits } from "./site.ts";
 
 const oneMiB = 1_048_576;
 const file = (path: string, size = 10) => ({ path, file: { size } });

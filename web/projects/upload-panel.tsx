@@ -6,7 +6,6 @@ import { chosenArchive, chosenByDrop, chosenFolder, type Chosen } from "./chosen
 import { DeployCommand } from "./deploy-command.tsx";
 import projectStyles from "./projects.module.css";
 import type { Site } from "./queries.ts";
-import { leftOutShownMax } from "../../src/platform/left-out.ts";
 import { siteLimits } from "./site.ts";
 import { SiteLink } from "./site-link.tsx";
 import styles from "./upload-panel.module.css";
@@ -108,8 +107,7 @@ function Outcome({ site: { project, deployments }, deploymentId, leftOut }: Outc
       </div>
     );
   const isLive = deployment?.status === "ready" && live === deploymentId;
-  const omitted = [...leftOut, ...(deployment?.leftOut.paths ?? [])];
-  const omittedCount = leftOut.length + (deployment?.leftOut.count ?? 0);
+  const omitted = [...leftOut, ...(deployment?.leftOut.paths ?? [])].join(", ");
   return (
     <output className={styles.outcome} data-tone={isLive ? "good" : "busy"}>
       {!deployment && words.gone}
@@ -120,9 +118,7 @@ function Outcome({ site: { project, deployments }, deploymentId, leftOut }: Outc
           {words.ready(deploymentId)} <SiteLink url={url} />
         </>
       )}
-      {omittedCount > 0 && (
-        <p className={styles.outcomeText}>{words.leftOut(omitted.slice(0, leftOutShownMax).join(", "), omittedCount > leftOutShownMax)}</p>
-      )}
+      {omitted && <p className={styles.outcomeText}>{words.leftOut(omitted)}</p>}
     </output>
   );
 }

@@ -57,9 +57,12 @@ export function useUpload(projectId: number) {
     (choose: () => Chosen | Promise<Chosen>) =>
       run(async (options) => {
         const chosen = await choose();
-        leftOut.current = chosen.kind === "folder" ? chosen.leftOut : [];
-        const { packFolder, takeArchive } = await loaded(import("./pack.ts"));
-        return chosen.kind === "archive" ? takeArchive(chosen.file) : packFolder(chosen.files, options);
+        const { packFolder, publishable, shown, takeArchive } = await loaded(import("./pack.ts"));
+        leftOut.current = [];
+        if (chosen.kind === "archive") return takeArchive(chosen.file);
+        const found = publishable(chosen.files);
+        leftOut.current = shown([...chosen.leftOut, ...found.leftOut]);
+        return packFolder(found.files, options);
       }),
     [run],
   );

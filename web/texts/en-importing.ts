@@ -53,12 +53,10 @@ export const importingTexts = {
   otherValues: "Any other value",
   statusOf: (value: string) => `Status for ${value}`,
   unansweredTitle: (count: string) => (count === "1" ? "1 value needs a status" : `${count} values need a status`),
-  unansweredText: (column: string) =>
-    `It is not certain whether animals with these values in “${column}” are for sale. Choose a status for each value above, or reject its rows.`,
-  unsureTitle: "Check the columns",
-  unsureText: (fields: string) => `More than one column could be meant, or none fits well: ${fields}.`,
+  unansweredText: "Are these animals for sale? Choose a status for each value above, or reject its rows.",
+  unsureText: (fields: string) => `Several columns fit, or none: ${fields}.`,
   unsureChecked: "These columns are right",
-  answerFirst: "Answer the questions above first.",
+  answerFirst: "Answer the questions above.",
   remembered: "Remembered as",
   rememberedHint:
     "This browser remembers what was loaded under this name: the next import adds only new animals, and updates those that have changed.",

@@ -61,7 +61,7 @@ export const projectsTexts = {
     sending: "Uploading",
     percent: (part: string, step: string) => `${step}: ${part}`,
     unpacking: (id: number) => `Version ${id} is getting ready …`,
-    leftOut: (paths: string, isMore: boolean) => `Not published: ${paths}${isMore ? " and more" : ""}.`,
+    leftOut: (paths: string) => `Not published: ${paths}.`,
     ready: (id: number) => `Version ${id} is live.`,
     readyButNotLive: (id: number) => `Version ${id} is ready.`,
     failed: (id: number) => `Version ${id} failed`,
