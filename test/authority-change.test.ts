@@ -207,7 +207,7 @@ suite("the life of a certificate", () => {
 });
 
 suite("problems", () => {
-  test("show the last check, whoever made it: a certificate that is issued after its CAA records were corrected leaves none", async (t) => {
+  test("show the last check: a certificate that is issued after its CAA records were corrected leaves none", async (t) => {
     const { platform, project, add, idle } = await openScene(t);
     platform.dns.set("shop.test", "CAA", ['0 issue "elsewhere.test"']);
     await add();

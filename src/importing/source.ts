@@ -21,7 +21,7 @@ export type Source = {
   rejects: Reject[];
 };
 
-/** What is kept of a cell of a row that does not fit, in characters. */
+/** The most characters that a reject keeps of each cell of a row that does not fit. */
 const cellCharactersMax = 1_000;
 /** The most pets of one import, including rejected rows: all are in memory until the last row is read. */
 export const petsMax = 1_000_000;

@@ -93,9 +93,9 @@ function DropPlace({ onChoose }: { onChoose: (choose: () => Chosen | Promise<Cho
   );
 }
 
-/** The state of the uploaded deployment, from the list of deployments. */
 type OutcomeProps = { site: Site; deploymentId: number; leftOut: readonly string[] };
 
+/** The state of the uploaded deployment, from the list of deployments, and what was not published. */
 function Outcome({ site: { project, deployments }, deploymentId, leftOut }: OutcomeProps): ReactNode {
   const { url, deploymentId: live } = project.value;
   const deployment = deployments.find(({ id }) => id === deploymentId);

@@ -60,7 +60,8 @@ export type Post = {
   payload: object | null;
   what: string;
   accept?: string;
-  /** Not to be sent again if the connection breaks. */ once?: boolean;
+  /** Not to be sent again if the connection breaks. */
+  once?: boolean;
 };
 
 /**

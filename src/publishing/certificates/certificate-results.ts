@@ -13,9 +13,8 @@ import { saveProgress, saveResult, type CertificateUpdate, type ClaimedDomain } 
 import { saveCertificate, setRenewAt, type StoredCertificate } from "./certificates.store.ts";
 import { deleteChallenges } from "./challenges.store.ts";
 import { deleteCertificateOrder, findCertificateOrder, saveFailures, saveHold } from "./certificate-orders.store.ts";
-import { isFormer, keepsFormer } from "./former-authority.ts";
+import { keptInPlace } from "./former-authority.ts";
 import { firstAskAt, holdAfterFailure, lookAgainAt, renewAt, retryAfterFailure, type Lifetime } from "./renewal.ts";
-import { saveAuthorityTrust } from "./secrets.store.ts";
 import { isTrustedChain, rootsOfSystem } from "./trust.ts";
 
 // The work on a name ends in one of these functions. Each saves a result and the name's next due time, or nothing if the worker has lost its lease.
@@ -49,11 +48,11 @@ export async function saveIssued(
   const { directoryUrl } = subjects;
   const isTrusted = isTrustedChain(chain, rootsOfSystem());
   const isSaved = await db.write(async (tx) => {
-    await saveAuthorityTrust(tx, directoryUrl, isTrusted);
-    if (former !== null && isFormer(former, directoryUrl) && former.notAfter > now && keepsFormer(former, isTrusted)) {
+    const kept = await keptInPlace(tx, former, { directoryUrl, isTrusted, now });
+    if (kept !== null) {
       await recordUse(tx, "duplicates", subjects, now);
       await recordUse(tx, "domain", subjects, now);
-      await saveResult(tx, domain, { dueAt: lookAgainAt(now, former), status: "issued", problem: null, retryAt: null });
+      await saveResult(tx, domain, { dueAt: lookAgainAt(now, kept), status: "issued", problem: null, retryAt: null });
       await deleteCertificateOrder(tx, accountId, hostname);
       await deleteChallenges(tx, accountId, hostname);
       onKept(hostname);

@@ -22,6 +22,20 @@ export function keepsFormer({ chain, replaceAsked = false }: Former, isTrusted: 
   return isTrusted === false && !replaceAsked && isTrustedChain(chain, rootsOfSystem());
 }
 
+/**
+ * Saves whether the system trusts what an authority issues, once it has issued a certificate. Returns the `former` certificate if that stays in its place,
+ * otherwise null.
+ */
+export async function keptInPlace<F extends Former & { directoryUrl: string | null; notAfter: number }>(
+  tx: Transaction,
+  former: F | null,
+  { directoryUrl, isTrusted, now }: { directoryUrl: string; isTrusted: boolean; now: number },
+): Promise<F | null> {
+  await saveAuthorityTrust(tx, directoryUrl, isTrusted);
+  const isKept = former !== null && isFormer(former, directoryUrl) && former.notAfter > now && keepsFormer(former, isTrusted);
+  return isKept ? former : null;
+}
+
 /** Longer than nearly any certificate lives. */
 const longestMs = 3_650 * 86_400_000;
 

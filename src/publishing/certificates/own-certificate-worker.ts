@@ -9,9 +9,8 @@ import { orderCertificate, type CertificateOrderParts } from "./certificate-orde
 import { askAuthority, leaseMs, nextOrder } from "./certificate-worker.ts";
 import { findHold, saveHold } from "./certificate-orders.store.ts";
 import { addOwnHost, claimOwn, ownOrderStore, saveOwnCertificate, saveOwnOutcome, type OwnWork } from "./own-certificates.store.ts";
-import { isFormer, keepsFormer } from "./former-authority.ts";
+import { keptInPlace } from "./former-authority.ts";
 import { firstAskAt, holdAfterFailure, lookAgainAt, renewAt, retryAfterFailure } from "./renewal.ts";
-import { saveAuthorityTrust } from "./secrets.store.ts";
 import { isTrustedChain, rootsOfSystem } from "./trust.ts";
 
 export type OwnCertificateParts = CertificateOrderParts & {
@@ -87,13 +86,12 @@ async function renewOrOrder(parts: OwnCertificateParts, work: OwnWork, account: 
   const dueAt = firstAskAt(now, renewAt(issued, null, renewalId ?? hostname), issued);
   const saved = { chain, key, notBefore, notAfter, renewalId, directoryUrl, dueAt };
   const isTrusted = isTrustedChain(chain, rootsOfSystem());
-  const former = certificate !== null && isFormer(certificate, directoryUrl) && certificate.notAfter > now ? certificate : null;
   const isSaved = await db.write(async (tx) => {
-    await saveAuthorityTrust(tx, directoryUrl, isTrusted);
-    if (former !== null && keepsFormer(former, isTrusted)) {
+    const kept = await keptInPlace(tx, certificate, { directoryUrl, isTrusted, now });
+    if (kept !== null) {
       await recordUse(tx, "duplicates", subjects, now);
       await recordUse(tx, "domain", subjects, now);
-      await saveOwnOutcome(tx, work, { problem: null, failures: 0, dueAt: lookAgainAt(now, former), isOver: true });
+      await saveOwnOutcome(tx, work, { problem: null, failures: 0, dueAt: lookAgainAt(now, kept), isOver: true });
       return false;
     }
     if (!(await saveOwnCertificate(tx, work, { ...saved, firstIssuedAt: certificate?.firstIssuedAt ?? now }))) return false;
