@@ -77,6 +77,7 @@ test("while a process serves the folder it runs the commands, and knows of each 
     limiter: { unban: () => false },
     announcer: noOtherNodes,
     publicUrl: "https://pets.example",
+    directoryUrl: "",
     ports: { edgeHttpPort: 0, edgeHttpsPort: 0, edgePublicHttpPort: 0, edgePublicHttpsPort: 0 },
     secrets: () => assert.fail("no operation here needs the keys"),
   });

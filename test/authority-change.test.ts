@@ -81,6 +81,13 @@ suite("a trusted certificate", () => {
     await idle();
     assert.notEqual(await idOf("www.shop.test"), ids[0], "and the trusted one is renewed before it expires");
     assert.equal((await platform.domain(project, "www.shop.test")).certificate.status, "issued");
+
+    const trusted = await idOf("www.shop.test");
+    await started(staging.directoryUrl);
+    assert.equal(await idOf("www.shop.test"), trusted, "stays once more");
+    await platform.service.administration["certificates.replace"]({ hostname: "www.shop.test" });
+    await idle();
+    assert.notEqual(await idOf("www.shop.test"), trusted, "the operator's command replaces it");
   });
 });
 

@@ -48,6 +48,7 @@ function linesFor({ service, receiver, folder }: Scene, database: string): [name
   const member = ["--account", own, "--email", "ann@paws.example"];
   const accountId = (printed: Printed) => String((printed("accounts create")["account"] as Json)["id"]);
   const keyId = (printed: Printed) => String(printed("keys create")["id"]);
+  const whileStopped = (...names: string[]) => names.map((name): [string, () => Line] => [name, () => ({ words: [], env: stopped })]);
   return [
     ["accounts create", () => ({ words: ["--name", "New", "--plan", "pro"] })],
     ["accounts list", () => ({ words: [] })],
@@ -89,10 +90,9 @@ function linesFor({ service, receiver, folder }: Scene, database: string): [name
     ["backup", () => ({ words: [join(folder, "shop.tar.gz")] })],
     ["verify", () => ({ words: [join(folder, "shop.tar.gz"), "--events"] })],
     ["restore", () => ({ words: [join(folder, "shop.tar.gz")], env: stopped })],
-    ["migrate", () => ({ words: [], env: stopped })],
-    ["compact", () => ({ words: [], env: stopped })],
+    ...whileStopped("migrate", "compact", "secrets rotate"),
     ["repair", () => ({ words: ["--yes"], env: stopped })],
-    ["secrets rotate", () => ({ words: [], env: stopped })],
+    ["certificates replace", () => ({ words: [], code: 2 })],
     ["move", () => ({ words: ["--to", database], env: stopped })],
     ["description", () => ({ words: ["--check"] })],
     ["settings", () => ({ words: [] })],

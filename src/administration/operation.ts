@@ -17,6 +17,8 @@ export type Parts = {
   limiter: { unban(keyId: number): boolean | Promise<boolean> };
   announcer: Announcer;
   publicUrl: string;
+  /** The directory of the configured certificate authority; empty without one. */
+  directoryUrl: string;
   /** The keys that encrypt secrets, opened when first needed. */
   secrets: () => Secrets;
   /** The public ports of the edge. */

@@ -38,6 +38,7 @@ async function openScene(t: TestContext) {
     limiter,
     announcer: noOtherNodes,
     publicUrl,
+    directoryUrl: "",
     ports: { edgeHttpPort: 80, edgeHttpsPort: 443, edgePublicHttpPort: 0, edgePublicHttpsPort: 0 },
     secrets: () => assert.fail("no operation here needs the keys"),
   });

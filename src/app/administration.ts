@@ -1,4 +1,5 @@
 import { accountOperations } from "../administration/accounts.ts";
+import { certificateOperations } from "./certificate-operations.ts";
 import { keyOperations } from "../administration/keys.ts";
 import { memberOperations } from "../administration/members.ts";
 import { secretsOperations } from "../administration/secrets.ts";
@@ -20,6 +21,7 @@ export function openAdministration(given: Parts, origin: Origin = operatorOrigin
     /** The public origin of the service. */
     "service.describe": operation({}, async () => ({ publicUrl: parts.publicUrl })),
     ...accountOperations(parts),
+    ...certificateOperations(parts),
     ...keyOperations(parts),
     ...memberOperations(parts),
     ...secretsOperations(parts),

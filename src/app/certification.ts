@@ -124,7 +124,7 @@ export function openCertificateWorkers(parts: CertificationParts): Worker[] {
 }
 
 const keptFormer =
-  "trusted certificates stay, because the system does not trust those of ACME_DIRECTORY_URL: is it a staging authority? Re-verify replaces one";
+  "trusted certificates stay, because the system does not trust those of ACME_DIRECTORY_URL: is it a staging authority? `petstore certificates replace` replaces them";
 const warnEveryMs = 3_600_000;
 
 /** Logs a warning that may concern many names: each hour for one of them. */

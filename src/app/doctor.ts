@@ -150,7 +150,7 @@ async function certificateFindings(
       warning(
         "acme",
         `${kept} trusted certificates of another authority stay until they expire: those of ACME_DIRECTORY_URL are not trusted`,
-        "set ACME_DIRECTORY_URL to an authority that is trusted, or replace single ones by Re-verify",
+        "set ACME_DIRECTORY_URL to an authority that is trusted, or replace them by `petstore certificates replace`",
       ),
     );
   return found;

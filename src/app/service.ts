@@ -119,8 +119,8 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const callers = await openCallers(opening);
   const { node, announcer, verifier, counting } = callers;
   const { limiter } = counting;
-  const { publicUrl } = settings;
-  const administered = { db, clock, verifier, limiter, announcer, publicUrl, ports: settings, secrets: () => secrets };
+  const { publicUrl, acmeDirectoryUrl: directoryUrl } = settings;
+  const administered = { db, clock, verifier, limiter, announcer, publicUrl, directoryUrl, ports: settings, secrets: () => secrets };
   const administrationOf = (origin?: Origin) => openAdministration(administered, origin);
   const administration = administrationOf();
   const firstStart = openFirstStart({ ...settings, db, clock });

@@ -84,6 +84,7 @@ async function openHere(settings: Settings, who: string, opened: AsyncDisposable
     limiter,
     announcer,
     publicUrl: settings.publicUrl,
+    directoryUrl: settings.acmeDirectoryUrl,
     ports: settings,
     secrets: () => (secrets ??= openSecrets(settings)),
   });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { accountsCreate, accountsDelete, accountsList, accountsSetPlan } from "./accounts.ts";
 import { audit } from "./audit.ts";
 import { backup } from "./backup.ts";
+import { certificatesReplace } from "./certificates.ts";
 import type { Command, Io } from "./command.ts";
 import { compact } from "./compact.ts";
 import { completing } from "./completion.ts";
@@ -50,6 +51,7 @@ export const commands: Command[] = [
   repair,
   compact,
   secretsRotate,
+  certificatesReplace,
   description,
   settings,
   doctor,

@@ -130,7 +130,7 @@ async function renewOrOrder(
   await ("limit" in ordered ? saveLimitReached(parts, domain, ordered) : saveIssued(parts, domain, ordered, certificate, parts.onKept));
 }
 
-type Held = Pick<StoredCertificate, "chain" | "notBefore" | "notAfter" | "renewalId" | "directoryUrl"> & { replaceAsked?: boolean };
+type Held = Pick<StoredCertificate, "chain" | "notBefore" | "notAfter" | "renewalId" | "directoryUrl" | "replaceAsked">;
 
 /**
  * Returns the order that is due now. If none is due, returns when to renew the certificate and when to check again (ms since the epoch). A certificate of

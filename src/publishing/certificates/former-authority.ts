@@ -10,7 +10,7 @@ import { isTrustedChain, rootsOfSystem } from "./trust.ts";
  * (decision 0104).
  */
 
-type Former = { chain: string; replaceAsked?: boolean };
+type Former = { chain: string; replaceAsked: boolean };
 
 /** Whether another authority than the configured one issued a certificate. */
 export function isFormer(certificate: { directoryUrl: string | null }, directoryUrl: string): boolean {
@@ -18,7 +18,7 @@ export function isFormer(certificate: { directoryUrl: string | null }, directory
 }
 
 /** Whether a valid certificate of another authority stays: it is trusted, what the configured authority issues is not, and nobody asked to replace it. */
-export function keepsFormer({ chain, replaceAsked = false }: Former, isTrusted: boolean | undefined): boolean {
+export function keepsFormer({ chain, replaceAsked }: Former, isTrusted: boolean | undefined): boolean {
   return isTrusted === false && !replaceAsked && isTrustedChain(chain, rootsOfSystem());
 }
 
@@ -79,6 +79,19 @@ export async function askToReplace(tx: Transaction, accountId: number, hostname:
   return rows.length > 0;
 }
 
+/** Has the certificates of other authorities replaced, trusted ones too, because the operator asked for that; those of one host only, if it is given. */
+export async function replaceFormer(db: Database, directoryUrl: string, hostname: string | undefined, now: number): Promise<void> {
+  const asked = sql`directory_url <> ${directoryUrl} AND not_after > ${now} ${hostname === undefined ? sql`` : sql`AND hostname = ${hostname}`}`;
+  await writeInBatches(
+    db,
+    (limit) => sql`
+    UPDATE certificates SET replace_asked = TRUE
+    WHERE id IN (SELECT id FROM certificates WHERE ${asked} AND NOT replace_asked ${limit}) RETURNING 1`,
+  );
+  await db.write((tx) => tx.query(sql`UPDATE own_certificates SET replace_asked = TRUE WHERE ${asked}`));
+  await makeFormerDue(db, directoryUrl, now);
+}
+
 /**
  * Selects what is left of other authorities at `now` (ms): `remaining` certificates to replace, at most `most` of them below one registrable domain, and
  * `kept` ones, which are trusted while those of the configured authority are not.
@@ -88,7 +101,7 @@ export function formerCounts(directoryUrl: string, now: number): Sql {
     WITH former AS (
       SELECT d.registrable_domain AS domain, c.directory_url, c.replace_asked AS is_asked FROM certificates c JOIN domains d ON d.certificate_id = c.id
       WHERE c.directory_url <> ${directoryUrl} AND c.not_after > ${now}
-      UNION ALL SELECT hostname, directory_url, FALSE FROM own_certificates WHERE directory_url <> ${directoryUrl} AND not_after > ${now}
+      UNION ALL SELECT hostname, directory_url, replace_asked FROM own_certificates WHERE directory_url <> ${directoryUrl} AND not_after > ${now}
     ), judged AS (
       SELECT domain, CASE WHEN was.is_trusted AND NOT configured.is_trusted AND NOT is_asked THEN 1 ELSE 0 END AS kept FROM former
       LEFT JOIN acme_accounts was ON was.directory_url = former.directory_url

@@ -17,6 +17,8 @@ export type OwnCertificate = {
   firstIssuedAt: number;
   /** The authority that issued it. */
   directoryUrl: string | null;
+  /** Whether the operator asked for one of the configured authority in its place. */
+  replaceAsked: boolean;
 };
 
 /** The work on the host's certificate, leased by this process. */
@@ -32,6 +34,7 @@ type OwnRow = {
   renewal_id: string | null;
   first_issued_at: number | null;
   directory_url: string | null;
+  replace_asked: boolean | number;
   failures: number;
 };
 
@@ -102,13 +105,22 @@ export function ownOrderStore(work: OwnWork): CertificateOrderStore {
 export async function saveOwnCertificate(
   tx: Transaction,
   work: OwnWork,
-  { chain, key, notBefore, notAfter, renewalId, firstIssuedAt, directoryUrl, dueAt }: Omit<OwnCertificate, "number"> & { dueAt: number },
+  {
+    chain,
+    key,
+    notBefore,
+    notAfter,
+    renewalId,
+    firstIssuedAt,
+    directoryUrl,
+    dueAt,
+  }: Omit<OwnCertificate, "number" | "replaceAsked"> & { dueAt: number },
 ): Promise<boolean> {
   const { hostname } = work;
   if (!(await holdsLease(tx, work))) return false;
   await tx.query(sql`
     UPDATE own_certificates SET number = number + 1, chain = ${chain}, key = ${key}, not_before = ${notBefore}, not_after = ${notAfter},
-      renewal_id = ${renewalId}, directory_url = ${directoryUrl}, first_issued_at = ${firstIssuedAt}, order_url = NULL, order_key = NULL, failures = 0, problem = NULL,
+      renewal_id = ${renewalId}, directory_url = ${directoryUrl}, replace_asked = FALSE, first_issued_at = ${firstIssuedAt}, order_url = NULL, order_key = NULL, failures = 0, problem = NULL,
       due_at = ${dueAt}, lease_until = NULL
     WHERE hostname = ${hostname}`);
   await tx.query(sql`DELETE FROM own_challenges WHERE hostname = ${hostname}`);
@@ -143,5 +155,6 @@ async function holdsLease(tx: Transaction, { hostname, lease }: OwnWork): Promis
 function certificateOf(row: OwnRow): OwnCertificate | null {
   const { number, chain, key, not_before: notBefore, not_after: notAfter, renewal_id: renewalId, first_issued_at: firstIssuedAt } = row;
   if (chain === null || key === null || notBefore === null || notAfter === null || firstIssuedAt === null) return null;
-  return { number, chain, key, notBefore, notAfter, renewalId, firstIssuedAt, directoryUrl: row.directory_url };
+  const { directory_url: directoryUrl, replace_asked: replaceAsked } = row;
+  return { number, chain, key, notBefore, notAfter, renewalId, firstIssuedAt, directoryUrl, replaceAsked: Boolean(replaceAsked) };
 }
