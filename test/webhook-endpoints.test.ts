@@ -147,6 +147,21 @@ test("a name that resolves to a private address after its endpoint was made gets
   assert.equal(connections, 0);
 });
 
+test("DNS servers that never answer for IPv6 stop no webhook over IPv4", async (t) => {
+  const dns = await startDnsServer();
+  const receiver = await startReceiver();
+  const { port } = new URL(receiver.url);
+  const servers = Array.from({ length: 4 }, () => dns.address).join(",");
+  const silent = await startService({ env: { DNS_SERVERS: servers, WEBHOOK_PRIVATE_ADDRESSES: "on" } });
+  t.after(() => Promise.all([silent.close(), receiver.close(), dns.close()]));
+  dns.set("half.example", "A", ["127.0.0.1"]);
+  dns.fail("half.example", "timeout", ["AAAA"]);
+  const { id } = await newWebhook(silent, { url: `http://half.example:${port}/hook`, types: ["category.created"] });
+  await made(silent, "POST", "/categories", { name: "Half" });
+  await until(async () => (await deliveriesOf(silent, id))[0]?.attempts === 1);
+  assert.equal((await deliveriesOf(silent, id))[0]?.status, "delivered");
+});
+
 test("more endpoints that hang than a node has places for delay no other account, once each has failed", async (t) => {
   const hanging = await startReceiver();
   const open = new Set<ServerResponse>();

@@ -3,6 +3,7 @@ import type { Feed } from "../events/log/feed.ts";
 import { openDeliveryEngine, type DeliveryEngine } from "../events/webhooks/delivery-engine.ts";
 import { AddressError, type AddressRules, type Resolve } from "../events/webhooks/endpoint-url.ts";
 import { openSender } from "../events/webhooks/sender.ts";
+import { addressesOfEither } from "../platform/address-race.ts";
 import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
@@ -53,11 +54,12 @@ export function openWebhooks({ settings, node, bounds, tracing, ...parts }: Part
 }
 
 function resolverOf(dns: Dns): Resolve {
-  return async (hostname, accountId) => {
-    const found = await Promise.all([dns.lookUp(hostname, "A", accountId), dns.lookUp(hostname, "AAAA", accountId)]);
-    const addresses = found.flatMap((one) => (one.outcome === "records" ? one.records.map(({ value }) => value) : []));
-    const failed = found.find((one) => one.outcome === "failed");
-    if (addresses.length === 0 && failed) throw new AddressError(`has a host that DNS does not answer for: ${failed.reason}`);
-    return addresses;
+  return (hostname, accountId) => {
+    const ofFamily = async (type: "A" | "AAAA"): Promise<string[]> => {
+      const found = await dns.lookUp(hostname, type, accountId);
+      if (found.outcome === "failed") throw new AddressError(`has a host that DNS does not answer for: ${found.reason}`);
+      return found.outcome === "records" ? found.records.map(({ value }) => value) : [];
+    };
+    return addressesOfEither([ofFamily("A"), ofFamily("AAAA")]);
   };
 }

@@ -5,7 +5,7 @@ import { Agent as HttpsAgent, createServer as createHttps, request as requestHtt
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { throwAwayCertificate } from "../../test/support/test-edge.ts";
-import { connectingBy, raceAddresses } from "./address-race.ts";
+import { addressesOfEither, connectingBy, raceAddresses } from "./address-race.ts";
 
 const pair = throwAwayCertificate("shop.example");
 
@@ -111,4 +111,16 @@ test("at most eight addresses of a host are tried", async (t) => {
   });
   await assert.rejects(get(t, port, Array<string>(100).fill("127.0.0.1")), { code: "ECONNRESET" });
   assert.equal(connections, 8);
+});
+
+test("a look-up of one family that never ends or fails stops no connection over the other; without any address its error counts", async () => {
+  const never = new Promise<string[]>(() => undefined);
+  const failing = () => Promise.reject<string[]>(new Error("SERVFAIL"));
+  assert.deepEqual(await addressesOfEither([Promise.resolve(["192.0.2.1"]), never]), ["192.0.2.1"]);
+  assert.deepEqual(await addressesOfEither([never, Promise.resolve(["2001:db8::1"])]), ["2001:db8::1"]);
+  assert.deepEqual(await addressesOfEither([Promise.resolve(["192.0.2.1"]), failing()]), ["192.0.2.1"]);
+  const soon = new Promise<string[]>((resolve) => setTimeout(resolve, 20, ["2001:db8::1"]));
+  assert.deepEqual(await addressesOfEither([Promise.resolve(["192.0.2.1"]), soon]), ["192.0.2.1", "2001:db8::1"]);
+  assert.deepEqual(await addressesOfEither([Promise.resolve([]), Promise.resolve([])]), []);
+  await assert.rejects(addressesOfEither([Promise.resolve([]), failing()]), /SERVFAIL/);
 });

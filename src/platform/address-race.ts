@@ -112,6 +112,31 @@ function alternating(addresses: readonly string[]): string[] {
     .filter((one) => one !== undefined);
 }
 
-async function systemAddresses(host: string): Promise<string[]> {
-  return isIP(host) === 0 ? (await lookup(host, { all: true })).map(({ address }) => address) : [host];
+function systemAddresses(host: string): Promise<string[]> {
+  if (isIP(host) !== 0) return Promise.resolve([host]);
+  const ofFamily = async (family: 4 | 6) => (await lookup(host, { family, all: true })).map(({ address }) => address);
+  return addressesOfEither([ofFamily(4), ofFamily(6)]);
+}
+
+/**
+ * Returns what the look-ups of the two families find. If one finds addresses, the other one has 250 ms more: a DNS server that does not answer for
+ * IPv6 stops no connection over IPv4 (RFC 8305, section 3).
+ *
+ * @throws the first error, if no look-up finds an address and one fails
+ */
+export async function addressesOfEither(lookups: readonly Promise<readonly string[]>[]): Promise<string[]> {
+  const found: string[] = [];
+  const late = Promise.withResolvers<void>();
+  let timer: NodeJS.Timeout | undefined;
+  const all = Promise.allSettled(
+    lookups.map(async (addresses) => {
+      found.push(...(await addresses));
+      if (found.length > 0) timer ??= setTimeout(late.resolve, apartMs);
+    }),
+  );
+  const outcomes = await Promise.race([all, late.promise]);
+  clearTimeout(timer);
+  const failed = outcomes?.find((one) => one.status === "rejected");
+  if (found.length === 0 && failed) throw failed.reason;
+  return [...found];
 }
