@@ -28,15 +28,16 @@ export async function* pages<Path extends ListPath>(
 ): AsyncGenerator<Row<Path>[]> {
   // Each path's type has these parameters, but TypeScript cannot conclude that for `Path`.
   const get = client.GET as (path: ListPath, init: object) => Promise<Refused & { data?: Row<Path>[] }>;
-  let cursor: string | undefined;
+  let begin: Begin = {};
   for (;;) {
-    const answer = await get(path, { params: { path: place, query: { limit: pageSizeMax, ...query, cursor } } });
+    const answer = await get(path, { params: { path: place, query: { limit: pageSizeMax, ...query, ...begin } } });
     if (!Array.isArray(answer.data)) throw refusal(answer);
     yield answer.data;
-    const next = nextCursor(answer.response.headers, client.url);
+    const next = nextBegin(answer.response.headers, client.url);
     if (next === undefined) return;
-    if (next === cursor) throw new PetStoreError("internal", `The list ${path} does not end: its next page is the current one.`);
-    cursor = next;
+    if (next.cursor === begin.cursor && next.after === begin.after)
+      throw new PetStoreError("internal", `The list ${path} does not end: its next page is the current one.`);
+    begin = next;
   }
 }
 
@@ -50,11 +51,24 @@ export async function* rows<Path extends ListPath>(
   for await (const page of pages(client, path, query, place)) yield* page;
 }
 
-/** Returns the `cursor` of the next page. Takes only the cursor from the link, so that the key never goes to another host. */
+/** Where a page begins: in the log of events after a position, in every other list at a cursor. */
+type Begin = { cursor?: string; after?: string };
+
+/** Returns the `cursor` of the next page. */
 export function nextCursor(headers: Headers, base: string): string | undefined {
-  for (const [, target = "", parameters = ""] of (headers.get("link") ?? "").matchAll(/<([^<>]*)>([^<]*)/g)) {
-    if (!relationsOf(parameters).includes("next")) continue;
-    return URL.canParse(target, base) ? (new URL(target, base).searchParams.get("cursor") ?? undefined) : undefined;
+  return nextBegin(headers, base)?.cursor;
+}
+
+/** Takes only one parameter from the link to the next page, so that the key never goes to another host. */
+function nextBegin(headers: Headers, base: string): Begin | undefined {
+  for (const [, target = "", notes = ""] of (headers.get("link") ?? "").matchAll(/<([^<>]*)>([^<]*)/g)) {
+    if (!relationsOf(notes).includes("next")) continue;
+    const parameters = URL.canParse(target, base) ? new URL(target, base).searchParams : new URLSearchParams();
+    for (const name of ["cursor", "after"] as const) {
+      const value = parameters.get(name);
+      if (value !== null) return { [name]: value };
+    }
+    return undefined;
   }
   return undefined;
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import sql from "sql-template-tag";
+import { openClient } from "../client/client.ts";
+import { rows } from "../client/pages.ts";
 import { expireEvents } from "../src/events/log/retention.ts";
 import { allNumbered, requireWhole, type LoggedEvent } from "./support/event-log.ts";
 import { newMember } from "./support/dashboard.ts";
@@ -69,6 +71,44 @@ test("events are listed in pages by position and filtered by type, and their cha
   assert.equal(newest.position, all.at(-1)!.position);
   const head = await service.ask("HEAD", "/events", { key });
   assert.equal(head.status, 200);
+});
+
+test("Link leads from page to page to the end of the log, keeps the query, and is absent where there is no more", async () => {
+  const { key } = await openShop(6);
+  const nextOf = ({ headers }: Reply<LoggedEvent[]>): string | undefined =>
+    /^<\/v1\/events([^>]*)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1];
+  const all = (await list("?limit=100", { key })).body;
+  for (const query of [
+    "?limit=2",
+    "?limit=2&wait=1",
+    "?limit=2&types=pet.*,category.created",
+    "?types=pet.*&types=category.created&limit=3",
+    "?limit=4",
+  ]) {
+    const found: LoggedEvent[] = [];
+    let requests = 0;
+    for (let next: string | undefined = query; next !== undefined;) {
+      const page: Reply<LoggedEvent[]> = await list(next, { key });
+      assert.ok(page.body.length > 0, `${next} is empty`);
+      found.push(...page.body);
+      requests += 1;
+      next = nextOf(page);
+      if (next !== undefined) assert.equal(new URLSearchParams(next).get("after"), String(found.at(-1)?.position));
+    }
+    const wanted = query.includes("types") ? all.filter(({ type }) => /^(pet|category)\./.test(type)) : all;
+    assert.deepEqual(found, wanted, query);
+    assert.equal(requests, Math.ceil(wanted.length / Number(new URLSearchParams(query).get("limit"))), query);
+  }
+  const newest = all.at(-1)!.position;
+  for (const query of [`?after=${newest}`, `?limit=${all.length}`, "?types=order.*", `?after=${newest - 1}&wait=1&limit=1`]) {
+    assert.equal((await list(query, { key })).headers.get("link"), null, query);
+  }
+  const client = openClient({ url: service.address, key });
+  const read = await Array.fromAsync(rows(client, "/events", { limit: 3 }), ({ position }) => position);
+  assert.deepEqual(
+    read,
+    all.map(({ position }) => position),
+  );
 });
 
 test("positions beyond the newest event, unknown types and other bad input are a 400 that says what is allowed", async () => {
@@ -193,9 +233,9 @@ test("the oldest events are deleted first, those of the audit later, and the res
   const listed = (await list("", { key })).body;
   const dayMs = 86_400_000;
   const kept = { eventDaysKept: 30, auditDaysKept: 365 };
-  const rows = () => service.db.query<{ type: string }>(sql`SELECT type FROM events WHERE account_id = ${id} ORDER BY position`);
+  const types = () => service.db.query<{ type: string }>(sql`SELECT type FROM events WHERE account_id = ${id} ORDER BY position`);
   await expireEvents(service.db, Date.now() + 29 * dayMs, kept);
-  assert.equal((await rows()).length, listed.length);
+  assert.equal((await types()).length, listed.length);
   await expireEvents(service.db, Date.now() + 31 * dayMs, kept);
   const newest = listed.at(-1)!;
   assert.deepEqual((await list("", { key })).body, [newest]);
@@ -204,13 +244,13 @@ test("the oldest events are deleted first, those of the audit later, and the res
   });
   requireWhole([newest], checkpoint.oldest);
   assert.deepEqual(
-    (await rows()).map(({ type }) => type),
+    (await types()).map(({ type }) => type),
     ["key.created", "key.created", "pet.created"],
   );
   assert.equal((await list("?after=0", { key })).status, 410);
   await expireEvents(service.db, Date.now() + 366 * dayMs, kept);
   assert.deepEqual(
-    (await rows()).map(({ type }) => type),
+    (await types()).map(({ type }) => type),
     ["pet.created"],
   );
   const { id: next } = await add();

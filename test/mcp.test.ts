@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { apiOperations } from "../src/app/operations.ts";
+import { allNumbered } from "./support/event-log.ts";
 import type { Category, Order, Pet } from "./support/models.ts";
 import { openRaw } from "./support/raw.ts";
 import { ask, startService, type Asked, type Reply, type TestService } from "./support/service.ts";
@@ -73,6 +74,25 @@ for (const mode of ["auto", "legacy"] as const) {
     assert.deepEqual((await call(client, "deleteCategory", { categoryId: id })).content, [{ type: "text", text: "Done." }]);
   });
 }
+
+test("the events are read to their end by `next`, which the next call has as `after`", async (t) => {
+  const client = await connect(shop.key);
+  t.after(() => client.close());
+  await allNumbered(shop.db);
+  const positions: number[] = [];
+  for (let next: number | null = 0; next !== null;) {
+    const page = (await call(client, "listEvents", { after: next, limit: 2 })).structuredContent as Page;
+    positions.push(...page.items.map(({ position }) => position));
+    next = page.next;
+  }
+  const { body: checkpoint } = await shop.ask<{ position: number }>("GET", "/events/checkpoint");
+  assert.ok(checkpoint.position > 3);
+  assert.deepEqual(
+    positions,
+    Array.from({ length: checkpoint.position }, (_, i) => i + 1),
+  );
+});
+type Page = { items: { position: number }[]; next: number | null };
 
 test("a refusal of the API is an error of the tool, with its code: the same validation, references and stock", async (t) => {
   const client = await connect(shop.key);

@@ -42,6 +42,34 @@ const order = '{"quantity":7}';
 const post = "POST /v1/store/orders HTTP/1.1\r\n";
 const json = "Content-Type: application/json";
 
+test("the names of headers are written as they are documented, also in replays and refusals", async () => {
+  const name = JSON.stringify({ name: "Dogs" });
+  const close = "Connection: close";
+  const creation = `POST /v1/categories HTTP/1.1\r\n${lines(close, "Idempotency-Key: once", json, `Content-Length: ${name.length}`)}${name}`;
+  const first = headNames(await untilEnd(creation));
+  for (const shown of ["Location", "ETag", "X-Request-Id", "X-RateLimit-Limit"]) assert.ok(first.includes(shown), shown);
+  const again = headNames(await untilEnd(creation));
+  assert.deepEqual(again.toSorted(), [...first, "Idempotent-Replayed"].toSorted());
+  const others: [string, string][] = [
+    [`GET /v1/events?limit=1 HTTP/1.1\r\n${lines(close)}`, "Link"],
+    [`GET /v1/events/stream?wait=0 HTTP/1.1\r\n${lines(close)}`, "X-Accel-Buffering"],
+    [`GET /v1/pets/1 HTTP/1.1\r\n${lines(close)}`, "Sunset"],
+    [`GET /v1/pets HTTP/1.1\r\nHost: localhost\r\n${close}\r\n\r\n`, "WWW-Authenticate"],
+    [`GET /openapi.json HTTP/1.1\r\n${lines(close)}`, "ETag"],
+  ];
+  for (const [request, shown] of others) {
+    const names = headNames(await untilEnd(request));
+    assert.ok(names.includes(shown), `${shown} of ${names.join(", ")}`);
+    for (const each of names) assert.match(each, /^[A-Z]/);
+  }
+});
+
+/** The names of an answer's headers as they are on the wire. */
+function headNames(answer: string): string[] {
+  const [, ...head] = answer.slice(0, answer.indexOf("\r\n\r\n")).split("\r\n");
+  return head.map((line) => line.slice(0, line.indexOf(":")));
+}
+
 const notHttp: Record<string, () => string> = {
   "a TLS handshake": () => "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
   "plain text": () => "what is this\r\n\r\n",

@@ -134,8 +134,8 @@ function textOf(name: string, value: unknown): string {
 }
 
 /**
- * Converts an answer of an operation to the result of its tool: a list becomes `{items, next}`, where `next` is the `cursor` of the next page
- * or null. The ETag of a resource is a separate text, for `ifMatch`.
+ * Converts an answer of an operation to the result of its tool: a list becomes `{items, next}`, where `next` is the `cursor` of the next page,
+ * or `after` of the next events, or null. The ETag of a resource is a separate text, for `ifMatch`.
  */
 export function resultOf({ status, headers, body }: InnerAnswer) {
   const shown = Array.isArray(body) ? { items: body as unknown[], next: nextOf(headers["link"]) } : ((body ?? {}) as Json);
@@ -146,7 +146,8 @@ export function resultOf({ status, headers, body }: InnerAnswer) {
   return { content, structuredContent: shown, ...(status >= 400 && { isError: true }) };
 }
 
-function nextOf(link: string | undefined): string | null {
+function nextOf(link: string | undefined): string | number | null {
   const [, target] = /^<([^>]*)>; rel="next"$/.exec(link ?? "") ?? [];
-  return target === undefined ? null : new URLSearchParams(target.split("?")[1]).get("cursor");
+  const parameters = new URLSearchParams(target?.split("?")[1]);
+  return parameters.has("after") ? Number(parameters.get("after")) : parameters.get("cursor");
 }

@@ -31,7 +31,7 @@ const [parseError, invalidRequest, invalidParams] = [-32_700, -32_600, -32_602];
 
 const instructions =
   "The back end of a pet shop: categories, pets, inventory, orders, and published sites. " +
-  "Lists answer {items, next}: pass `next` as `cursor` for the next page. " +
+  "Lists answer {items, next}: pass `next` as `cursor` for the next page, and in listEvents as `after`; null is the end. " +
   "A call with `dryRun: true` shows what it would do and changes nothing. " +
   "Pass the ETag of a result as `ifMatch` to change the resource only if nobody else has changed it since. " +
   "A refused call is an error with a stable `code`, and a `message` that says what to change.";

@@ -1,6 +1,8 @@
 import type { Database } from "../../platform/db/database.ts";
 import type { Caller } from "../../platform/http/caller.ts";
 import { operation, type Answer, type Operation } from "../../platform/http/operation.ts";
+import { limitDefault, linkToNext } from "../../platform/http/paging.ts";
+import { listed } from "../../platform/http/resource-answers.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { Type } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
@@ -18,30 +20,34 @@ export type EventServices = {
 };
 
 const tag = "Events";
+const path = "/events";
 const scope = "events:read";
-const limitDefault = 20;
 const positionForm = /^\d{1,15}$/;
 
 export const eventRoutes: Operation<EventServices>[] = [
   operation({
     operationId: "listEvents",
     method: "GET",
-    path: "/events",
+    path,
     tag,
     summary: "List events",
-    description: "The account's events in order, without gaps. For the next ones, send the last `position` as `after`.",
+    description: "The account's events in order, without gaps. For later ones, send the last `position` as `after`.",
     scope,
     stability: "beta",
     query: EventsQuery,
     example: { query: { after: 0, types: ["order.*"], limit: 1 } },
-    answers: { 200: { description: "The events.", schema: Events, example: [eventExample] } },
+    answers: { 200: listed("The events.", Events, [eventExample]) },
     problems: ["events_expired"],
     read: async (db, { accountId, query, services }) => {
       const types = eventTypesOf(query.types);
       const after = query.after ?? (await logStart(db, accountId)).position - 1;
-      const reading = { after, types, limit: query.limit ?? limitDefault };
-      const events = await readWaiting(db, accountId, reading, (query.wait ?? 0) * 1_000, services.listeners);
-      return { status: 200, text: `[${events.map(eventJson).join(",")}]` };
+      const limit = query.limit ?? limitDefault;
+      const reading = { after, types, limit: limit + 1 };
+      const found = await readWaiting(db, accountId, reading, (query.wait ?? 0) * 1_000, services.listeners);
+      const events = found.slice(0, limit);
+      const last = events.at(-1);
+      const headers = found.length > limit && last ? linkToNext(path, query, "after", last.position) : {};
+      return { status: 200, headers, text: `[${events.map(eventJson).join(",")}]` };
     },
   }),
   operation({

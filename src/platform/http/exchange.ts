@@ -164,7 +164,7 @@ function withoutCacheControl(lines: string): string {
 /** Headers of an answer as lines of its head. */
 export function headerLines(headers: Record<string, string>): string {
   return Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .map(([name, value]) => headerLine(name, value))
     .join("");
 }
 

@@ -43,14 +43,24 @@ export function pageOf<R>(
   const last = rows[limit - 1];
   if (rows.length <= limit || last === undefined) return { rows, headers: {} };
   const cursor = Buffer.from(JSON.stringify([fingerprintOf(query), ...positionAfter(last)])).toString("base64url");
+  return { rows: rows.slice(0, limit), headers: linkToNext(path, query, "cursor", cursor) };
+}
+
+/** The `Link` to a page of a list with the same query, except for the parameter `place`, which says where the page begins. */
+export function linkToNext(
+  path: string,
+  query: Record<string, unknown>,
+  place: "cursor" | "after",
+  begin: string | number,
+): { link: string } {
   let parameters = "";
   for (const name in query) {
-    if (name === "cursor") continue;
+    if (name === place) continue;
     const value = query[name];
     if (Array.isArray(value)) for (const item of value) parameters += parameterOf(name, item);
     else parameters += parameterOf(name, value);
   }
-  return { rows: rows.slice(0, limit), headers: { link: `<${addressOf(path)}?${parameters}cursor=${cursor}>; rel="next"` } };
+  return { link: `<${addressOf(path)}?${parameters}${place}=${begin}>; rel="next"` };
 }
 
 /** A parameter as `URLSearchParams` writes it, which takes five times as long for a value that needs no escapes. */

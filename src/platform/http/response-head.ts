@@ -9,10 +9,26 @@ type Inner = { _header: string | null; _keepAliveTimeout: number };
 /** A control character could end a header and begin another; a character beyond Latin-1 would be cut to one of those. */
 const forbidden = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** A header as a line of a head. @throws TypeError if the value cannot be sent (RFC 9110, 5.5) */
+/** Names that are not written with one capital in each word. */
+const shownNames = new Map([
+  ["etag", "ETag"],
+  ["www-authenticate", "WWW-Authenticate"],
+]);
+
+/** A header as a line of a head, with its name as it is documented. @throws TypeError if the value cannot be sent (RFC 9110, 5.5) */
 export function headerLine(name: string, value: string | number): string {
   if (typeof value === "string" && forbidden.test(value)) throw new TypeError(`the header ${name} has a character that cannot be sent`);
-  return `${name}: ${value}\r\n`;
+  return `${shownName(name)}: ${value}\r\n`;
+}
+
+/** A name of the code, which are few. Names in lower case are capitalised, because some clients look for the documented form only. */
+function shownName(name: string): string {
+  let shown = shownNames.get(name);
+  if (shown === undefined) {
+    shown = name.replaceAll(/(?:^|-)[a-z]/g, (begin) => begin.toUpperCase());
+    shownNames.set(name, shown);
+  }
+  return shown;
 }
 
 /**
