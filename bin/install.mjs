@@ -24,6 +24,7 @@ const systemPackages = {
     { commands: ["redis-server"], apt: "redis-server" },
     { commands: ["pebble"], apt: "pebble" },
     { commands: ["strace"], apt: "strace" },
+    { commands: ["python3"], apt: "python3" },
     { commands: ["script"], apt: "bsdutils" },
     { commands: ["zsh"], apt: "zsh" },
     { commands: ["fish"], apt: "fish" },

@@ -2086,6 +2086,7 @@ export type paths = {
       };
       requestBody: { content: {
         "application/gzip": string;
+        "application/zip": string;
       } };
       responses: {
         202: Json<Schemas["Deployment"]>;

@@ -79,7 +79,7 @@ suite("projects in the dashboard", () => {
     const { page } = await open(t, `/dashboard/projects/${id}`);
     const folder = await folderOf(t, { "petstore.json": "{}", "index.html": "dropped", "a/b.html": "b" });
     const archive = join(await folderOf(t, { "site.tgz": await packSite({ "petstore.json": "{}", "index.html": "archive" }) }), "site.tgz");
-    const place = page.getByText("Drop a folder or a .tar.gz here");
+    const place = page.getByText("Drop a folder or a .zip here");
     await drop(folder, place);
     await page.getByText(/^Version \d+ is live\./).waitFor();
     assert.equal((await platform.http("dropped.sites.test", "/a/b.html")).body, "b");
@@ -107,7 +107,7 @@ suite("projects in the dashboard", () => {
       await page.getByRole("alert").getByText(words).waitFor();
     }
     await chooseArchive(page, "site.tar.gz", Buffer.from("no gzip"));
-    await page.getByRole("alert").getByText("site.tar.gz is not a gzipped tar").waitFor();
+    await page.getByRole("alert").getByText("site.tar.gz is neither a zip file nor a gzipped tar").waitFor();
     assert.deepEqual(
       requests.filter((url) => url.endsWith("/deployments")),
       [],

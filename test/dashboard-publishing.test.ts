@@ -5,7 +5,7 @@ import { stage } from "./support/browser.ts";
 import { assertAccessible, findings, goWithin, overflow, phone } from "./support/pages.ts";
 import { openPlatform } from "./support/platform.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
-import { packSite } from "./support/sites.ts";
+import { rawZip } from "./support/zip-bytes.ts";
 
 const [browser, platform] = await stage(openPlatform);
 
@@ -76,8 +76,11 @@ test("a member can publish like an owner: deploy, add and remove a domain, delet
   const { id: account, key } = await platform.service.newAccount("pro");
   const id = await newProject("by-member", key);
   const { page } = await open(t, `/dashboard/projects/${id}`, { account, role: "member" });
-  const buffer = Buffer.from(await packSite({ "index.html": "by a member", "petstore.json": "{}" }));
-  const archive = { name: "site.tgz", mimeType: "application/gzip", buffer };
+  const buffer = rawZip([
+    { name: "petstore.json", content: "{}" },
+    { name: "index.html", content: "by a member" },
+  ]);
+  const archive = { name: "site.zip", mimeType: "application/x-zip-compressed", buffer };
   await page.locator("input[type=file]:not([webkitdirectory])").setInputFiles(archive);
   await page.getByText(/^Version \d+ is live\./).waitFor();
   assert.equal((await platform.http("by-member.sites.test", "/")).body, "by a member");

@@ -82,6 +82,7 @@ test("each JSON body and each JSON answer is a named model", () => {
       ...["image/jpeg", "image/png", "image/webp", "image/avif"].map((type) => ["addPhoto", type]),
       ["streamEvents", "text/event-stream"],
       ["createDeployment", "application/gzip"],
+      ["createDeployment", "application/zip"],
     ],
   );
 });

@@ -9,6 +9,7 @@ import { petstore, type Ended } from "./support/commands.ts";
 import { openCustomer } from "./support/customer.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { openPlatform } from "./support/platform.ts";
+import { rawZip } from "./support/zip-bytes.ts";
 
 /** A platform with a project, and the commands as its owner gives them. */
 async function openOwner(t: TestContext, env: Record<string, string> = {}) {
@@ -53,6 +54,16 @@ test("deploy publishes a folder and prints its address; domains add, check, list
   assert.equal((await json("domains", "list")).code, 0);
   const removed = await json("domains", "remove", "www.luna.test");
   assert.match(String(removed.json["warning"]), /still points to sites\.test/);
+});
+
+test("deploy publishes a zip file as it is, and lists what the service leaves out of it", async (t) => {
+  const { platform, json } = await openOwner(t);
+  const file = join(temporaryFolder(t), "My shop.zip");
+  const contents = { "petstore.json": "{}", "index.html": "<h1>Luna</h1>", ".env": "SECRET=1" };
+  await writeFile(file, rawZip(Object.entries(contents).map(([name, content]) => ({ name: `My shop/${name}`, content }))));
+  const { code, json: answer } = await json("deploy", file);
+  assert.deepEqual([code, answer["warnings"]], [0, ["Left out: .env."]]);
+  assert.equal((await platform.http("luna.sites.test", "/")).body, "<h1>Luna</h1>");
 });
 
 test("domains add prints the records as a registrar expects them, with what an apex and a name of another account also need, and list names redirects", async (t) => {

@@ -1,4 +1,5 @@
-import { gunzipped, UnreadableArchive, type Bytes } from "../platform/archives/archive-bytes.ts";
+import { gunzipped } from "../platform/archives/archive-bytes.ts";
+import { UnreadableArchive, type Bytes } from "../platform/archives/archive-entry.ts";
 import { readTar } from "../platform/archives/tar-reader.ts";
 import { decrypted } from "./encryption.ts";
 import { ArchiveError, isEntryName } from "./manifest.ts";

@@ -19,7 +19,7 @@ const folderBytesMax = 200 * 1_048_576;
  */
 export async function packFolder(folder: string, warn: (line: string) => void): Promise<Buffer> {
   const { names, leftOut } = await filesIn(folder);
-  if (leftOut.length > 0) warn(`Left out: ${listOf(leftOut)}.`);
+  if (leftOut.length > 0) warn(leftOutLine(leftOut));
   if (!names.includes("petstore.json"))
     throw new Problem("invalid_request", `${folder} has no petstore.json: \`petstore init\` creates one`);
   if (!names.includes("index.html") && !(await hasStorefront(folder))) warn(`${folder} has no index.html: its address will answer 404.`);
@@ -30,8 +30,11 @@ export async function packFolder(folder: string, warn: (line: string) => void): 
   return packed;
 }
 
-const listOf = (names: readonly string[]): string =>
-  names.slice(0, leftOutShownMax).join(", ") + (names.length > leftOutShownMax ? ` and ${names.length - leftOutShownMax} more` : "");
+/** @param count of all files that are left out, of which `names` may be the first */
+export function leftOutLine(names: readonly string[], count = names.length): string {
+  const shown = names.slice(0, leftOutShownMax);
+  return `Left out: ${shown.join(", ")}${count > shown.length ? ` and ${count - shown.length} more` : ""}.`;
+}
 
 /** The files to publish, and those that are not; of whole folders that are not, the folder. */
 async function filesIn(folder: string): Promise<{ names: string[]; leftOut: string[] }> {

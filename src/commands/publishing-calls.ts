@@ -2,6 +2,7 @@ import type { Schemas } from "../../client/api.gen.ts";
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { refusal, type Refused } from "../../client/refusals.ts";
+import { isZip } from "../platform/archives/zip-reader.ts";
 import { Problem } from "../platform/problem.ts";
 
 /** Longer than other calls: a packed folder may have 50 MiB. */
@@ -48,7 +49,7 @@ export async function projectBySlug(client: PetStore, slug: string): Promise<Sch
 export async function upload(client: PetStore, key: string, projectId: number, packed: Buffer): Promise<Schemas["Deployment"]> {
   const response = await fetch(`${client.url}/v1/projects/${projectId}/deployments`, {
     method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/gzip" },
+    headers: { authorization: `Bearer ${key}`, "content-type": isZip(packed) ? "application/zip" : "application/gzip" },
     body: new Uint8Array(packed),
     redirect: "manual",
     signal: AbortSignal.timeout(uploadMs),

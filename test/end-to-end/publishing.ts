@@ -18,7 +18,7 @@ export async function dropSite({ t, page, dialog, go, service }: Scene): Promise
   await dialog.getByLabel("Name").fill(name);
   await page.getByRole("button", { name: "Create the project" }).click();
   await page.getByText("Nothing published yet").waitFor();
-  await drop(newSite(t, "By drag and drop"), page.getByText("Drop a folder or a .tar.gz here"));
+  await drop(newSite(t, "By drag and drop"), page.getByText("Drop a folder or a .zip here"));
   await page.getByText("Version 1 is live.").waitFor();
   assert.equal((await service.visitor.http(`${slug}.petstore.localhost`, "/")).body, "<h1>By drag and drop</h1>");
 }

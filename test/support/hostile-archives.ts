@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { endMarker, gnuLong, paxHeader, rawEntry, rawHeader, type RawHeader } from "./tar-bytes.ts";
+import { rawZip, type RawZipEntry } from "./zip-bytes.ts";
 
 /** Returns an integer from `least` on, below `least + range`. */
 export type Random = (least: number, range: number) => number;
@@ -80,6 +81,58 @@ const tars: Record<string, Make> = {
   zeros: (random) => Buffer.concat([tar(), Buffer.alloc(random(1, 48) * kiB * kiB)]),
 };
 
+const zipPage: RawZipEntry[] = [
+  { name: "petstore.json", content: "{}" },
+  { name: "index.html", content: "<h1>hostile</h1>" },
+];
+
+/** One zip file of each kind. */
+const zips: Record<string, Make> = {
+  zipNumbers: (random) => {
+    const number = (): number => oneOf(random, [0, 1, 20, 1_000, 2 ** 31, 2 ** 32 - 1]);
+    const claims = { size: number(), packedSize: number(), crc: number(), position: number() };
+    const fields = Object.entries(claims).filter(() => random(0, 3) === 0);
+    const follow = random(0, 2) === 0;
+    return rawZip([
+      ...zipPage,
+      { name: "a", content: text(random, 50), follow, long: random(0, 4) === 0, claims: Object.fromEntries(fields) },
+    ]);
+  },
+  zipNames: (random) =>
+    rawZip([
+      ...zipPage,
+      { name: oneOf(random, ["../a", "/a", "a\0", "a\\..\\..\\b", "C:\\a", "", "/", "\xff", "a/".repeat(9_000)]), system: random(0, 20) },
+    ]),
+  zipHeaders: (random) =>
+    rawZip([
+      ...zipPage,
+      {
+        name: "a",
+        content: "a",
+        flags: 1 << random(0, 15),
+        method: oneOf(random, [0, 8, random(0, 100)]),
+        mode: random(0, 0x10000),
+        own: { size: random(0, 3) },
+      },
+    ]),
+  zipExtra: (random) => rawZip([...zipPage, { name: "a", content: "a", extra: Buffer.from(text(random, some(random, 60_000))) }]),
+  zipCounts: (random) =>
+    rawZip(zipPage, { count: random(0, 0x10000), long: random(0, 2) === 0, comment: text(random, some(random, 60_000)) }),
+  zipEntries: (random) =>
+    rawZip([...zipPage, ...Array.from({ length: some(random, 12_000) }, (_, i) => ({ name: `${oneOf(random, ["", "."])}${i}` }))]),
+  zipOverlap: (random) => {
+    const bomb = { name: "b0", content: Buffer.alloc(kiB * kiB) };
+    const again = Array.from({ length: some(random, 900) }, (_, i) => ({ name: `b${i + 1}`, claims: { position: random(0, 200) } }));
+    return rawZip([bomb, ...zipPage, ...again]);
+  },
+  zipBomb: (random) =>
+    rawZip([...zipPage, { name: "b", content: Buffer.alloc(random(1, 64) * kiB * kiB), claims: random(0, 2) === 0 ? { size: 9 } : {} }]),
+  zipCut: (random) => {
+    const whole = rawZip(zipPage);
+    return whole.subarray(0, random(4, whole.length));
+  },
+};
+
 function sizeField(random: Random): NonNullable<RawHeader["size"]> {
   return oneOf(random, [
     Buffer.from("777777777777"),
@@ -115,9 +168,10 @@ function flipped(random: Random, packed: Buffer): Buffer {
   return changed;
 }
 
-/** Makes an upload that a hostile client could send: a gzipped tar of one kind, in a third of the cases damaged before or after it is packed. */
+/** Makes an upload that a hostile client could send: a gzipped tar or a zip file of one kind, in a third of the cases damaged. */
 export function hostileArchive(random: Random): { kind: string; packed: Buffer } {
-  const kind = oneOf(random, Object.keys(tars));
+  const kind = oneOf(random, [...Object.keys(tars), ...Object.keys(zips)]);
+  if (zips[kind]) return { kind, packed: random(0, 3) === 0 ? flipped(random, zips[kind](random)) : zips[kind](random) };
   const made = tars[kind]!(random);
   const fate = random(0, 6);
   const packed = gzipSync(fate === 0 ? flipped(random, made) : made, { level: 1 });

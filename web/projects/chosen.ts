@@ -5,7 +5,7 @@ import { filesReadMax, packagesFolder, siteLimits, type SiteFile } from "./site.
 export type Chosen = { kind: "folder"; files: SiteFile[]; leftOut: string[] } | { kind: "archive"; file: File };
 
 const words = texts.projects.upload;
-const isArchive = ({ name }: { name: string }): boolean => /\.(tar\.gz|tgz)$/i.test(name);
+const isArchive = ({ name }: { name: string }): boolean => /\.(tar\.gz|tgz|zip)$/i.test(name);
 
 /** Reads a folder chosen by a button. Removes the folder's own name, with which the browser's paths begin. */
 export function chosenFolder(list: FileList): Chosen {

@@ -5,13 +5,12 @@ import { tarOf, type TarFile } from "./tar.ts";
 
 export { publishable, shown } from "./publishable.ts";
 
-/** A gzipped tar with its Idempotency-Key: however often it is sent, it is deployed once. */
+/** A gzipped tar or a zip file with its Idempotency-Key: however often it is sent, it is deployed once. */
 export type Packed = { blob: Blob; key: string };
 
 type Options = { onProgress: (part: number) => void; signal: AbortSignal };
 
 const words = texts.projects.upload;
-const mediaType = "application/gzip";
 
 /** Packs a folder; memory use is bounded by the largest upload allowed. @throws Error with a message for people if it exceeds a limit */
 export async function packFolder(files: readonly SiteFile[], { onProgress, signal }: Options): Promise<Packed> {
@@ -32,18 +31,19 @@ export async function packFolder(files: readonly SiteFile[], { onProgress, signa
     );
   const entries = files.map(({ path, file }): TarFile => ({ path, size: file.size, content: () => count(file.stream()) }));
   const gzipped = streamOf(tarOf(entries)).pipeThrough(new CompressionStream("gzip"), { signal });
-  return packedOf(await collect(gzipped));
+  return packedOf(await collect(gzipped), "application/gzip");
 }
 
 /** Accepts an archive as it is; the service checks its contents. @throws Error with a message for people */
 export async function takeArchive(file: File): Promise<Packed> {
   if (file.size > siteLimits.packedBytesMax) throw new Error(words.tooLargePacked(formatBytes(siteLimits.packedBytesMax)));
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-  if (first !== 0x1f || second !== 0x8b) throw new Error(words.notGzip(file.name));
-  return packedOf([file]);
+  if (first === 0x1f && second === 0x8b) return packedOf([file], "application/gzip");
+  if (first === 0x50 && second === 0x4b) return packedOf([file], "application/zip");
+  throw new Error(words.notArchive(file.name));
 }
 
-function packedOf(parts: BlobPart[]): Packed {
+function packedOf(parts: BlobPart[], mediaType: string): Packed {
   const key = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
   return { blob: new Blob(parts, { type: mediaType }), key };
 }

@@ -66,7 +66,7 @@ function DropPlace({ onChoose }: { onChoose: (choose: () => Chosen | Promise<Cho
       <p className={styles.dropTitle}>{words.drop}</p>
       <div className={styles.dropActions}>
         <Button onClick={() => folder.current?.click()}>{words.folder}</Button>
-        <FileButton accept=".gz,.tgz,application/gzip" onChange={(file) => file && onChoose(() => chosenArchive(file))}>
+        <FileButton accept=".zip,.gz,.tgz" onChange={(file) => file && onChoose(() => chosenArchive(file))}>
           {(props) => (
             <Button variant="default" {...props}>
               {words.archive}

@@ -49,7 +49,7 @@ export const projectsTexts = {
 
   upload: {
     title: "Upload your own website",
-    drop: "Drop a folder or a .tar.gz here",
+    drop: "Drop a folder or a .zip here",
     folder: "Choose a folder",
     archive: "Choose an archive",
     hint: (files: string, file: string, all: string, packed: string) =>
@@ -79,8 +79,8 @@ export const projectsTexts = {
         ? "The folder has no file petstore.json. Create one beside index.html: it may hold just {}."
         : `The folder has no file petstore.json, but there is ${nested}: choose that folder instead.`,
     notJson: (why: string) => `petstore.json is not JSON: ${why}`,
-    notGzip: (name: string) => `${name} is not a gzipped tar. Pack it with tar -czf.`,
-    neither: (name: string) => `${name} is neither a folder nor a .tar.gz or .tgz.`,
+    notArchive: (name: string) => `${name} is neither a zip file nor a gzipped tar. Compress the folder again.`,
+    neither: (name: string) => `${name} is neither a folder nor a .zip, .tar.gz or .tgz.`,
     nothingDropped: "That was neither a folder nor a file.",
     timedOut: "The upload took longer than 15 minutes and was stopped.",
   },

@@ -1,13 +1,7 @@
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { openTurns } from "../event-loop.ts";
-
-export type Bytes = AsyncIterable<Uint8Array>;
-
-/** Why an archive cannot be read, as the end of a sentence that begins with the archive: "is not a complete gzip file". */
-export class UnreadableArchive extends Error {
-  override name = "UnreadableArchive";
-}
+import { UnreadableArchive, type Bytes } from "./archive-entry.ts";
 
 const chunkBytes = 64 * 1024;
 

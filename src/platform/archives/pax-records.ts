@@ -1,4 +1,4 @@
-import { UnreadableArchive } from "./archive-bytes.ts";
+import { UnreadableArchive } from "./archive-entry.ts";
 
 const ofPiece = new Set(["GNU.sparse.offset", "GNU.sparse.numbytes"]);
 const [space, equals, newline] = [0x20, 0x3d, 0x0a];

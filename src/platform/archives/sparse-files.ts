@@ -1,4 +1,4 @@
-import { UnreadableArchive, type Bytes } from "./archive-bytes.ts";
+import { UnreadableArchive, type Bytes } from "./archive-entry.ts";
 import { blockBytes, numberAt } from "./tar-header.ts";
 
 /*

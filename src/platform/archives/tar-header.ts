@@ -1,13 +1,10 @@
-import { UnreadableArchive } from "./archive-bytes.ts";
-
-/** What an entry of a tar archive is; `unknown` is what POSIX does not define. */
-export type TarType = "file" | "link" | "symlink" | "character-device" | "block-device" | "directory" | "fifo" | "unknown";
+import { UnreadableArchive, type EntryType } from "./archive-entry.ts";
 
 /** A header that describes the next entry, or with `pax-global` all that follow. */
 export type ExtensionType = "pax" | "pax-global" | "long-name" | "long-link";
 
 /** `old-sparse` is a file of old GNU tar whose map of holes follows. */
-export type TarHeader = { name: string; type: TarType | ExtensionType | "old-sparse"; size: number };
+export type TarHeader = { name: string; type: EntryType | ExtensionType | "old-sparse"; size: number };
 
 export const blockBytes = 512;
 

@@ -1,10 +1,8 @@
-import { openByteReader, UnreadableArchive, type ByteReader, type Bytes } from "./archive-bytes.ts";
+import { openByteReader, type ByteReader } from "./archive-bytes.ts";
+import { UnreadableArchive, type ArchiveEntry, type Bytes, type EntryType } from "./archive-entry.ts";
 import { bytesOfPax, parsePax } from "./pax-records.ts";
 import { checkSparse, readOldSparse, readPaxSparse, withHoles, type Sparse } from "./sparse-files.ts";
-import { blockBytes, decodeHeader, type ExtensionType, type TarHeader, type TarType } from "./tar-header.ts";
-
-/** An entry of a tar archive. Read its content before the next entry, which skips the rest. */
-export type TarEntry = { name: string; type: TarType; size: number; content: Bytes };
+import { blockBytes, decodeHeader, type ExtensionType, type TarHeader } from "./tar-header.ts";
 
 const oneKiB = 1_024;
 /** The bounds of extended headers: of each pax header, long name and long link, of all global pax headers, and of all together. */
@@ -31,12 +29,12 @@ type State = {
 };
 
 /**
- * Reads the entries of a tar archive in order: ustar, pax, GNU and V7. Bounds everything that it keeps before it reads it, whatever the archive
+ * Reads the entries of a tar archive in order: ustar, pax, GNU and V7. Skips what is left of an entry's content before the next. Bounds everything that it keeps before it reads it, whatever the archive
  * claims, and gives the event loop a turn at least every 10 ms (specification 6.3, decision 0097).
  *
  * @throws UnreadableArchive
  */
-export async function* readTar(source: Bytes, entriesMax = Infinity): AsyncGenerator<TarEntry> {
+export async function* readTar(source: Bytes, entriesMax = Infinity): AsyncGenerator<ArchiveEntry> {
   const bytes = openByteReader(source);
   const state: State = { bytes, isBegin: true, next: new Map(), globals: 0, globalRecords: new Map(), extensionBytes: 0 };
   try {
@@ -56,7 +54,7 @@ export async function* readTar(source: Bytes, entriesMax = Infinity): AsyncGener
 }
 
 /** An entry without its content. `stored`: the bytes of its data in the archive, which for a sparse file are fewer than its size. */
-type Described = { name: string; type: TarType; size: number; stored: number; sparse: Sparse | undefined };
+type Described = { name: string; type: EntryType; size: number; stored: number; sparse: Sparse | undefined };
 
 /** Reads the extended headers of an entry and its own; undefined at the end of the archive. */
 async function readHeader(state: State): Promise<Described | undefined> {
@@ -120,7 +118,7 @@ function mergeGlobal(state: State, content: Buffer): void {
 }
 
 /** Applies the extended headers of an entry to its own header. */
-async function describe(state: State, header: TarHeader & { type: TarType }, old?: Sparse): Promise<Described> {
+async function describe(state: State, header: TarHeader & { type: EntryType }, old?: Sparse): Promise<Described> {
   const { next } = state;
   const pieces: string[] = [];
   const records = parsePax(next.get("pax") ?? Buffer.alloc(0), keysMax, pieces);

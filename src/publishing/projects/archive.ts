@@ -1,7 +1,6 @@
 import { rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { gunzipped, UnreadableArchive, type Bytes } from "../../platform/archives/archive-bytes.ts";
-import { readTar, type TarEntry } from "../../platform/archives/tar-reader.ts";
+import { UnreadableArchive, type ArchiveEntry, type Bytes } from "../../platform/archives/archive-entry.ts";
 import { isGzippedType } from "../../platform/http/negotiation.ts";
 import { Problem } from "../../platform/problem.ts";
 import { createPathSet, publishedPath, quoted } from "./archive-paths.ts";
@@ -62,8 +61,8 @@ export type Unpacking = {
 };
 
 /**
- * Unpacks a gzipped tar into the content folder and returns its contents. Names in the archive never become names on the disk. Stops at the first
- * entry that breaks a rule, so a decompression bomb is refused as soon as it passes a limit, and has written only to its incoming folder.
+ * Unpacks a gzipped tar or a zip file into the content folder and returns its contents. Names in the archive never become names on the disk. Stops
+ * at the first entry that breaks a rule, so a decompression bomb is refused as soon as it passes a limit, and has written only to its incoming folder.
  *
  * @throws Problem that names the entry and what to change
  */
@@ -100,12 +99,14 @@ async function readEntries(
   let projectFile: ProjectFile | undefined;
   let bytes = 0;
   let pathBytes = 0;
-  const unpacked = limitUnpacked(gunzipped(limitPacked(packed, limits.packedBytesMax)), limits.unpackedBytesMax);
-  for await (const entry of readTar(unpacked, limits.entriesMax)) {
+  const { readUpload } = await import("./uploaded-archive.ts");
+  const limited = limitPacked(packed, limits.packedBytesMax);
+  const limit = (unpacked: Bytes): Bytes => limitUnpacked(unpacked, limits.unpackedBytesMax);
+  for await (const entry of readUpload(limited, incoming, limits.entriesMax, limit)) {
     signal.throwIfAborted();
     const path = publishedPath(entry.name);
     if (isLeftOut(path)) {
-      // limitUnpacked counts its bytes
+      // limitUnpacked counts its bytes in a tar; those of a zip file are not read
       if (entry.type !== "directory" && ++leftOut.count <= leftOutShownMax) leftOut.paths.push(path);
       continue;
     }
@@ -132,7 +133,7 @@ async function readEntries(
   return { projectFile: projectFile ?? refuseMissing(staged), staged, leftOut };
 }
 
-function refuseOtherTypes({ type }: TarEntry, path: string): void {
+function refuseOtherTypes({ type }: ArchiveEntry, path: string): void {
   if (type === "directory" || (type === "file" && path !== "")) return;
   if (type === "symlink" || type === "link") refuse(`${quoted(path)} is a link. Put the file itself in its place.`);
   refuse(`${quoted(path)} is neither a file nor a folder (${type === "unknown" ? "an unknown kind" : type}). Leave it out.`);
@@ -214,7 +215,10 @@ async function* limitUnpacked(source: AsyncIterable<Uint8Array>, bytesMax: numbe
 }
 
 function asRefusal({ message }: UnreadableArchive): Problem {
-  return new Problem("invalid_request", `The archive ${message}. Pack the folder again with \`tar -czf\`, and send all of it.`);
+  return new Problem(
+    "invalid_request",
+    `The archive ${message}. Pack the folder again, as a zip file or with \`tar -czf\`, and send all of it.`,
+  );
 }
 
 function refusePaths(bytesMax: number): never {

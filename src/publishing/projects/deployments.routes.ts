@@ -82,14 +82,14 @@ export const deploymentRoutes: Operation<DeploymentServices>[] = [
     stability,
     summary: "Deploy",
     description:
-      "Uploads a site: a gzipped tar of a folder that contains a `petstore.json`. The service unpacks it after the answer: poll `Location` until the deployment is `ready` (and served) or `failed` (with an error). At most 200 MiB unpacked, 2,000 files, 25 MiB a file. It fails if the account has too little room for its files, and is refused at once if the account has no room at all. The `domains` of its `petstore.json` are applied with it: the service attaches `primary` and each `from` that the project does not have yet, a list of `redirects` replaces all redirects of the project, and a `to` must be attached or be the `primary`. If one of them is refused, the deployment fails and changes nothing.",
+      "Uploads a site: a gzipped tar or a zip file of a folder that contains a `petstore.json`; the first bytes say which of them it is. A zip file may have the folder itself at its top, as Windows and macOS write it. The service unpacks it after the answer: poll `Location` until the deployment is `ready` (and served) or `failed` (with an error). At most 200 MiB unpacked, 2,000 files, 25 MiB a file. It fails if the account has too little room for its files, and is refused at once if the account has no room at all. The `domains` of its `petstore.json` are applied with it: the service attaches `primary` and each `from` that the project does not have yet, a list of `redirects` replaces all redirects of the project, and a `to` must be attached or be the `primary`. If one of them is refused, the deployment fails and changes nothing.",
     scope: "publishing:write",
     params: ProjectPath,
     upload: {
-      mediaTypes: ["application/gzip"],
+      mediaTypes: ["application/gzip", "application/zip"],
       bytesMax: archiveLimits.packedBytesMax,
       sample: "site.tar.gz",
-      description: "A gzipped tar, at most 50 MiB: `tar -czf site.tar.gz -C site .`",
+      description: "A gzipped tar or a zip file, at most 50 MiB: `tar -czf site.tar.gz -C site .`",
     },
     example: { params: projectParams },
     answers: {
