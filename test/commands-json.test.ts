@@ -39,6 +39,44 @@ type Scene = Awaited<ReturnType<typeof openScene>>;
 /** A value from an object that an earlier command printed. */
 type Printed = (command: string) => Json;
 
+const idFrom = (command: string) => (printed: Printed) => String(printed(command)["id"]);
+
+/** A line for each command on one resource of the store: each names what an earlier one has made. */
+const storeLines = (() => {
+  const [category, pet, order] = ["categories create", "pets create", "orders create"].map((command) => idFrom(command));
+  const named = ["--name", "New", "--category-id"];
+  const line = (name: string, words: (printed: Printed) => string[], code = 0): [string, (printed: Printed) => Line] => [
+    name,
+    (printed) => ({ words: words(printed), code }),
+  ];
+  return [
+    line("api", () => ["GET", "/account"]),
+    line("categories create", () => ["--name", "Birds"]),
+    line("categories list", () => []),
+    line("categories get", (printed) => [category!(printed)]),
+    line("categories replace", (printed) => [category!(printed), "--name", "Fish"]),
+    line("categories update", (printed) => [category!(printed), "--name", "Frogs"]),
+    line("pets create", (printed) => [...named, category!(printed)]),
+    line("pets list", () => ["--limit", "1"]),
+    line("pets get", (printed) => [pet!(printed)]),
+    line("pets replace", (printed) => [pet!(printed), ...named, category!(printed)]),
+    line("pets update", (printed) => [pet!(printed), "--name", "Renamed"]),
+    line("inventory replace", (printed) => [pet!(printed), "--quantity", "3"]),
+    line("inventory list", () => []),
+    line("inventory get", (printed) => [pet!(printed)]),
+    line("inventory adjust", (printed) => [pet!(printed), "--delta", "1"]),
+    line("orders create", (printed) => ["--pet-id", pet!(printed)]),
+    line("orders list", () => []),
+    line("orders get", (printed) => [order!(printed)]),
+    line("orders replace", (printed) => [order!(printed), "--pet-id", pet!(printed)]),
+    line("orders update", (printed) => [order!(printed), "--quantity", "2"]),
+    line("orders delete", (printed) => [order!(printed)]),
+    line("inventory delete", (printed) => [pet!(printed)]),
+    line("pets delete", (printed) => [pet!(printed)]),
+    line("categories delete", (printed) => [category!(printed)]),
+  ];
+})();
+
 /** A command line for each command, in an order in which each finds the data that it needs. */
 function linesFor({ service, receiver, folder }: Scene, database: string): [name: string, line: (printed: Printed) => Line][] {
   const [own, stopped] = [String(service.accountId), { DATA_DIR: join(folder, "stopped") }];
@@ -47,7 +85,6 @@ function linesFor({ service, receiver, folder }: Scene, database: string): [name
   const site = ["--project", "paws"];
   const member = ["--account", own, "--email", "ann@paws.example"];
   const accountId = (printed: Printed) => String((printed("accounts create")["account"] as Json)["id"]);
-  const keyId = (printed: Printed) => String(printed("keys create")["id"]);
   const whileStopped = (...names: string[]) => names.map((name): [string, () => Line] => [name, () => ({ words: [], env: stopped })]);
   return [
     ["accounts create", () => ({ words: ["--name", "New", "--plan", "pro"] })],
@@ -56,9 +93,9 @@ function linesFor({ service, receiver, folder }: Scene, database: string): [name
     ["accounts delete", (printed) => ({ words: [accountId(printed), "--yes"] })],
     ["keys create", () => ({ words: ["--account", own] })],
     ["keys list", () => ({ words: ["--account", own] })],
-    ["keys unban", (printed) => ({ words: [keyId(printed)] })],
-    ["keys rotate", (printed) => ({ words: [keyId(printed)] })],
-    ["keys revoke", (printed) => ({ words: [keyId(printed)] })],
+    ["keys unban", (printed) => ({ words: [idFrom("keys create")(printed)] })],
+    ["keys rotate", (printed) => ({ words: [idFrom("keys create")(printed)] })],
+    ["keys revoke", (printed) => ({ words: [idFrom("keys create")(printed)] })],
     ["members invite", () => ({ words: member })],
     ["members list", () => ({ words: ["--account", own] })],
     ["members reset", () => ({ words: member })],
@@ -86,6 +123,7 @@ function linesFor({ service, receiver, folder }: Scene, database: string): [name
     ["events tail", () => ({ words: ["--after", "0", "--no-follow"], lines: true })],
     ["listen", () => ({ words: ["--after", "0", "--no-follow", "--forward-to", receiver.url, "--types", "pet.*"], lines: true })],
     ["events trigger", () => ({ words: ["pet.created", "--forward-to", receiver.url] })],
+    ...storeLines,
     ["projects delete", () => ({ words: ["paws", "--yes"] })],
     ["backup", () => ({ words: [join(folder, "shop.tar.gz")] })],
     ["verify", () => ({ words: [join(folder, "shop.tar.gz"), "--events"] })],

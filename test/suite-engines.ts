@@ -197,6 +197,7 @@ export const groups: Group[] = [
       "client-package",
       "command-package",
       "commands",
+      "commands-api",
       "commands-json",
       "doctor",
       "events-commands",

@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { PetStoreError } from "../../client/errors.ts";
 import { causeOf } from "../platform/causes.ts";
 import { Problem } from "../platform/problem.ts";
+import { isTypo } from "../platform/typo.ts";
 
 /** The result of a command: prints `json` with `--json`, else `text`. */
 export type Outcome = {
@@ -39,6 +40,8 @@ export type Option = {
   required?: true;
   /** Can be repeated. */
   multiple?: true;
+  /** One letter that stands for the name: `-f`. */
+  short?: string;
 };
 export type Options = Readonly<Record<string, Option>>;
 
@@ -64,7 +67,7 @@ export const ifNotExists = {
 /** The options of every command. */
 export const commonOptions = {
   json: { about: "print the result as one JSON object, and an error as one on standard error" },
-  help: { about: "explain the command and its options" },
+  help: { about: "explain the command and its options", short: "h" },
 } as const satisfies Options;
 
 /**
@@ -86,16 +89,26 @@ export function readArguments(command: Command, args: string[]): Arguments | und
 }
 
 function parse(args: string[], options: Options) {
-  const forms = Object.entries(options).map(([name, { value, multiple = false }]) => {
+  const forms = Object.entries(options).map(([name, { value, multiple = false, short }]) => {
     const type: "boolean" | "string" = value === undefined ? "boolean" : "string";
-    return [name, { type, multiple, ...(name === "help" && { short: "h" }) }] as const;
+    return [name, { type, multiple, ...(short !== undefined && { short }) }] as const;
   });
   try {
     return parseArgs({ args, options: Object.fromEntries(forms), allowPositionals: true, strict: true });
   } catch (error) {
-    if ((error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS")) throw new UsageError((error as Error).message.split(". ")[0]);
-    throw error;
+    if (!(error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS")) throw error;
+    const [reason = ""] = (error as Error).message.split(". ");
+    const [, unknown] = /^Unknown option '--([^']*)'/.exec(reason) ?? [];
+    throw new UsageError(unknown === undefined ? reason : `${reason}${didYouMean(unknown, Object.keys(options), "--")}`);
   }
+}
+
+/** Asks whether one of the names was meant: those that differ by a typing error, or by their end. Empty if none does. */
+export function didYouMean(typed: string, names: readonly string[], before = ""): string {
+  const isMeant = (name: string): boolean => isTypo(typed, name) && Math.min(typed.length, name.length) > 3;
+  const isBegun = (name: string): boolean => typed.length > 2 && (name.startsWith(typed) || typed.startsWith(name));
+  const [meant] = [...names.filter(isMeant), ...names.filter(isBegun)];
+  return meant === undefined ? "" : `: did you mean ${before}${meant}?`;
 }
 
 /** Parses a number. Returns any other text unchanged, so that the operation refuses it by the field's name. */

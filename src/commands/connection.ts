@@ -46,11 +46,15 @@ export function connectionOf(options: Record<string, unknown>, defaults: Default
   return { url, key };
 }
 
-/** As `connectionOf`, with an empty key if none is set. A profile's key goes to the profile's service alone. */
+/**
+ * As `connectionOf`, with an empty key if none is set. A profile's key goes to the profile's service alone. `--key` replaces the key of the profile, not
+ * its address.
+ */
 export function serviceOf(options: Record<string, unknown>, { url, key, isUrlSet = true, profile }: Defaults): Connect {
   const given = options as { url?: string; key?: string; profile?: string };
   const isNamed = given.profile !== undefined;
-  const needsProfile = isNamed || (given.key === undefined && key.trim() === "");
+  const hasOwnAddress = given.url !== undefined || isUrlSet;
+  const needsProfile = isNamed || (given.key === undefined ? key.trim() === "" : !hasOwnAddress);
   const stored = needsProfile ? profile?.(given.profile) : undefined;
   if (stored === undefined) return { url: given.url ?? url, key: given.key ?? key };
   const called = given.url ?? (isUrlSet && !isNamed ? url : stored.url);

@@ -10,7 +10,7 @@ const root = new URL("../../", import.meta.url);
 
 export const description: Command = {
   name: "description",
-  summary: "Write openapi.json, the description of the API, and the client's types",
+  summary: "Write openapi.json, the description of the API, and what is made from it: the client's types and the commands' operations",
   options: { check: { about: "write nothing; fail if the files are not current" } },
   async run({ options }) {
     const files = await generate();
@@ -30,10 +30,16 @@ export const description: Command = {
 async function generate(): Promise<Record<string, string>> {
   const { descriptionOf } = await import("../app/description.ts");
   const { typesOf } = await import("../../client/generate.ts");
+  const { operationTableOf } = await import("./operation-table.ts");
   const described = descriptionOf(loadSettings({}));
   // Only the served description has code samples, which would be a sixth of this file. An operation fits on a line, so that a change shows well.
   const text = `${compactJson(described, { lineLengthMax: 800, space: "", includes: (name) => name !== "x-codeSamples" })}\n`;
-  return { "openapi.json": text, "client/api.gen.ts": typesOf(withErrorCodes(JSON.parse(text) as Description)) };
+  const document = JSON.parse(text) as Description;
+  return {
+    "openapi.json": text,
+    "src/commands/operations.gen.ts": operationTableOf(document),
+    "client/api.gen.ts": typesOf(withErrorCodes(document)),
+  };
 }
 
 /**

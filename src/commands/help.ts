@@ -30,8 +30,9 @@ export function usageOf(...some: Command[]): string {
   return `Usage: ${lines.join("\n       ")}`;
 }
 
-function spelled(name: string, { value }: Option): string {
-  return value === undefined ? `--${name}` : `--${name} ${value}`;
+function spelled(name: string, { value, short }: Option): string {
+  const names = short === undefined || short === "h" ? `--${name}` : `-${short}, --${name}`;
+  return value === undefined ? names : `${names} ${value}`;
 }
 
 function table(rows: [left: string, right: string][]): string[] {

@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import { failure, readArguments, UsageError, type Arguments, type Command, type Io } from "./command.ts";
+import { didYouMean, failure, readArguments, UsageError, type Arguments, type Command, type Io } from "./command.ts";
 import { exitCodeOf } from "./exit-codes.ts";
 import { helpOn, helpOnAll, overview, usageOf } from "./help.ts";
 
@@ -66,12 +66,22 @@ export function argumentsOf({ name }: Command, args: string[]): string[] {
 /** Reports that a line names no command, with the commands that it may have meant. */
 function noCommand(commands: Command[], args: string[], io: Io): number {
   const [first, second] = args;
+  const names = commands.map(({ name }) => name);
   const toAll = `${overview}\npetstore --help lists the commands.`;
   if (first === undefined) return misuse(io, "a command is needed", toAll, args);
   const meant = commands.filter(({ name }) => name.startsWith(`${first} `));
-  if (meant.length === 0) return misuse(io, `there is no command ${JSON.stringify(first)}`, toAll, args);
+  if (meant.length === 0) {
+    const suggestion =
+      didYouMean([first, second].join(" ").trim(), names) ||
+      didYouMean(
+        first,
+        names.map((name) => name.split(" ")[0]!),
+      );
+    return misuse(io, `there is no command ${JSON.stringify(first)}${suggestion}`, toAll, args);
+  }
   if (second === "--help" || second === "-h") return print(io, usageOf(...meant));
-  return misuse(io, `there is no command ${JSON.stringify(args.slice(0, 2).join(" "))}`, usageOf(...meant), args);
+  const typed = args.slice(0, 2).join(" ");
+  return misuse(io, `there is no command ${JSON.stringify(typed)}${didYouMean(typed, names)}`, usageOf(...meant), args);
 }
 
 function print(io: Io, text: string): number {

@@ -1,3 +1,4 @@
+import { apiCall } from "./api.ts";
 import type { Command } from "./command.ts";
 import type { Environment } from "./connection.ts";
 import { deploying } from "./deploy.ts";
@@ -7,6 +8,7 @@ import { eventCommands } from "./events.ts";
 import { exporting } from "./export.ts";
 import { importing } from "./import.ts";
 import { login, logout, profilesList, profilesUse } from "./login.ts";
+import { nounCommands } from "./nouns.ts";
 import { projectCommands } from "./projects.ts";
 import { serviceStatus } from "./status.ts";
 
@@ -25,5 +27,7 @@ export function remoteCommands(environment: Environment): Command[] {
     ...deploymentCommands(environment),
     ...domainCommands(environment),
     ...eventCommands(environment),
+    ...nounCommands(environment),
+    apiCall(environment),
   ];
 }

@@ -19,7 +19,6 @@ export {
   type OwnNames,
 } from "./hostnames.ts";
 export { createDns, dnsFor, type Dns, type Lookup } from "./lookup.ts";
-export { isTypo } from "./typo.ts";
 export { proofIn, type DnsVerdict, type Proof } from "./verification.ts";
 
 /** Looks up the DNS of a name and judges it. Never rejects because of DNS: a failed look-up makes the outcome `unknown`. */

@@ -1,6 +1,6 @@
 import { foundList, printable, type DnsProblem, type DnsProblemCode, type CheckedName } from "./dns-problems.ts";
 import { recordFor } from "./hostnames.ts";
-import { isTypo } from "./typo.ts";
+import { isTypo } from "../../platform/typo.ts";
 
 /** A record that was found, of a type that can be wrong. */
 export type FoundRecord = { type: "A" | "AAAA" | "CNAME"; value: string };

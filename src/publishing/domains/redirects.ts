@@ -1,7 +1,7 @@
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import { redirectStatuses, type RedirectStatusCode } from "../projects/projects.ts";
 import { configuredPrimary, requireVerified, withoutPrimary, withPrimary, type PrimaryName } from "./primary-name.ts";
-import { isTypo } from "../dns/dns.ts";
+import { isTypo } from "../../platform/typo.ts";
 
 export type Redirect = { to: string; status: RedirectStatusCode };
 
