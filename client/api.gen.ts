@@ -18,7 +18,7 @@ export type Schemas = {
   };
   Error: {
     /** Machine-readable error code. */
-    code: "invalid_request" | "unauthorized" | "forbidden" | "confirmation_required" | "plan_required" | "storage_limit_reached" | "not_found" | "method_not_allowed" | "not_acceptable" | "pet_in_use" | "pet_not_available" | "insufficient_stock" | "order_complete" | "category_exists" | "category_not_empty" | "slug_taken" | "domain_taken" | "status_follows_stock" | "member_exists" | "project_not_deployed" | "deployment_not_ready" | "domain_not_verified" | "idempotency_key_in_use" | "operation_sunset" | "events_expired" | "precondition_failed" | "session_changed" | "payload_too_large" | "unsupported_media_type" | "unknown_reference" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "headers_too_large" | "internal" | "unavailable";
+    code: "invalid_request" | "unauthorized" | "forbidden" | "confirmation_required" | "plan_required" | "storage_limit_reached" | "not_found" | "method_not_allowed" | "not_acceptable" | "pet_in_use" | "pet_not_available" | "insufficient_stock" | "order_complete" | "category_exists" | "category_not_empty" | "slug_taken" | "domain_taken" | "status_follows_stock" | "member_exists" | "import_closed" | "project_not_deployed" | "deployment_not_ready" | "domain_not_verified" | "idempotency_key_in_use" | "operation_sunset" | "events_expired" | "precondition_failed" | "session_changed" | "payload_too_large" | "unsupported_media_type" | "unknown_reference" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "headers_too_large" | "internal" | "unavailable";
     /** Human-readable description. */
     message: string;
     /** The HTTP status code. */
@@ -196,7 +196,77 @@ export type Schemas = {
     /** Units to add; a negative number subtracts. */
     delta: number;
   };
-  EventType: "pet.created" | "pet.updated" | "pet.deleted" | "pet.profile_updated" | "category.created" | "category.updated" | "category.deleted" | "order.created" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated" | "inventory.deleted" | "inventory.low" | "inventory.out" | "project.created" | "project.updated" | "project.deleted" | "deployment.ready" | "deployment.failed" | "deployment.promoted" | "domain.added" | "domain.verified" | "domain.failing" | "domain.attention" | "domain.removed" | "certificate.issued" | "certificate.renewed" | "certificate.failing" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "key.unbanned" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.disabled" | "member.invited" | "member.signed_in" | "member.updated" | "member.reset" | "member.removed" | "member.exported" | "account.plan_changed" | "account.updated" | "limit.reached";
+  ImportSort: "id" | "-id";
+  ImportStatus: "open" | "finished" | "undoing" | "undone";
+  ImportActorType: "key" | "member" | "operator" | "system";
+  ImportActor: {
+    type: Schemas["ImportActorType"];
+    id: number | null;
+  };
+  StayingPet: {
+    /** The pet. */
+    petId: number;
+    /** Why it stays as it is. */
+    reason: string;
+  };
+  ImportStays: {
+    /** How many pets the undo left as they are, whole or in part. */
+    count: number;
+    /** The first 100. */
+    pets: (Schemas["StayingPet"])[];
+  };
+  Import: {
+    /** Unique identifier assigned on creation. */
+    id: number;
+    /** Where the animals come from. */
+    source: string;
+    /** The name of the file. */
+    fileName: string;
+    status: Schemas["ImportStatus"];
+    /** Rows that made a pet. */
+    created: number;
+    /** Rows that changed a pet. */
+    updated: number;
+    /** Rows that changed nothing. */
+    unchanged: number;
+    /** Rows of the file that the client did not send. */
+    rejected: number;
+    /** When it began. */
+    startedAt: string;
+    /** When it took its last row. */
+    finishedAt?: string;
+    /** When its undo ended. */
+    undoneAt?: string;
+    by: Schemas["ImportActor"];
+    stays?: Schemas["ImportStays"];
+  };
+  Imports: (Schemas["Import"])[];
+  NewImport: {
+    /** Where the animals come from, such as `Shelter register`: the same for each export of one system. Case does not count. */
+    source: string;
+    /** The name of the file, for people. */
+    fileName: string;
+    /** Categories that the rows need. Those that are missing are created, and an undo deletes them if they are empty. */
+    categories?: (string)[] | null;
+  };
+  ImportRow: {
+    /** The source's own identifier of the animal. */
+    sourceId: string;
+    pet: Schemas["NewPet"];
+    /** The stock count. Default: the stock stays as it is. */
+    quantity?: number | null;
+  };
+  ImportRows: (Schemas["ImportRow"])[];
+  ImportOutcome: "created" | "updated" | "unchanged";
+  ImportedRow: {
+    /** As in the request. */
+    sourceId: string;
+    /** The pet. */
+    petId: number;
+    outcome: Schemas["ImportOutcome"];
+  };
+  ImportedRows: (Schemas["ImportedRow"])[];
+  EventType: "pet.created" | "pet.updated" | "pet.deleted" | "pet.profile_updated" | "category.created" | "category.updated" | "category.deleted" | "order.created" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated" | "inventory.deleted" | "inventory.low" | "inventory.out" | "project.created" | "project.updated" | "project.deleted" | "deployment.ready" | "deployment.failed" | "deployment.promoted" | "domain.added" | "domain.verified" | "domain.failing" | "domain.attention" | "domain.removed" | "certificate.issued" | "certificate.renewed" | "certificate.failing" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "key.unbanned" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.disabled" | "member.invited" | "member.signed_in" | "member.updated" | "member.reset" | "member.removed" | "member.exported" | "account.plan_changed" | "account.updated" | "limit.reached" | "import.finished" | "import.undone";
   ActorType: "key" | "member" | "operator" | "system";
   EventActor: {
     type: Schemas["ActorType"];
@@ -281,7 +351,7 @@ export type Schemas = {
     plan: Schemas["Plan"];
     minute: Schemas["LimitWindow"];
     day: Schemas["LimitWindow"];
-    /** Pets, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused. */
+    /** Pets, categories, and orders that are not complete. Additions beyond the limit are refused. */
     records: Schemas["StorageUse"];
     /** The files of the deployments that are kept, unpacked, in bytes. A file that several of them have counts once. Deployments beyond the limit fail or are refused. */
     publishedBytes: Schemas["StorageUse"];
@@ -328,7 +398,7 @@ export type Schemas = {
     to: string;
     /** The intervals that had requests, oldest first; those without any are left out. */
     points: (Schemas["UsagePoint"])[];
-    /** Pets, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused. */
+    /** Pets, categories, and orders that are not complete. Additions beyond the limit are refused. */
     records: Schemas["StorageUse"];
     /** The files of the deployments that are kept, unpacked, in bytes. A file that several of them have counts once. Deployments beyond the limit fail or are refused. */
     publishedBytes: Schemas["StorageUse"];
@@ -628,6 +698,12 @@ export type paths = {
           categoryId?: number;
           /** Only pets with these identifiers. Repeat the parameter to name several. */
           id?: (number)[];
+          /** Only pets that this import made or changed, for 90 days. */
+          import?: number;
+          /** Only pets that imports from this source made. */
+          source?: string;
+          /** Only the pets with these identifiers of `source`. Repeat the parameter to name several. */
+          sourceId?: (string)[];
           /** Only pets whose name, or a later word of it, begins with this text, regardless of case. Pets whose name begins with it come first, sorted by name; then the others, sorted by the matching word. */
           q?: string;
           /** The order; ties are ordered by `id`. */
@@ -1708,6 +1784,152 @@ export type paths = {
         406: Json<Schemas["Error"]>;
         409: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/imports": {
+    /** listImports: List imports */
+    get: {
+      parameters: {
+        query?: {
+          /** Only imports from this source. */
+          source?: string;
+          /** Sort order. */
+          sort?: Schemas["ImportSort"];
+          /** The most items to return. */
+          limit?: number;
+          /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
+          cursor?: string;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Imports"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** createImport: Begin an import */
+    post: {
+      parameters: {
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/json": Schemas["NewImport"];
+      } };
+      responses: {
+        201: Json<Schemas["Import"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/imports/{importId}": {
+    /** getImport: Get an import */
+    get: {
+      parameters: {
+        path: {
+          /** The import's identifier. */
+          importId: number;
+        };
+        header?: {
+          /** An ETag that you have: the answer is 304 while it is still current. */
+          "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Import"]>;
+        304: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/imports/{importId}/rows": {
+    /** importRows: Import rows */
+    post: {
+      parameters: {
+        path: {
+          /** The import's identifier. */
+          importId: number;
+        };
+        query?: {
+          /** `true` ends the import. */
+          last?: boolean;
+          /** How many more rows of the file the client did not send. */
+          rejected?: number;
+        };
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/json": Schemas["ImportRows"];
+      } };
+      responses: {
+        200: Json<Schemas["ImportedRows"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
         413: Json<Schemas["Error"]>;
         415: Json<Schemas["Error"]>;
         422: Json<Schemas["Error"]>;

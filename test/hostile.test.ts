@@ -50,6 +50,8 @@ async function openShop(): Promise<Shop> {
     for (const complete of [false, true])
       keep("orderId", (await made<{ id: number }>(service, "POST", "/store/orders", { petId, complete }, key)).id);
   }
+  for (let i = 0; i < 2; i++)
+    keep("importId", (await made<{ id: number }>(service, "POST", "/imports", { source: "Register", fileName: "animals.csv" }, key)).id);
   keep("photoId", await addProfileRows(service, id, Number(values["petId"]![0])));
   const webhook = await made<{ id: number }>(service, "POST", "/webhooks", { url: "https://hooks.example.com/", types: ["order.*"] }, key);
   keep("webhookId", webhook.id);
@@ -155,6 +157,7 @@ const lists = {
   listCategories: ["/categories?limit=1"],
   listOrders: ["/store/orders?limit=1", "/store/orders?limit=1&complete=false", "/store/orders?limit=1&sort=-id"],
   listInventory: ["/store/inventory?limit=1", "/store/inventory?limit=1&status=available"],
+  listImports: ["/imports?limit=1", "/imports?limit=1&sort=-id", "/imports?limit=1&source=Register"],
 };
 
 for (const [operationId, paths] of someOf(Object.entries(lists), engine === "postgres" ? 2 : 1)) {

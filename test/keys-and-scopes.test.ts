@@ -55,6 +55,10 @@ const scopes: Record<string, string> = {
   replaceInventoryItem: "inventory:write",
   deleteInventoryItem: "inventory:write",
   adjustInventoryItem: "inventory:write",
+  listImports: "catalogue:read",
+  createImport: "catalogue:write",
+  getImport: "catalogue:read",
+  importRows: "catalogue:write",
   getAccount: "account:read",
   getUsage: "account:read",
   listProjects: "publishing:read",
@@ -93,6 +97,8 @@ const alsoNeedEvents = new Set([
   "getWebhookDelivery",
   "resendWebhookDelivery",
 ]);
+/** Imports make and change stock too. */
+const alsoNeedStock = new Set(["createImport", "importRows", "undoImport"]);
 const all = [...new Set(Object.values(scopes))];
 
 test("a key is sent as a bearer token, whatever the case of `Bearer`, or as X-API-Key", async () => {
@@ -146,7 +152,14 @@ test("each operation needs one scope: without it the operation returns 403, with
     const refused = await send(others.key);
     assert.deepEqual([refused.status, refused.body.code], [403, "forbidden"], operation.operationId);
     assert.match(refused.body.message, new RegExp(scope));
-    const needed = alsoNeedEvents.has(operation.operationId) ? [scope, "events:read"] : [scope];
+    const needed = [
+      scope,
+      ...(alsoNeedStock.has(operation.operationId)
+        ? ["inventory:write"]
+        : alsoNeedEvents.has(operation.operationId)
+          ? ["events:read"]
+          : []),
+    ];
     assert.deepEqual(operation["x-scopes"], needed, operation.operationId);
     const own = await newKey({ scopes: needed });
     assert.notEqual((await send(own.key)).status, 403, operation.operationId);

@@ -167,25 +167,6 @@ test("another account's animals are not found", async () => {
   assert.equal(foreign?.code, "not_found");
 });
 
-test("where there is room for some records only, the changes beyond it are refused, in a dry run too, and the others are made", async () => {
-  const shop = await openShop(130);
-  await service.administration["accounts.setPlan"]({ id: shop.account, plan: "free", records: 2 + 130 + 110 });
-  const changes = [...shop.ids.map((id) => ({ id, stock: 1 })), { id: 999_999 }];
-  const outcomes = (results: Result[]) => results.map(({ outcome, code }) => code ?? outcome);
-  const expected = [...Array.from({ length: 130 }, (_, i) => (i < 110 ? "changed" : "storage_limit_reached")), "not_found"];
-  assert.deepEqual(outcomes(await change(shop, changes, { prefer: "dry-run" })), expected);
-  const results = await change(shop, changes);
-  assert.deepEqual(outcomes(results), expected);
-  assert.deepEqual(results[129]?.before, state("Dog 129", shop.dogs, "available", null));
-  const { body: account } = await service.ask<{ records: { remaining: number } }>("GET", "/account", { key: shop.key });
-  assert.equal(account.records.remaining, 0);
-  assert.deepEqual(outcomes(await change(shop, [{ id: shop.ids[129], name: "Rex", stock: 1 }])), ["storage_limit_reached"]);
-  const deletions = shop.ids.slice(0, 60).map((id) => ({ id, delete: true }));
-  const rehearsed = await change(shop, [...deletions, ...changes.slice(110, 130)], { prefer: "dry-run" });
-  assert.deepEqual(outcomes(rehearsed), [...deletions.map(() => "deleted"), ...changes.slice(110, 130).map(() => "changed")]);
-  assert.equal((await service.ask<Pet[]>("GET", `/pets?id=${shop.ids[129]}`, { key: shop.key })).body[0]?.name, "Dog 129");
-});
-
 test("another account's write runs between the steps of a change of 1,000 animals", async () => {
   const [shop, other] = [await openShop(1_000), await openShop(1)];
   const ended: string[] = [];

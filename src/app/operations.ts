@@ -20,6 +20,7 @@ import { deploymentRoutes } from "../publishing/projects/deployments.routes.ts";
 import { storefrontRoutes, type StorefrontServices } from "../publishing/projects/storefront.routes.ts";
 import { projectRoutes, type ProjectServices } from "../publishing/projects/projects.routes.ts";
 import { categoryRoutes } from "../store/categories/categories.routes.ts";
+import { importRoutes } from "../store/imports/imports.routes.ts";
 import { inventoryRoutes } from "../store/inventory/inventory.routes.ts";
 import { petChangeRoutes } from "../store/inventory/pet-changes.routes.ts";
 import { orderRoutes } from "../store/orders/orders.routes.ts";
@@ -44,6 +45,7 @@ export const apiOperations: Operation<ApiServices>[] = [
   ...categoryRoutes,
   ...orderRoutes,
   ...inventoryRoutes,
+  ...importRoutes,
   ...eventRoutes,
   ...limitRoutes,
   ...usageRoutes,

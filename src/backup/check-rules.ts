@@ -46,15 +46,14 @@ const stockRules: Rule[] = [
 const recordsOf = (table: string, condition = ""): string =>
   `SELECT account_id, COUNT(*) AS found FROM ${table} ${condition} GROUP BY account_id`;
 
-/** The counts that are stored for an account equal the rows. */
-const countRules: Rule[] = [
+/** The count that is stored for an account equals the rows. In data from before imports, stock entries count too. */
+const countRules = (stock = ""): Rule[] => [
   {
     what: "the records of an account are counted",
     query: `SELECT counted.account_id, counted.used, COALESCE(own.found, 0) AS found
       FROM (SELECT account_id, SUM(used) AS used FROM storage_quotas WHERE kind = 'records' GROUP BY account_id) counted
       LEFT JOIN (SELECT account_id, SUM(found) AS found FROM (
-        ${recordsOf("pets")} UNION ALL ${recordsOf("categories")} UNION ALL ${recordsOf("inventory")}
-        UNION ALL ${recordsOf("orders", "WHERE complete = FALSE")}) every_record GROUP BY account_id) own ON own.account_id = counted.account_id
+        ${recordsOf("pets")} UNION ALL ${recordsOf("categories")} ${stock} UNION ALL ${recordsOf("orders", "WHERE complete = FALSE")}) every_record GROUP BY account_id) own ON own.account_id = counted.account_id
       WHERE counted.used <> COALESCE(own.found, 0)`,
     say: (row) => `${inAccount(row)} has ${String(row["found"])} records, and its storage counts ${String(row["used"])}`,
   },
@@ -155,7 +154,8 @@ const wordRules: Rule[] = [
 export const rules: { table: string; unless?: string; since?: number; rules: Rule[] }[] = [
   { table: "pets", since: 44, rules: wordRules },
   { table: "inventory", rules: stockRules },
-  { table: "storage_quotas", rules: countRules },
+  { table: "storage_quotas", unless: "imports", rules: countRules(`UNION ALL ${recordsOf("inventory")}`) },
+  { table: "imports", rules: countRules() },
   { table: "storage_quotas", unless: "photo_files", rules: [publishedBytes()] },
   { table: "photo_files", rules: [publishedBytes("UNION ALL SELECT account_id, bytes FROM photo_files")] },
   { table: "event_storage", rules: eventRules },
@@ -180,4 +180,6 @@ export const numbered: Record<string, string> = {
   event_outbox_ids: "event_outbox",
   webhook_ids: "webhooks",
   webhook_delivery_ids: "webhook_deliveries",
+  import_source_ids: "import_sources",
+  import_ids: "imports",
 };

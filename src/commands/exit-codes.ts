@@ -36,6 +36,7 @@ export const exitClasses = [
       "domain_taken",
       "status_follows_stock",
       "member_exists",
+      "import_closed",
       "project_not_deployed",
       "domain_not_verified",
       "deployment_not_ready",

@@ -47,5 +47,7 @@ export const eventTypes = [
   "account.plan_changed",
   "account.updated",
   "limit.reached",
+  "import.finished",
+  "import.undone",
 ] as const;
 export type EventType = (typeof eventTypes)[number];

@@ -19,6 +19,7 @@ export type ProblemCode =
   | "domain_taken"
   | "status_follows_stock"
   | "member_exists"
+  | "import_closed"
   | "project_not_deployed"
   | "domain_not_verified"
   | "deployment_not_ready"

@@ -168,7 +168,7 @@ function noRoomForRecords({ limit, used }: StorageUse, count: number): Problem {
   const [stored, most, added] = [used, limit, count].map((value) => value.toLocaleString("en"));
   return new Problem(
     "storage_limit_reached",
-    `The account stores ${stored} records (pets, categories, open orders and stock entries) and may store ${most}: ` +
+    `The account stores ${stored} records (pets, categories and open orders) and may store ${most}: ` +
       `there is no room for ${added} more. Delete some, or ask for a higher limit.`,
   );
 }

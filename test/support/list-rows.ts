@@ -6,6 +6,8 @@ import { runs } from "./fault-runs.ts";
 export const many = runs(8_000, 20_000);
 export const [accountId, neighbour] = [1, 2];
 
+const importColumns =
+  "account_id, id, source_id, file_name, status, created, updated, unchanged, rejected, categories, actor, started_at, stays, stays_listed, version";
 const upTo = (count: number): string => `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
 
 /** A few rows of every kind, distributed evenly. */
@@ -21,6 +23,10 @@ export async function fillEvenly(db: Database): Promise<void> {
     );
     await rows("inventory (account_id, pet_id, quantity, held, status, version)", "i, 1, 0, 'available', 1");
     await rows("orders (account_id, id, pet_id, quantity, held, complete, version)", "i, i, 1, 0, i % 2 = 0, 1");
+    await rows("import_sources (account_id, id, name, name_key)", "i, 'even ' || i, 'even ' || i");
+    await rows(`imports (${importColumns})`, "i, 1 + i % 10, '', 'open', 1, 0, 0, 0, '[]', 'system', 0, 0, '[]', 1");
+    await rows("imported_pets (account_id, source_id, row_id, pet_id, import_id, row_values)", "1 + i % 10, i, i, i, '{}'");
+    await rows("import_changes (account_id, import_id, pet_id, row_id, is_new)", "1 + i % 10, i, i, TRUE");
     await rows(
       `webhooks (account_id, id, url, types, description, ordered, owner, secret, enabled, position, replays, failures, takes_new, version,
         created_at)`,
@@ -55,6 +61,7 @@ export async function fill(db: Database): Promise<void> {
         await rows("inventory (account_id, pet_id, quantity, held, status, version)", `i, 1, 0, ${status}, 1`);
         const pet = `${first} + CASE WHEN ${rare} THEN 7 ELSE 1 END`;
         await rows("orders (account_id, id, pet_id, quantity, held, complete, version)", `i, ${pet}, 1, 0, ${rare}, 1`);
+        await fillImports(rows, first);
         await rows("projects (account_id, id, name, slug, version, created_at)", "i, 'Site', 'site-' || i, 1, 0", 300);
         const project = `${first} + CASE WHEN nth % 10 = 0 THEN 1 ELSE 2 + nth % 200 END`;
         await rows(
@@ -82,6 +89,19 @@ export async function fill(db: Database): Promise<void> {
     },
     { statementMs: 60_000 },
   );
+}
+
+/** Imports of two sources, of which one made nearly all pets. */
+async function fillImports(rows: (table: string, columns: string, count?: number) => Promise<void>, first: number): Promise<void> {
+  const rare = `nth > ${many - 10}`;
+  const source = "CASE nth WHEN 1 THEN 'rex' WHEN 2 THEN 'zz' ELSE 'source ' || i END";
+  await rows("import_sources (account_id, id, name, name_key)", `i, ${source}, ${source}`, 50);
+  const ofSource = `${first} + CASE WHEN ${rare} THEN 2 ELSE 1 END`;
+  await rows(`imports (${importColumns})`, `i, ${ofSource}, '', 'open', 1, 0, 0, 0, '[]', 'system', 0, 0, '[]', 1`);
+  const id = "CASE nth WHEN 1 THEN 'rex' ELSE 'rex' || nth END";
+  await rows("imported_pets (account_id, source_id, row_id, pet_id, import_id, row_values)", `${ofSource}, ${id}, i, i, '{}'`);
+  const ofImport = `${first} + CASE WHEN ${rare} THEN 7 ELSE 1 END`;
+  await rows("import_changes (account_id, import_id, pet_id, row_id, is_new)", `${ofImport}, i, ${id}, TRUE`);
 }
 
 /** Keys, members and sessions: one each of the account, very many of another. */

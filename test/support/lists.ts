@@ -36,6 +36,7 @@ function valuesOf(name: string, { type, enum: choices, items, maxItems = 1 }: Pr
   if (type === "string") return samples.texts;
   if (items?.enum) return [...items.enum.map((choice) => [choice]), items.enum.slice(1)];
   if (items?.type === "integer") return [Array.from({ length: maxItems }, (_, i) => 1 + i * 7)];
+  if (items?.type === "string") return [samples.texts];
   throw new Error(`the parameter ${name} is of a kind that no values are known for`);
 }
 

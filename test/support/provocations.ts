@@ -64,6 +64,7 @@ const unknown = {
   photoId: 999,
   categoryId: 999,
   orderId: 999,
+  importId: 999,
   projectId: 999,
   deploymentId: 999,
   webhookId: 999,
@@ -112,6 +113,14 @@ const own: Record<string, Record<string, Provocation>> = {
   },
   deleteOrder: { order_complete: { params: { orderId: 2 } } },
   adjustInventoryItem: { insufficient_stock: { params: { petId: 1 }, body: { delta: -9 } } },
+  createImport: {
+    idempotency_key_reused: { body: { source: "Farm", fileName: "other.csv" } },
+    storage_limit_reached: { body: { source: "Farm", fileName: "other.csv", categories: ["Fish"] } },
+  },
+  importRows: {
+    unknown_reference: { body: [{ sourceId: "A-18", pet: missingCategory }] },
+    import_closed: { params: { importId: 1 } },
+  },
   createProject: { slug_taken: { body: { name: "Mine", slug: "taken" } } },
   updateProject: { slug_taken: { body: { slug: "taken" } } },
   promoteDeployment: { deployment_not_ready: { params: { deploymentId: 2 } } },
@@ -119,7 +128,6 @@ const own: Record<string, Record<string, Provocation>> = {
     domain_taken: { body: { hostname: "taken.example.com" } },
     project_not_deployed: { params: { projectId: 2 } },
   },
-  replaceInventoryItem: { storage_limit_reached: { params: { petId: 3 } } },
   updateDomain: {
     domain_taken: { params: { hostname: "lost.example.com" } },
     domain_not_verified: { params: { hostname: "new.example.com" }, body: { primary: true } },

@@ -45,6 +45,10 @@ export async function fillWithExamples(service: TestService): Promise<void> {
   await made<InventoryItem>(service, "PUT", "/store/inventory/1", { quantity: 5 });
   await made<Order>(service, "POST", "/store/orders", { petId: 1, quantity: 1, shipDate: "2026-12-24T10:00:00Z" });
   await addProfileRows(service, service.accountId, 1);
+  const animals = { source: "Shelter register", fileName: "animals.csv" };
+  await made(service, "POST", "/imports", animals);
+  await made(service, "POST", "/imports/1/rows?last=true&rejected=2", []);
+  await made(service, "POST", "/imports", animals);
   await made(service, "POST", "/projects", { name: "Rex & Co.", slug: "rex" });
   const upload = { body: await exampleSite(), headers: { "content-type": "application/gzip" } };
   assert.equal((await service.ask("POST", "/projects/1/deployments", upload)).status, 202);

@@ -19,7 +19,7 @@ export function whatOf(entry: Entry, names: Names): string {
 }
 
 function thingOf({ resource: { type, id }, data }: Entry, names: Names): string {
-  const own = names.get(`${type}/${id}`) ?? data["name"] ?? data["url"];
+  const own = names.get(`${type}/${id}`) ?? data["name"] ?? data["url"] ?? data["fileName"];
   if (typeof own === "string" && own !== "") return own;
   return words.things[type]?.(String(id)) ?? String(id);
 }

@@ -103,6 +103,8 @@ export const activityTexts = {
     "account.plan_changed": () => "Changed the plan",
     "account.updated": () => "Changed the shop",
     "limit.reached": () => "The limit of requests was reached",
+    "import.finished": (name) => `Imported ${name}`,
+    "import.undone": (name) => `Undid the import of ${name}`,
   } satisfies Record<string, (name: string) => string>,
 
   /** What a resource without a name is called, by its id. */

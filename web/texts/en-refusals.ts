@@ -26,6 +26,7 @@ export const refusalTexts = {
     domain_not_verified: null,
     project_not_deployed: null,
     deployment_not_ready: "This version is not ready, so visitors cannot see it yet.",
+    import_closed: "This import has ended, so nothing was changed. Begin a new one.",
     member_exists: "Somebody with this email can sign in already. Choose “New sign-in link” beside them if they need one.",
     precondition_failed: "Somebody else changed it in the meantime. Reload it, then make your change again.",
     payload_too_large: "That is too large. Choose a smaller file, or shorten the text.",

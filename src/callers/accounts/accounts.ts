@@ -103,7 +103,7 @@ const StorageUse = named(
 /** An account's storage limits and use, as responses show them. */
 export const storageSchemas = {
   records: variant(StorageUse, {
-    description: "Pets, categories, orders that are not complete, and stock entries. Additions beyond the limit are refused.",
+    description: "Pets, categories, and orders that are not complete. Additions beyond the limit are refused.",
   }),
   publishedBytes: variant(StorageUse, {
     description:
@@ -116,7 +116,7 @@ export const storageSchemas = {
 };
 
 export const storageExample = {
-  records: { limit: 5_000_000, used: 7, remaining: 4_999_993 },
+  records: { limit: 5_000_000, used: 6, remaining: 4_999_994 },
   publishedBytes: { limit: 53_687_091_200, used: 14, remaining: 53_687_091_186 },
   eventBytes: { limit: 5_368_709_120, used: 8_140, remaining: 5_368_700_980 },
 };

@@ -107,20 +107,24 @@ function boundsOf({ order, after, from, until }: Pick<Walk, "order" | "after" | 
   return bounds;
 }
 
-/** A look-up by ids; `key` is the last column of the primary key. */
-export type LookUp = { table: string; columns: Sql; accountId: number; key: string };
+/** A look-up by ids or texts. The columns of an index are `account_id`, those of `equal`, then `key`. */
+export type LookUp = { table: string; columns: Sql; accountId: number; equal?: Record<string, Value>; key: string };
 
-/** Selects the rows with these ids, in no particular order: one look-up in the primary key for each, whatever filters surround it. */
-export function findRows(engine: Database["engine"], { table, columns, accountId, key }: LookUp, ids: readonly number[]): Sql {
-  const wanted = [...new Set(ids)].filter(Number.isSafeInteger).join(",");
+/** Selects the rows with these keys, in no particular order: one look-up in the index for each, whatever filters surround it. */
+export function findRows(engine: Database["engine"], { table, columns, accountId, key, ...of }: LookUp, keys: readonly Value[]): Sql {
+  const wanted = JSON.stringify([...new Set(keys)].filter((one) => typeof one === "string" || Number.isSafeInteger(one)));
+  const fixed = fixedOf({ accountId, ...of });
   if (engine === "sqlite") {
+    const conditions = fixed.columns.map((column, i) => sql`${raw(column)} = ${fixed.values[i]}`);
     return sql`
-      SELECT ${columns} FROM (SELECT value AS wanted FROM json_each(${`[${wanted}]`}))
-      CROSS JOIN ${raw(table)} ON account_id = ${accountId} AND ${raw(key)} = wanted ${limitTo(ids.length)}`;
+      SELECT ${columns} FROM (SELECT value AS wanted FROM json_each(${wanted}))
+      CROSS JOIN ${raw(table)} ON ${join(conditions, " AND ")} AND ${raw(key)} = wanted ${limitTo(keys.length)}`;
   }
-  const place = sql`(account_id, ${raw(key)})`;
+  const place = raw(`(${[...fixed.columns, key].join(", ")})`);
+  const type = raw(typeof keys[0] === "string" ? "TEXT" : "BIGINT");
   return sql`
-    SELECT ${columns} FROM unnest(CAST(${`{${wanted}}`} AS BIGINT[])) AS ids (wanted) CROSS JOIN LATERAL (
-      SELECT * FROM ${raw(table)} WHERE ${place} >= (${accountId}, wanted) AND ${place} <= (${accountId}, wanted)
-      ORDER BY account_id, ${raw(key)} LIMIT 1) AS found`;
+    SELECT ${columns} FROM jsonb_array_elements_text(CAST(${wanted} AS JSONB)) AS ids (wanted) CROSS JOIN LATERAL (
+      SELECT * FROM ${raw(table)} WHERE ${place} >= (${join(fixed.values)}, CAST(wanted AS ${type}))
+        AND ${place} <= (${join(fixed.values)}, CAST(wanted AS ${type}))
+      ORDER BY ${raw([...fixed.columns, key].join(", "))} LIMIT 1) AS found`;
 }

@@ -77,6 +77,14 @@ export function* portionsOf<T>(rows: readonly T[], width: number, most = valuesM
     for (; rows.length - from >= size; from += size) yield rows.slice(from, from + size);
 }
 
+/**
+ * Makes a statement over many rows, which are its first value: the text of a JSON array of arrays. In its text, `ROWS` stands for their table: the
+ * column `value` is one row, and `value ->> 0` its first value, as text on PostgreSQL.
+ */
+export function statementOfRows<R extends unknown[] = unknown[]>(text: string): Statement<R> {
+  return statement(text.replaceAll("ROWS", "json_each(?1)"), text.replaceAll("ROWS", "jsonb_array_elements(CAST(?1 AS JSONB))"));
+}
+
 /** Makes a SELECT that locks its rows until the transaction ends, if the engine locks rows. */
 export function lockingStatement<R extends unknown[]>(select: string): Statement<R> {
   return statement(select, `${select} FOR UPDATE`);

@@ -14,7 +14,7 @@ const messages: Record<ProblemCode, string> = {
   confirmation_required: "Confirm your password first.",
   plan_required: "Custom domains need the plan pro or above.",
   storage_limit_reached:
-    "The account stores 25,000 records (pets, categories, open orders and stock entries) and may store 25,000: there is no room for 1 more. Delete some, or ask for a higher limit.",
+    "The account stores 25,000 records (pets, categories and open orders) and may store 25,000: there is no room for 1 more. Delete some, or ask for a higher limit.",
   not_found: "There is no pet 12.",
   method_not_allowed: "PUT is not a method of this path. It has GET, HEAD, OPTIONS, POST.",
   not_acceptable: "The answer is application/json, which Accept excludes.",
@@ -29,6 +29,7 @@ const messages: Record<ProblemCode, string> = {
   status_follows_stock:
     "Pet 1 is available, as its stock says: 4 free, 1 held by open orders. It cannot be set to sold. Change the count with PUT /v1/store/inventory/1, or stop tracking with DELETE /v1/store/inventory/1.",
   member_exists: "The account has a member with this email. Reset that member to make a new sign-in link.",
+  import_closed: "Import 1 is finished: it takes no more rows. Begin another.",
   project_not_deployed: "The project has no ready deployment.",
   deployment_not_ready: "The deployment is not ready.",
   domain_not_verified: "A name that is to be primary is not verified.",

@@ -22,6 +22,10 @@ export const tags: Tag[] = [
   { name: "Orders", description: "Purchases of a pet, with quantity, ship date and completion flag." },
   { name: "Inventory", description: "Stock entries per pet, with a quantity and a status." },
   { name: "Events", description: "What happened in the shop: an ordered log without gaps that proves that it is complete." },
+  {
+    name: "Imports",
+    description: "Animals from files and other systems: found again by the source's own identifiers, and taken back as a whole.",
+  },
   { name: "Account", description: "The plan, its limits, and what is used of them." },
   { name: "Projects", description: "Published sites: each at an address of the platform, with the deployments that it is made of." },
   { name: "Domains", description: "A project's own host names: the DNS record to create, its verification, the certificate." },
@@ -31,7 +35,7 @@ export const tags: Tag[] = [
 export const tagGroups = [
   { name: "Pets", tags: ["Animals", "Categories"] },
   { name: "Store", tags: ["Orders", "Inventory"] },
-  { name: "Integration", tags: ["Events", "Webhooks"] },
+  { name: "Integration", tags: ["Imports", "Events", "Webhooks"] },
   { name: "Platform", tags: ["Account", "Projects", "Domains"] },
 ];
 

@@ -32,8 +32,8 @@ const replayed = "idempotent-replayed";
 
 /** How a call changes many items: one at a time, several in a step. */
 type ManyChanges<I, R> = {
-  /** Changes the first items, at least one, and returns their results. `before` are the results of earlier steps. */
-  change: (tx: Transaction, items: readonly I[], before: readonly R[]) => Promise<R[]>;
+  /** Changes the first items, at least one, and returns their results. */
+  change: (tx: Transaction, items: readonly I[]) => Promise<R[]>;
   /** Makes the result of an item that a problem kept from being changed. */
   refused: (item: I, problem: Problem) => R;
 };
@@ -52,7 +52,7 @@ export async function changeInSteps<I, R>(steps: Steps, items: readonly I[], { c
     try {
       const { body, headers } = await steps.run(results.length, async (tx) => ({
         status: 200,
-        body: { results: await change(tx, left, results) },
+        body: { results: await change(tx, left) },
       }));
       results.push(...(body as { results: R[] }).results);
       isReplayed &&= headers?.[replayed] !== undefined;

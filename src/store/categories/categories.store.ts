@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { statementOfRows } from "../../platform/db/statement.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
 import { normalize } from "../../platform/normalize.ts";
 import { fieldsBefore, type EventDraft } from "../../platform/events.ts";
@@ -52,6 +53,20 @@ export async function insertCategory(tx: Transaction, accountId: number, { name,
   const created = fromRow(row);
   tx.record(eventOf(accountId, "category.created", created));
   return created;
+}
+
+const insertNames = statementOfRows<[id: number, name: string]>(`
+  INSERT INTO categories (account_id, id, name, name_key, description, version)
+  SELECT CAST(?2 AS BIGINT), nextval('category_ids'), wanted.value ->> 0, wanted.value ->> 1, NULL, 1 FROM ROWS AS wanted WHERE TRUE
+  ON CONFLICT (account_id, name_key) DO NOTHING RETURNING id, name`);
+
+/** Inserts the categories of these names that are missing, and returns their identifiers. @throws Problem `storage_limit_reached` */
+export async function insertMissingCategories(tx: Transaction, accountId: number, names: readonly string[]): Promise<number[]> {
+  if (names.length === 0) return [];
+  const rows = await tx.rows(insertNames, [JSON.stringify(names.map((name) => [name, normalize(name)])), accountId]);
+  if (rows.length > 0) await addRecords(tx, accountId, rows.length);
+  for (const [id, name] of rows) tx.record(eventOf(accountId, "category.created", { category: { id, name }, version: 1 }));
+  return rows.map(([id]) => id);
 }
 
 /** Updates a locked category. Does nothing if no field changes. @throws Problem `category_exists` */

@@ -84,7 +84,7 @@ export const inventoryRoutes: Operation[] = [
       200: resource("The entry as it now stands.", InventoryItem, { ...item, quantity: 12 }),
       201: created("The pet had no entry and is tracked from now on.", InventoryItem, { petId: 2, quantity: 12, status: "available" }),
     },
-    problems: ["not_found", "precondition_failed", "storage_limit_reached"],
+    problems: ["not_found", "precondition_failed"],
     write: async (tx, { accountId, params: { petId }, body, conditions }) => {
       const current = await lockItem(tx, accountId, petId);
       if (!current) {

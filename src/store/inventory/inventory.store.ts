@@ -1,16 +1,18 @@
-import sql, { join, raw } from "sql-template-tag";
+import sql, { join } from "sql-template-tag";
 import { andThen, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { findRows } from "../../platform/db/index-walk.ts";
 import { lockingStatement, statement } from "../../platform/db/statement.ts";
 import { walkStatement } from "../../platform/db/walk-statements.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import { int32Max } from "../../platform/http/schemas.ts";
-import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
+import type { Origin } from "../../platform/events.ts";
 import { byId, invalidAt, Problem } from "../../platform/problem.ts";
-import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
 import { petStatuses, type PetStatus } from "../pets/pets.ts";
 import { deriveStatus } from "../pets/pets.store.ts";
 import { statusOfStock, type InventoryItem, type InventoryQuery } from "./inventory.ts";
+import { columnNames, columns, eventOf, fromRow, recordCount, type ItemRow, type StoredItem } from "./stock-rows.store.ts";
+
+export { addEntries, lockPetsWithEntries, setCounts, type PetsWithEntries } from "./stock-rows.store.ts";
 
 /*
  * Each change of a pet's stock is one conditional statement, which locks the pet's entry.
@@ -22,14 +24,6 @@ import { statusOfStock, type InventoryItem, type InventoryQuery } from "./invent
  * does change, further statements write it to the entry and to the pet.
  */
 
-type ItemRow = [petId: number, quantity: number, held: number, status: PetStatus, version: number];
-
-/** An entry with the version that its ETag shows. */
-export type StoredItem = { item: InventoryItem; held: number; version: number };
-
-/** The columns of an entry, in the order of `ItemRow`. */
-const columnNames = "pet_id, quantity, held, status, version";
-const columns = raw(columnNames);
 const itemByPet = `SELECT ${columnNames} FROM inventory WHERE account_id = ? AND pet_id = ?`;
 const findByPet = statement<ItemRow>(itemByPet);
 const lockByPet = lockingStatement<ItemRow>(itemByPet);
@@ -111,7 +105,6 @@ export async function lockItems(tx: Transaction, accountId: number, petIds: numb
  * Sets a pet's number of free units. If the pet has no entry, adds one, which begins tracking.
  *
  * @param current the locked entry; undefined if the pet, which is then locked, has none
- * @throws Problem `storage_limit_reached` for a new entry
  */
 export async function setQuantity(
   tx: Transaction,
@@ -121,7 +114,6 @@ export async function setQuantity(
   current: StoredItem | undefined,
 ): Promise<StoredItem> {
   const status = statusOfStock({ quantity, held: 0 });
-  if (!current) await addRecords(tx, accountId, 1); // first, so that a refusal has changed nothing
   const rows = await tx.rows(setCount, [accountId, petId, quantity, status]);
   const row = rows[0] ?? tooMany();
   const entry = await completeChange(tx, accountId, row, current ? { before: current.item } : { before: {} });
@@ -161,7 +153,6 @@ export async function deleteItem(tx: Transaction, accountId: number, entry: Stor
   const { petId } = entry.item;
   await tx.query(sql`DELETE FROM inventory WHERE account_id = ${accountId} AND pet_id = ${petId}`);
   await tx.query(sql`UPDATE orders SET held = 0 WHERE account_id = ${accountId} AND pet_id = ${petId} AND complete = FALSE AND held > 0`);
-  await removeRecords(tx, accountId, 1);
   tx.record(eventOf(accountId, "inventory.deleted", entry));
 }
 
@@ -243,32 +234,6 @@ function recordTakes(
     recordCount(tx, accountId, before, { item, held, version: after.version - takes.length + i + 1 }, lowStock, origin);
     before = item;
   }
-}
-
-function recordCount(
-  tx: Transaction,
-  accountId: number,
-  before: Partial<InventoryItem>,
-  after: StoredItem,
-  lowStock: number,
-  origin?: Origin,
-): void {
-  const { quantity, status } = after.item;
-  const freeBefore = before.quantity ?? 0;
-  if (quantity === before.quantity && status === before.status) return;
-  const known = { petId: after.item.petId, ...before };
-  const previous = fieldsBefore(known, after.item);
-  tx.record({ ...eventOf(accountId, "inventory.updated", after), previous }, origin);
-  if (freeBefore > lowStock && quantity <= lowStock) tx.record({ ...eventOf(accountId, "inventory.low", after), previous }, origin);
-  if (freeBefore > 0 && quantity === 0) tx.record({ ...eventOf(accountId, "inventory.out", after), previous }, origin);
-}
-
-function eventOf(accountId: number, type: EventDraft["type"], { item, version }: StoredItem): EventDraft {
-  return { accountId, type, resource: { type: "inventory", id: item.petId }, data: item, version };
-}
-
-function fromRow([petId, quantity, held, status, version]: ItemRow): StoredItem {
-  return { item: { petId, quantity, status }, held, version };
 }
 
 function absent(petId: number): never {

@@ -3,7 +3,7 @@ import { changeInSteps } from "../../platform/http/steps.ts";
 import { BulkChanges, BulkResults, changesBytesMax, type BulkChange, type BulkResult } from "./pet-changes.ts";
 import { CatalogueCounts, CountQuery, LowStock, lowEntriesDefault, LowStockQuery } from "./catalogue-counts.ts";
 import { countPets, listLowStock } from "./catalogue-counts.store.ts";
-import { changePets, recordsAdded, refused, requireDistinct } from "./pet-changes.store.ts";
+import { changePets, refused, requireDistinct } from "./pet-changes.store.ts";
 
 /** Operations on many pets at once, which only the dashboard calls. */
 export const petChangeRoutes: Operation[] = [
@@ -22,7 +22,7 @@ export const petChangeRoutes: Operation[] = [
     steps: (steps, { accountId, body: { changes } }) => {
       requireDistinct(changes);
       return changeInSteps<BulkChange, BulkResult>(steps, changes, {
-        change: (tx, left, before) => changePets(tx, accountId, left, steps.isDryRun ? recordsAdded(before) : 0),
+        change: (tx, left) => changePets(tx, accountId, left),
         refused: ({ id }, problem) => refused(id, problem),
       });
     },

@@ -2,9 +2,8 @@ import sql, { join } from "sql-template-tag";
 import { openStep, stepRowsMax } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { byId, Problem } from "../../platform/problem.ts";
-import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
-import { deletePet, lockPet, lockPetWithEntry, petColumns, storedPet, updatePet, type PetRow, type StoredPet } from "../pets/pets.store.ts";
-import { deleteItem, lockItem, lockItemWithOrders, setQuantity } from "./inventory.store.ts";
+import { deletePet, lockPet, lockPetWithEntry, updatePet, type StoredPet } from "../pets/pets.store.ts";
+import { deleteItem, lockItem, lockItemWithOrders, lockPetsWithEntries, setQuantity } from "./inventory.store.ts";
 import type { BulkChange, BulkResult, PetState } from "./pet-changes.ts";
 
 /** The state before the changes: the pets and stock counts, whose rows are locked, and which of the named categories exist. */
@@ -19,15 +18,11 @@ export function requireDistinct(changes: readonly BulkChange[]): void {
 /**
  * Changes the first of these pets one after another, as many as one step takes, and returns the result of each change. A refused change has no
  * effect and does not stop the others.
- *
- * @param added how many records earlier steps added before a dry run rolled them back. Negative if they deleted more. The storage limit counts them
  */
-export async function changePets(tx: Transaction, accountId: number, changes: readonly BulkChange[], added = 0): Promise<BulkResult[]> {
+export async function changePets(tx: Transaction, accountId: number, changes: readonly BulkChange[]): Promise<BulkResult[]> {
   const isOver = openStep();
   const some = changes.slice(0, stepRowsMax);
   const locked = await lock(tx, accountId, some);
-  if (added > 0) await addRecords(tx, accountId, added);
-  if (added < 0) await removeRecords(tx, accountId, -added);
   const results: BulkResult[] = [];
   for (const change of some) {
     results.push(await changeOne(tx, accountId, change, locked));
@@ -35,13 +30,6 @@ export async function changePets(tx: Transaction, accountId: number, changes: re
     await tx.giveTurn();
   }
   return results;
-}
-
-/** Returns how many records changes have added. Negative if they deleted more than they added. */
-export function recordsAdded(results: readonly BulkResult[]): number {
-  const records = (state: PetState | undefined) => (state === undefined ? 0 : state.stock === null ? 1 : 2);
-  const changed = results.filter(({ outcome }) => outcome === "changed" || outcome === "deleted");
-  return changed.reduce((sum, { before, after }) => sum + records(after) - records(before), 0);
 }
 
 export function refused(id: number, { code, message }: Problem): BulkResult {
@@ -56,20 +44,15 @@ async function lock(tx: Transaction, accountId: number, changes: readonly BulkCh
     await tx.query(sql`
       SELECT id FROM orders WHERE account_id = ${accountId} AND pet_id IN (${join(untracking)}) AND complete = FALSE AND held > 0
       ORDER BY id${tx.forUpdate}`);
-  const entries = sql`SELECT pet_id, quantity FROM inventory WHERE account_id = ${accountId} AND pet_id IN (${join(ids)}) ORDER BY pet_id`;
-  const stock = await tx.query<{ pet_id: number; quantity: number }>(sql`${entries}${tx.forUpdate}`);
-  const pets = await tx.query<PetRow>(sql`
-    SELECT ${petColumns} FROM pets WHERE account_id = ${accountId} AND id IN (${join(ids)}) ORDER BY id${tx.forUpdate}`);
-  // Entries may have been added before the pets were locked. They must be locked before the pets, so the transaction starts over.
-  if ((await tx.query(entries)).length > stock.length) tx.startOver();
+  const { pets, entries } = await lockPetsWithEntries(tx, accountId, ids);
   const wanted = new Set(changes.flatMap(({ categoryId }) => (categoryId === undefined ? [] : [categoryId])));
   const categories =
     wanted.size === 0
       ? []
       : await tx.query<{ id: number }>(sql`SELECT id FROM categories WHERE account_id = ${accountId} AND id IN (${join([...wanted])})`);
   return {
-    pets: new Map(pets.map((row) => [row.id, storedPet(row)])),
-    stock: new Map(stock.map((row) => [row.pet_id, row.quantity])),
+    pets,
+    stock: new Map(Array.from(entries.values(), ({ item }) => [item.petId, item.quantity])),
     categories: new Set(categories.map(({ id }) => id)),
   };
 }

@@ -27,6 +27,26 @@ export function splitAtOnce(keys: readonly string[]): boolean[] {
   });
 }
 
+/** The most pets that one statement writes. */
+const rowsAtOnceMax = 250;
+
+/** Cuts rows into portions whose words one statement may write. */
+export function* portionsByWords<T>(rows: readonly T[], keyOf: (row: T) => string): Generator<T[]> {
+  let portion: T[] = [];
+  let words = 0;
+  for (const row of rows) {
+    const own = keyOf(row).match(separators)?.length ?? 0;
+    if (portion.length === rowsAtOnceMax || (portion.length > 0 && words + own > wordsAtOnceMax)) {
+      yield portion;
+      portion = [];
+      words = 0;
+    }
+    portion.push(row);
+    words += own;
+  }
+  if (portion.length > 0) yield portion;
+}
+
 /** The characters that separate the words of a name (specification 2.1). */
 const separators = /[\t\n\v\f\r \u0085\u1680\u2028\u2029/()["'.,&+*#:;_\]-]/g;
 

@@ -6,6 +6,7 @@ import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { asksForOne, findPets } from "./pet-ids.store.ts";
+import { asksForOrigin, idsFromOrigin, listImportedPets, requireOriginQuery } from "./imported-pets.store.ts";
 import { listPets, namePosition, showListedPets, sortOf } from "./pet-lists.store.ts";
 import { completeWords, ownWordsMs } from "./pet-words.store.ts";
 import { searchPets, searchPosition, searchPositionLengths, type FoundPet } from "./pet-search.store.ts";
@@ -48,6 +49,7 @@ export const petRoutes: Operation[] = [
         after: positionOf(sortedQuery, ...lengths),
         limit: (query.limit ?? limitDefault) + 1,
       };
+      if (asksForOrigin(query)) return readImported(list);
       if (asksForOne(query) && !list.after) return readOne(list, query.id[0]);
       if (id) return readById(list, id);
       if (q !== undefined) return readFound(list, q);
@@ -210,6 +212,16 @@ function readOne({ db, accountId }: List, id: number): Awaitable<Answer> {
     text: `[${pet?.text ?? ""}]`,
     ...(pet && { version: pet.version }),
   }));
+}
+
+function readImported(list: List): Awaitable<Answer> {
+  const { db, accountId, query, after, limit } = list;
+  requireOriginQuery(query);
+  if (query.id ?? query.sourceId) return andThen(idsFromOrigin(db, accountId, query), (ids) => readById(list, ids));
+  return andThen(listImportedPets(db, accountId, query, after, limit), (found) => {
+    const { rows: body, headers } = pageOf(path, query, found, ({ id }) => [id]);
+    return { status: 200, body, headers };
+  });
 }
 
 function readById({ db, accountId, query, after, limit }: List, id: number[]): Awaitable<Answer> {

@@ -1,22 +1,30 @@
 import sql, { join } from "sql-template-tag";
 import { andThen, breaks, type Awaitable, type Queryable, type Transaction } from "../../platform/db/database.ts";
-import { insertion, lockingStatement, statement } from "../../platform/db/statement.ts";
+import { insertion, lockingStatement, statement, statementOfRows } from "../../platform/db/statement.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
 import { byId, detailsMax, Problem, unknownReference } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
 import { nameKeyOf, statusDefault, type NewPet, type Pet, type PetChange, type PetStatus } from "./pets.ts";
-import { splitAtOnce } from "./pet-words.store.ts";
+import { portionsByWords, splitAtOnce } from "./pet-words.store.ts";
 import { petById, petColumns, storedOf, type PetValues, type StoredPet } from "./shown-pets.store.ts";
 
 export { petColumns, type StoredPet } from "./shown-pets.store.ts";
 export { categoriesOfPets } from "./pet-search.store.ts";
+export { completeWords, ownWordsMs } from "./pet-words.store.ts";
 
 export type PetRow = { id: number; name: string; category_id: number; status: PetStatus; version: number };
 
 const findById = statement<PetValues>(petById);
 const newPets = insertion("pets", "pet_ids", ["account_id", "name", "name_key", "category_id", "status", "version", "is_split"]);
 const lockById = lockingStatement<PetValues>(petById);
+const updateRows = statementOfRows(`
+  UPDATE pets SET name = changed.value ->> 1, name_key = changed.value ->> 2, category_id = CAST(changed.value ->> 3 AS BIGINT),
+    status = changed.value ->> 4, version = version + 1, is_split = TRUE
+  FROM ROWS AS changed WHERE account_id = ?2 AND pets.id = CAST(changed.value ->> 0 AS BIGINT)`);
+const deleteRows = statementOfRows(
+  "DELETE FROM pets WHERE account_id = ?2 AND id IN (SELECT CAST(gone.value ->> 0 AS BIGINT) FROM ROWS AS gone)",
+);
 
 /** Returns undefined if there is no such pet. */
 export function findPet(db: Queryable, accountId: number, id: number): Awaitable<StoredPet | undefined> {
@@ -47,10 +55,16 @@ export async function insertPet(tx: Transaction, accountId: number, pet: NewPet)
 /**
  * Inserts all of the pets, in order, or none.
  *
+ * @param pathOf where each pet is in the request
  * @throws Problem `unknown_reference` that names the first pet of an unknown category, `storage_limit_reached`
  */
-export async function insertPets(tx: Transaction, accountId: number, created: NewPet[]): Promise<Pet[]> {
-  await requireCategories(tx, accountId, created);
+export async function insertPets(
+  tx: Transaction,
+  accountId: number,
+  created: NewPet[],
+  pathOf = (index: number): string => `body[${index}]`,
+): Promise<Pet[]> {
+  await requireCategories(tx, accountId, created, pathOf);
   const inserted = await insertRows(tx, accountId, created);
   await addRecords(tx, accountId, inserted.length);
   return inserted.map(({ pet }) => pet);
@@ -70,6 +84,29 @@ export async function updatePet(tx: Transaction, accountId: number, current: Sto
   const updated = isSame ? current : await writePet(tx, accountId, current, { ...change, id: pet.id, status });
   if (stock && change.status !== null) throw statusFollowsStock(pet, change.status, stock);
   return updated;
+}
+
+/** Locks these pets, in the common order, and returns those that exist, by id. */
+export async function lockPets(tx: Transaction, accountId: number, ids: readonly number[]): Promise<Map<number, StoredPet>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx.query<PetRow>(sql`
+    SELECT ${petColumns} FROM pets WHERE account_id = ${accountId} AND id IN (${join([...ids])}) ORDER BY id${tx.forUpdate}`);
+  return new Map(rows.map((row) => [row.id, storedPet(row)]));
+}
+
+/** Writes pets that `lockPets` has locked, and that differ from their rows. The caller has checked categories and statuses. */
+export async function updatePets(
+  tx: Transaction,
+  accountId: number,
+  changes: readonly { current: StoredPet; next: Pet }[],
+): Promise<StoredPet[]> {
+  const rows = changes.map(({ next: { id, name, categoryId, status } }) => [id, name, nameKeyOf(name), categoryId, status] as const);
+  for (const portion of portionsByWords(rows, ([, , key]) => key)) await tx.run(updateRows, [JSON.stringify(portion), accountId]);
+  return changes.map(({ current, next }) => {
+    const updated = { pet: next, version: current.version + 1 };
+    recordUpdate(tx, accountId, current, updated);
+    return updated;
+  });
 }
 
 async function writePet(tx: Transaction, accountId: number, current: StoredPet, next: Pet): Promise<StoredPet> {
@@ -136,18 +173,31 @@ export async function lockPetWithEntry(tx: Transaction, accountId: number, id: n
  * @throws Problem `pet_in_use` while an unfulfilled order is for this pet
  */
 export async function deletePet(tx: Transaction, accountId: number, current: PetWithEntry): Promise<void> {
-  const { pet, entry } = current;
-  const { id } = pet;
+  const { id } = current.pet;
   const gone = await tx.query(sql`
     DELETE FROM pets WHERE account_id = ${accountId} AND id = ${id} AND NOT EXISTS
       (SELECT 1 FROM orders WHERE account_id = ${accountId} AND pet_id = ${id} AND complete = FALSE)
     RETURNING id`);
   if (gone.length === 0) throw new Problem("pet_in_use", `Pet ${id} has an unfulfilled order: fulfil or delete the order first.`);
-  await removeRecords(tx, accountId, entry ? 2 : 1);
+  await removeRecords(tx, accountId, 1);
+  recordDeletion(tx, accountId, current);
+}
+
+/** Deletes pets without orders that are locked with their inventory entries. */
+export async function deletePets(tx: Transaction, accountId: number, pets: readonly PetWithEntry[]): Promise<void> {
+  if (pets.length === 0) return;
+  for (const portion of portionsByWords(pets, ({ pet }) => nameKeyOf(pet.name)))
+    await tx.run(deleteRows, [JSON.stringify(portion.map(({ pet }) => [pet.id])), accountId]);
+  await removeRecords(tx, accountId, pets.length);
+  for (const pet of pets) recordDeletion(tx, accountId, pet);
+}
+
+function recordDeletion(tx: Transaction, accountId: number, current: PetWithEntry): void {
+  const { pet, entry } = current;
   if (entry) {
-    const { version, ...counted } = entry;
-    const data = { petId: id, ...counted };
-    tx.record({ accountId, type: "inventory.deleted", resource: { type: "inventory", id }, data, version });
+    const { version, quantity, status } = entry;
+    const data = { petId: pet.id, quantity, status };
+    tx.record({ accountId, type: "inventory.deleted", resource: { type: "inventory", id: pet.id }, data, version });
   }
   tx.record(eventOf(accountId, "pet.deleted", current));
 }
@@ -167,12 +217,19 @@ async function insertRows(tx: Transaction, accountId: number, created: NewPet[])
   }
 }
 
-async function requireCategories(tx: Transaction, accountId: number, pets: NewPet[]): Promise<void> {
+/** @throws Problem `unknown_reference` that names each pet of an unknown category */
+export async function requireCategories(
+  tx: Transaction,
+  accountId: number,
+  pets: readonly Pick<NewPet, "categoryId">[],
+  pathOf: (index: number) => string,
+): Promise<void> {
   const wanted = [...new Set(pets.map(({ categoryId }) => categoryId))];
+  if (wanted.length === 0) return;
   const rows = await tx.query<{ id: number }>(sql`SELECT id FROM categories WHERE account_id = ${accountId} AND id IN (${join(wanted)})`);
   const known = new Set(rows.map(({ id }) => id));
   const details = pets.flatMap(({ categoryId }, index) =>
-    known.has(categoryId) ? [] : [{ path: `body[${index}].categoryId`, message: `there is no ${byId("category", categoryId)}` }],
+    known.has(categoryId) ? [] : [{ path: `${pathOf(index)}.categoryId`, message: `there is no ${byId("category", categoryId)}` }],
   );
   const [first] = details;
   if (first) throw new Problem("unknown_reference", `${first.path}: ${first.message}.`, { details: details.slice(0, detailsMax) });

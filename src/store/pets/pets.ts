@@ -59,6 +59,15 @@ export const PetQuery = Type.Object({
       description: "Only pets with these identifiers. Repeat the parameter to name several.",
     }),
   ),
+  import: Type.Optional(Id("Only pets that this import made or changed, for 90 days.")),
+  source: Type.Optional(Text("Only pets that imports from this source made.", 1, 200)),
+  sourceId: Type.Optional(
+    Type.Array(Text("", 1, 200), {
+      minItems: 1,
+      maxItems: 100,
+      description: "Only the pets with these identifiers of `source`. Repeat the parameter to name several.",
+    }),
+  ),
   q: Type.Optional(
     Type.String({
       maxLength: 200,

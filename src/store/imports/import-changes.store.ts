@@ -1,0 +1,129 @@
+import sql, { join, raw } from "sql-template-tag";
+import type { Database, Transaction } from "../../platform/db/database.ts";
+import { findRows } from "../../platform/db/index-walk.ts";
+import { statementOfRows } from "../../platform/db/statement.ts";
+import type { PetChange } from "../pets/pets.ts";
+import type { RowValues } from "./imports.ts";
+
+/** The import that rows belong to. */
+export type Importing = { engine: Database["engine"]; accountId: number; importId: number; sourceId: number };
+
+/** What a source's row said last, the pet that it is, and the import that wrote this. */
+export type KnownRow = { petId: number; importId: number; values: RowValues };
+
+/** How things were before an import changed them. A part that is left out did not change. A null `quantity` stands for untracked. */
+export type Prior = { row?: KnownRow; pet?: Partial<PetChange>; quantity?: number | null };
+
+/** What an import did to a pet. A version is that of the pet or its inventory entry after the import; null if the import did not write it. */
+export type Change = { petId: number; rowId: string; isNew: boolean; prior: Prior; petVersion: number | null; stockVersion: number | null };
+
+/** A version that no pet or entry has: somebody else changed it between two rows of the import. */
+export const changedBetween = 0;
+
+const upsertRows = statementOfRows(`
+  INSERT INTO imported_pets (account_id, source_id, row_id, pet_id, import_id, row_values)
+  SELECT CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), said.value ->> 0, CAST(said.value ->> 1 AS BIGINT), CAST(said.value ->> 2 AS BIGINT),
+    said.value ->> 3
+  FROM ROWS AS said WHERE TRUE
+  ON CONFLICT (account_id, source_id, row_id) DO UPDATE SET
+    pet_id = excluded.pet_id, import_id = excluded.import_id, row_values = excluded.row_values`);
+const upsertChanges = statementOfRows(`
+  INSERT INTO import_changes (account_id, import_id, pet_id, row_id, is_new, prior, pet_version, stock_version)
+  SELECT CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), CAST(done.value ->> 0 AS BIGINT), done.value ->> 1, CAST(done.value ->> 2 AS BOOLEAN),
+    done.value ->> 3, CAST(done.value ->> 4 AS BIGINT), CAST(done.value ->> 5 AS BIGINT)
+  FROM ROWS AS done WHERE TRUE
+  ON CONFLICT (account_id, import_id, pet_id) DO UPDATE SET
+    prior = excluded.prior, pet_version = excluded.pet_version, stock_version = excluded.stock_version`);
+
+/** The most rows of one statement. */
+const rowsAtOnceMax = 250;
+
+/** Returns what these rows of a source said last, by their identifiers. */
+export async function findKnown(
+  tx: Transaction,
+  { engine, accountId, sourceId }: Importing,
+  rowIds: readonly string[],
+): Promise<Map<string, KnownRow>> {
+  const columns = raw("row_id, pet_id, import_id, row_values");
+  const lookUp = { table: "imported_pets", columns, accountId, equal: { source_id: sourceId }, key: "row_id" };
+  const found = await tx.query<{ row_id: string; pet_id: number; import_id: number; row_values: string }>(findRows(engine, lookUp, rowIds));
+  return new Map(
+    found.map((row) => [row.row_id, { petId: row.pet_id, importId: row.import_id, values: JSON.parse(row.row_values) as RowValues }]),
+  );
+}
+
+/** Keeps what rows said. */
+export async function saveKnown(
+  tx: Transaction,
+  accountId: number,
+  sourceId: number,
+  rows: readonly { rowId: string; known: KnownRow }[],
+): Promise<void> {
+  const said = rows.map(({ rowId, known: { petId, importId, values } }) => [rowId, petId, importId, JSON.stringify(values)]);
+  for (let from = 0; from < said.length; from += rowsAtOnceMax)
+    await tx.run(upsertRows, [JSON.stringify(said.slice(from, from + rowsAtOnceMax)), accountId, sourceId]);
+}
+
+type ChangeRow = {
+  pet_id: number;
+  row_id: string;
+  is_new: boolean | number;
+  prior: string | null;
+  pet_version: number | null;
+  stock_version: number | null;
+};
+
+/** Returns what an import has done to these pets so far, by pet. */
+export async function findChanges(
+  tx: Transaction,
+  accountId: number,
+  importId: number,
+  petIds: readonly number[],
+): Promise<Map<number, Change>> {
+  if (petIds.length === 0) return new Map();
+  const rows = await tx.query<ChangeRow>(sql`
+    SELECT pet_id, row_id, is_new, prior, pet_version, stock_version FROM import_changes
+    WHERE account_id = ${accountId} AND import_id = ${importId} AND pet_id IN (${join([...petIds])})`);
+  return new Map(rows.map((row) => [row.pet_id, changeOf(row)]));
+}
+
+function changeOf({
+  pet_id: petId,
+  row_id: rowId,
+  is_new: isNew,
+  prior,
+  pet_version: petVersion,
+  stock_version: stockVersion,
+}: ChangeRow): Change {
+  return { petId, rowId, isNew: Boolean(isNew), prior: prior === null ? {} : (JSON.parse(prior) as Prior), petVersion, stockVersion };
+}
+
+/** Saves what an import did. */
+export async function saveChanges(tx: Transaction, accountId: number, importId: number, changes: readonly Change[]): Promise<void> {
+  const done = changes.map(({ petId, rowId, isNew, prior, petVersion, stockVersion }) => [
+    petId,
+    rowId,
+    isNew,
+    Object.keys(prior).length === 0 ? null : JSON.stringify(prior),
+    petVersion,
+    stockVersion,
+  ]);
+  for (let from = 0; from < done.length; from += rowsAtOnceMax)
+    await tx.run(upsertChanges, [JSON.stringify(done.slice(from, from + rowsAtOnceMax)), accountId, importId]);
+}
+
+/** The versions of a pet and of its inventory entry before a row changed them. */
+export type Versions = { pet: number; stock: number | null };
+
+/** Adds what a further row of the same import did to what earlier ones did. The earliest prior values count. */
+export function afterBoth(earlier: Change | undefined, later: Change, between: Versions): Change {
+  if (!earlier) return later;
+  const left = (was: number | null, found: number | null, now: number | null): number | null =>
+    was !== null && was !== found ? changedBetween : (now ?? was);
+  return {
+    ...earlier,
+    prior: { ...later.prior, ...earlier.prior, ...(later.prior.pet && { pet: { ...later.prior.pet, ...earlier.prior.pet } }) },
+    petVersion: left(earlier.petVersion, between.pet, later.petVersion),
+    stockVersion: left(earlier.stockVersion, between.stock, later.stockVersion),
+  };
+}

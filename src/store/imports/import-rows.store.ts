@@ -1,0 +1,173 @@
+import type { Transaction } from "../../platform/db/database.ts";
+import { int32Max } from "../../platform/http/schemas.ts";
+import { invalidAt } from "../../platform/problem.ts";
+import { statusOfStock } from "../inventory/inventory.ts";
+import { addEntries, lockPetsWithEntries, setCounts, type PetsWithEntries } from "../inventory/inventory.store.ts";
+import { statusDefault, type Pet } from "../pets/pets.ts";
+import { insertPets, requireCategories, updatePets, type StoredPet } from "../pets/pets.store.ts";
+import {
+  afterBoth,
+  findChanges,
+  findKnown,
+  saveChanges,
+  saveKnown,
+  type Change,
+  type Importing,
+  type KnownRow,
+  type Prior,
+} from "./import-changes.store.ts";
+import { newValues, requireDistinctIds, valuesOf, type ImportedRow, type ImportRow, type RowValues } from "./imports.ts";
+
+/** A row at its place in the request, with what the source's row said last, if it is known. */
+type Placed = { index: number; rowId: string; values: RowValues; known: KnownRow | undefined; fresh: Partial<RowValues> };
+
+/**
+ * Imports rows of a locked import: makes the pets of new rows, and writes what known rows say differently from the last time. What the shop
+ * changed in the meantime stays, unless the source changed it too. Returns what became of each row, in their order.
+ *
+ * @throws Problem `unknown_reference`, `invalid_request` or `storage_limit_reached`; then nothing has changed
+ */
+export async function importRows(tx: Transaction, importing: Importing, rows: readonly ImportRow[]): Promise<ImportedRow[]> {
+  if (rows.length === 0) return [];
+  requireDistinctIds(rows);
+  const { accountId } = importing;
+  const known = await findKnown(
+    tx,
+    importing,
+    rows.map((row) => row.sourceId),
+  );
+  const placed = rows.map((row, index): Placed => {
+    const values = valuesOf(row);
+    const before = known.get(row.sourceId);
+    return { index, rowId: row.sourceId, values, known: before, fresh: before ? newValues(before.values, values) : values };
+  });
+  const differing = placed.filter(({ known: before, fresh }) => before && Object.keys(fresh).length > 0);
+  const locked = await lockPetsWithEntries(
+    tx,
+    accountId,
+    differing.map(({ known: before }) => before!.petId),
+  );
+  const isThere = ({ known: before }: Placed): boolean => before !== undefined && locked.pets.has(before.petId);
+  const updated = await updateRows(tx, importing, differing.filter(isThere), locked);
+  const made = await makePets(
+    tx,
+    importing,
+    placed.filter((row) => !row.known || (Object.keys(row.fresh).length > 0 && !isThere(row))),
+  );
+  return placed.map(({ index, rowId, known: before }): ImportedRow => {
+    const madeId = made.get(index);
+    if (madeId !== undefined) return { sourceId: rowId, petId: madeId, outcome: "created" };
+    return { sourceId: rowId, petId: before!.petId, outcome: updated.has(index) ? "updated" : "unchanged" };
+  });
+}
+
+/** Makes the pets of rows that have none. Returns their identifiers by the places of the rows. */
+async function makePets(
+  tx: Transaction,
+  { accountId, importId, sourceId }: Importing,
+  rows: readonly Placed[],
+): Promise<Map<number, number>> {
+  if (rows.length === 0) return new Map();
+  const wanted = rows.map(({ values: { name, categoryId, status = statusDefault, quantity } }) => ({
+    name,
+    categoryId,
+    status: quantity === undefined ? status : statusOfStock({ quantity, held: 0 }),
+  }));
+  const pets = await insertPets(tx, accountId, wanted, (i) => `body[${rows[i]!.index}].pet`);
+  const counts = rows.flatMap(({ values: { quantity } }, i) => (quantity === undefined ? [] : [{ petId: pets[i]!.id, quantity }]));
+  await addEntries(tx, accountId, counts);
+  const said = rows.map(({ rowId, values }, i) => ({ rowId, known: { petId: pets[i]!.id, importId, values } }));
+  await saveKnown(tx, accountId, sourceId, said);
+  const changes = rows.map(({ rowId, values, known }, i): Change => {
+    const prior = known ? { row: known } : {}; // its pet was deleted
+    return { petId: pets[i]!.id, rowId, isNew: true, prior, petVersion: 1, stockVersion: values.quantity === undefined ? null : 1 };
+  });
+  await saveChanges(tx, accountId, importId, changes);
+  return new Map(rows.map(({ index }, i) => [index, pets[i]!.id]));
+}
+
+/** A row of a locked pet, with what becomes of the pet. */
+type Update = { row: Placed; current: StoredPet; next: Pet; stock: StockUpdate | undefined };
+/** `current` is undefined if the pet becomes tracked. */
+type StockUpdate = { current: { item: { quantity: number }; held: number; version: number } | undefined; quantity: number };
+
+/** Writes the fresh values of rows whose pets are locked. Returns the places of the rows that changed their pets. */
+async function updateRows(tx: Transaction, importing: Importing, rows: readonly Placed[], locked: PetsWithEntries): Promise<Set<number>> {
+  if (rows.length === 0) return new Set();
+  const { accountId, importId, sourceId } = importing;
+  const moved = rows.filter(({ fresh }) => fresh.categoryId !== undefined);
+  await requireCategories(
+    tx,
+    accountId,
+    moved.map(({ values }) => values),
+    (i) => `body[${moved[i]!.index}].pet`,
+  );
+  const updates = rows.map((row) => updateOf(row, locked));
+  const pets = updates.filter(
+    ({ current: { pet }, next }) => pet.name !== next.name || pet.categoryId !== next.categoryId || pet.status !== next.status,
+  );
+  const stocks = updates.filter(({ stock }) => stock !== undefined);
+  const tracked = stocks.filter(({ stock }) => stock!.current === undefined);
+  await setCounts(
+    tx,
+    accountId,
+    stocks.flatMap(({ current, stock }) =>
+      stock!.current ? [{ current: locked.entries.get(current.pet.id)!, quantity: stock!.quantity }] : [],
+    ),
+  );
+  await addEntries(
+    tx,
+    accountId,
+    tracked.map(({ current, stock }) => ({ petId: current.pet.id, quantity: stock!.quantity })),
+  );
+  await updatePets(tx, accountId, pets);
+  const written = new Set(pets.map(({ row }) => row.index));
+  const earlier = await findChanges(
+    tx,
+    accountId,
+    importId,
+    rows.map(({ known }) => known!.petId),
+  );
+  const changes = updates.map((update) => {
+    const between = { pet: update.current.version, stock: locked.entries.get(update.current.pet.id)?.version ?? null };
+    return afterBoth(earlier.get(update.current.pet.id), changeOf(update, written.has(update.row.index)), between);
+  });
+  await saveChanges(tx, accountId, importId, changes);
+  const said = rows.map(({ rowId, known, values }) => {
+    return { rowId, known: { petId: known!.petId, importId, values: { ...known!.values, ...values } } };
+  });
+  await saveKnown(tx, accountId, sourceId, said);
+  return new Set([...written, ...stocks.map(({ row }) => row.index)]);
+}
+
+/** Returns what becomes of a row's pet. The status of a tracked pet follows its stock, whatever the row says. */
+function updateOf(row: Placed, { pets, entries }: PetsWithEntries): Update {
+  const current = pets.get(row.known!.petId)!;
+  const entry = entries.get(current.pet.id);
+  const { quantity, status = current.pet.status, name = current.pet.name, categoryId = current.pet.categoryId } = row.fresh;
+  const stock = quantity === undefined || quantity === entry?.item.quantity ? undefined : { current: entry, quantity };
+  const held = entry?.held ?? 0;
+  if (stock && stock.quantity + held > int32Max)
+    throw invalidAt(`body[${row.index}].quantity`, `must not exceed ${int32Max} together with the units that open orders hold`);
+  const following = stock ? statusOfStock({ quantity: stock.quantity, held }) : entry ? current.pet.status : status;
+  return { row, current, next: { id: current.pet.id, name, categoryId, status: following }, stock };
+}
+
+function changeOf({ row, current: { pet, version }, next, stock }: Update, isWritten: boolean): Change {
+  const prior: Prior = { row: row.known! };
+  if (isWritten)
+    prior.pet = {
+      ...(next.name !== pet.name && { name: pet.name }),
+      ...(next.categoryId !== pet.categoryId && { categoryId: pet.categoryId }),
+      ...(next.status !== pet.status && { status: pet.status }),
+    };
+  if (stock) prior.quantity = stock.current?.item.quantity ?? null;
+  return {
+    petId: pet.id,
+    rowId: row.rowId,
+    isNew: false,
+    prior,
+    petVersion: isWritten ? version + 1 : null,
+    stockVersion: stock ? (stock.current?.version ?? 0) + 1 : null,
+  };
+}

@@ -1,0 +1,207 @@
+import sql, { raw, type Sql } from "sql-template-tag";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { findRows, walkRows } from "../../platform/db/index-walk.ts";
+import { actorOfText, actorText, type EventDraft, type Origin } from "../../platform/events.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import { normalize } from "../../platform/normalize.ts";
+import { byId, Problem } from "../../platform/problem.ts";
+import { insertMissingCategories } from "../categories/categories.store.ts";
+import type { Import, ImportQuery, ImportStatus, NewImport, StayingPet } from "./imports.ts";
+
+type ImportRow = {
+  id: number;
+  source_id: number;
+  source: string;
+  file_name: string;
+  status: ImportStatus;
+  created: number;
+  updated: number;
+  unchanged: number;
+  rejected: number;
+  actor: string;
+  started_at: number;
+  finished_at: number | null;
+  undone_at: number | null;
+  stays: number;
+  stays_listed: string;
+  version: number;
+};
+
+/** An import with its source's identifier and the version that its ETag shows. */
+export type StoredImport = { shown: Import; sourceId: number; version: number };
+
+const columns = raw(
+  "id, source_id, file_name, status, created, updated, unchanged, rejected, actor, started_at, finished_at, undone_at, stays, stays_listed, version, account_id",
+);
+/** Adds the name of the source to rows of `imports`. */
+const named = (rows: Sql): Sql => sql`
+  SELECT found.*, import_sources.name AS source FROM (${rows}) AS found
+  JOIN import_sources ON import_sources.account_id = found.account_id AND import_sources.id = found.source_id`;
+
+/** The most sources of an account. */
+const sourcesMax = 100;
+
+/** Returns up to `limit` imports that pass the filter, sorted by `sort`; with `afterId`, only those that come after it. */
+export async function listImports(
+  db: Database,
+  accountId: number,
+  { source, sort }: ImportQuery,
+  afterId: number | undefined,
+  limit: number,
+): Promise<Import[]> {
+  const isBackwards = sort === "-id";
+  const ofSource = source === undefined ? undefined : await findSource(db, accountId, source);
+  if (source !== undefined && ofSource === undefined) return [];
+  const rows = walkRows(
+    db.engine,
+    {
+      table: "imports",
+      columns,
+      accountId,
+      ...(ofSource !== undefined && { index: "imports_by_source", equal: { source_id: ofSource } }),
+      order: ["id"],
+      ...(isBackwards ? { isBackwards, until: afterId } : { after: afterId === undefined ? undefined : [afterId] }),
+    },
+    limit,
+  );
+  const found = await db.query<ImportRow>(rows);
+  const lookUp = { table: "import_sources", columns: raw("id, name"), accountId, key: "id" };
+  const sources = await db.query<{ id: number; name: string }>(
+    findRows(
+      db.engine,
+      lookUp,
+      found.map((row) => row.source_id),
+    ),
+  );
+  const names = new Map(sources.map(({ id, name }) => [id, name]));
+  return found.map((row) => fromRow({ ...row, source: names.get(row.source_id) ?? "" }).shown);
+}
+
+async function findSource(db: Queryable, accountId: number, name: string): Promise<number | undefined> {
+  const rows = await db.query<{ id: number }>(
+    sql`SELECT id FROM import_sources WHERE account_id = ${accountId} AND name_key = ${normalize(name)}`,
+  );
+  return rows[0]?.id;
+}
+
+const ofOne = (accountId: number, id: number): Sql => sql`SELECT ${columns} FROM imports WHERE account_id = ${accountId} AND id = ${id}`;
+
+/** @throws Problem `not_found` */
+export async function findImport(db: Queryable, accountId: number, id: number): Promise<StoredImport> {
+  return requireRow(await db.query<ImportRow>(named(ofOne(accountId, id))), id);
+}
+
+/** Locks the import, and its source, so that no other transaction changes what the source's rows said last. @throws Problem `not_found` */
+export async function lockImport(tx: Transaction, accountId: number, id: number): Promise<StoredImport> {
+  return requireRow(await tx.query<ImportRow>(sql`${named(ofOne(accountId, id))}${tx.forUpdate}`), id);
+}
+
+/** Begins an import: makes its source and its categories where they are missing. @throws Problem `storage_limit_reached` */
+export async function insertImport(
+  tx: Transaction,
+  accountId: number,
+  made: NewImport,
+  now: number,
+  { actor }: Origin,
+): Promise<StoredImport> {
+  const sourceId = await ensureSource(tx, accountId, made.source);
+  const categories = await insertMissingCategories(tx, accountId, made.categories ?? []);
+  const [row] = await tx.query<{ id: number }>(sql`
+    INSERT INTO imports (account_id, id, source_id, file_name, status, created, updated, unchanged, rejected, categories, actor, started_at, stays,
+      stays_listed, version, due_at)
+    VALUES (${accountId}, nextval('import_ids'), ${sourceId}, ${made.fileName}, 'open', 0, 0, 0, 0, ${JSON.stringify(categories)},
+      ${actorText(actor)}, ${now}, 0, '[]', 1, ${now + openMs})
+    RETURNING id`);
+  return findImport(tx, accountId, row!.id);
+}
+
+/** How long (ms) an import without rows stays open. */
+const openMs = 24 * 3_600_000;
+
+async function ensureSource(tx: Transaction, accountId: number, name: string): Promise<number> {
+  const known = await findSource(tx, accountId, name);
+  if (known !== undefined) return known;
+  const [counted] = await tx.query<{ count: number }>(sql`SELECT COUNT(*) AS count FROM import_sources WHERE account_id = ${accountId}`);
+  if (Number(counted?.count) >= sourcesMax)
+    throw new Problem(
+      "storage_limit_reached",
+      `The account has imported from ${sourcesMax} sources, the most: use the name of one of them.`,
+    );
+  await tx.query(sql`
+    INSERT INTO import_sources (account_id, id, name, name_key) VALUES (${accountId}, nextval('import_source_ids'), ${name}, ${normalize(name)})
+    ON CONFLICT (account_id, name_key) DO NOTHING`);
+  return (await findSource(tx, accountId, name))!;
+}
+
+/** What one call adds to an import. */
+export type Added = { created: number; updated: number; unchanged: number; rejected: number };
+
+/** Counts the rows of a call, and ends the locked import if it was the last call. */
+export async function addToImport(
+  tx: Transaction,
+  accountId: number,
+  { shown: { id } }: StoredImport,
+  { created, updated, unchanged, rejected }: Added,
+  { isLast, now }: { isLast: boolean; now: number },
+): Promise<void> {
+  await tx.query(sql`
+    UPDATE imports SET created = created + ${created}, updated = updated + ${updated}, unchanged = unchanged + ${unchanged},
+      rejected = rejected + ${rejected}, due_at = ${now + openMs}, version = version + 1
+    WHERE account_id = ${accountId} AND id = ${id}`);
+  if (isLast) await finishImport(tx, accountId, id, now);
+}
+
+/** Ends a locked import that is open. */
+export async function finishImport(tx: Transaction, accountId: number, id: number, now: number): Promise<void> {
+  await tx.query(sql`
+    UPDATE imports SET status = 'finished', finished_at = ${now}, due_at = NULL, version = version + 1
+    WHERE account_id = ${accountId} AND id = ${id}`);
+  tx.record(eventOf(accountId, "import.finished", await findImport(tx, accountId, id)));
+}
+
+export function eventOf(accountId: number, type: EventDraft["type"], { shown, version }: StoredImport): EventDraft {
+  return { accountId, type, resource: { type: "import", id: shown.id }, data: shown, version };
+}
+
+/** The refusal of rows for an import that is not open. */
+export function notOpen({ id, status }: Import): Problem {
+  const states = { open: "open", finished: "finished", undoing: "being undone", undone: "undone" };
+  return new Problem("import_closed", `${byId("Import", id)} is ${states[status]}: it takes no more rows. Begin another.`);
+}
+
+function requireRow(rows: ImportRow[], id: number): StoredImport {
+  const [row] = rows;
+  if (!row) throw new Problem("not_found", `There is no ${byId("import", id)}.`);
+  return fromRow(row);
+}
+
+function fromRow({ source_id: sourceId, file_name: fileName, stays, stays_listed: listed, version, ...row }: ImportRow): StoredImport {
+  const {
+    id,
+    source,
+    status,
+    created,
+    updated,
+    unchanged,
+    rejected,
+    started_at: startedAt,
+    finished_at: finishedAt,
+    undone_at: undoneAt,
+  } = row;
+  const shown: Import = {
+    id,
+    source,
+    fileName,
+    status,
+    created,
+    updated,
+    unchanged,
+    rejected,
+    startedAt: formatDateTime(startedAt),
+    ...(finishedAt !== null && { finishedAt: formatDateTime(finishedAt) }),
+    ...(undoneAt !== null && { undoneAt: formatDateTime(undoneAt) }),
+    by: actorOfText(row.actor),
+    ...((status === "undoing" || status === "undone") && { stays: { count: stays, pets: JSON.parse(listed) as StayingPet[] } }),
+  };
+  return { shown, sourceId, version };
+}

@@ -1,0 +1,152 @@
+import { Type, type Static } from "../../platform/json-schema.ts";
+import { DateTime, enumeration, Id, int32Max, Name, named, paging, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
+import { invalidAt } from "../../platform/problem.ts";
+import { NewPet, PetStatus } from "../pets/pets.ts";
+
+const source = Name(
+  "Where the animals come from, such as `Shelter register`: the same for each export of one system. Case does not count.",
+  200,
+);
+const fileName = Name("The name of the file, for people.", 255);
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const importStatuses = ["open", "finished", "undoing", "undone"] as const;
+export const ImportStatus = enumeration("ImportStatus", importStatuses);
+export type ImportStatus = Static<typeof ImportStatus>;
+
+/** The most categories that one request makes. */
+const categoriesMax = 500;
+export const NewImport = named(
+  "NewImport",
+  Type.Object(
+    {
+      source,
+      fileName,
+      categories: Type.Optional(
+        Type.Array(Name("A category's name.", 200), {
+          maxItems: categoriesMax,
+          description: "Categories that the rows need. Those that are missing are created, and an undo deletes them if they are empty.",
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+export type NewImport = Static<typeof NewImport>;
+
+/** Why a pet, or a part of it, was left as it is by an undo. */
+const StayingPet = named(
+  "StayingPet",
+  Type.Object({ petId: Id("The pet."), reason: Type.String({ description: "Why it stays as it is." }) }),
+);
+export type StayingPet = Static<typeof StayingPet>;
+/** The most pets that an import lists after its undo. */
+export const staysListedMax = 100;
+
+export const Import = named(
+  "Import",
+  Type.Object({
+    id: Id("Unique identifier assigned on creation."),
+    source: Text("Where the animals come from.", 1, 200),
+    fileName: Text("The name of the file.", 1, 255),
+    status: ImportStatus,
+    created: count("Rows that made a pet."),
+    updated: count("Rows that changed a pet."),
+    unchanged: count("Rows that changed nothing."),
+    rejected: count("Rows of the file that the client did not send."),
+    startedAt: DateTime("When it began."),
+    finishedAt: Type.Optional(DateTime("When it took its last row.")),
+    undoneAt: Type.Optional(DateTime("When its undo ended.")),
+    by: named(
+      "ImportActor",
+      Type.Object(
+        {
+          type: enumeration("ImportActorType", ["key", "member", "operator", "system"]),
+          id: Type.Unsafe<number | null>({ type: "integer", format: "int64", nullable: true }),
+        },
+        { description: "Who began it, as in events." },
+      ),
+    ),
+    stays: Type.Optional(
+      named(
+        "ImportStays",
+        Type.Object(
+          {
+            count: count("How many pets the undo left as they are, whole or in part."),
+            pets: Type.Array(StayingPet, { description: "The first 100." }),
+          },
+          { description: "After an undo." },
+        ),
+      ),
+    ),
+  }),
+);
+export type Import = Static<typeof Import>;
+export const Imports = named("Imports", Type.Array(Import));
+
+/** The most rows in one call. */
+const rowsMax = 1_000;
+const sourceId = Name("The source's own identifier of the animal.", 200);
+const ImportRow = named(
+  "ImportRow",
+  Type.Object(
+    {
+      sourceId,
+      /** Without the default of `status`: a row that leaves it out does not know it. */
+      pet: writtenBack(NewPet, { status: PetStatus }),
+      quantity: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: int32Max, description: "The stock count. Default: the stock stays as it is." }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+export type ImportRow = Static<typeof ImportRow>;
+export const ImportRows = named("ImportRows", Type.Array(ImportRow, { maxItems: rowsMax }));
+
+const RowOutcome = enumeration("ImportOutcome", ["created", "updated", "unchanged"], "What the row did to the pet.");
+const ImportedRow = named(
+  "ImportedRow",
+  Type.Object({ sourceId: Text("As in the request.", 1, 200), petId: Id("The pet."), outcome: RowOutcome }),
+);
+export type ImportedRow = Static<typeof ImportedRow>;
+export const ImportedRows = named("ImportedRows", Type.Array(ImportedRow));
+
+export const ImportPath = Type.Object({ importId: Id("The import's identifier.") });
+export const RowsQuery = Type.Object({
+  last: Type.Optional(Type.Boolean({ description: "`true` ends the import." })),
+  rejected: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: int32Max, description: "How many more rows of the file the client did not send." }),
+  ),
+});
+export type RowsQuery = Static<typeof RowsQuery>;
+
+const ImportSort = enumeration("ImportSort", ["id", "-id"], "Sort order of imports. `-` is descending.");
+export const ImportQuery = Type.Object({
+  source: Type.Optional(Text("Only imports from this source.", 1, 200)),
+  sort: Type.Optional(variant(ImportSort, { description: "Sort order." })),
+  ...paging,
+});
+export type ImportQuery = Static<typeof ImportQuery>;
+
+/** What a row says about a pet. What it leaves out is not known. */
+export type RowValues = { name: string; categoryId: number; status?: ImportRow["pet"]["status"]; quantity?: number };
+
+export function valuesOf({ pet: { name, categoryId, status }, quantity }: ImportRow): RowValues {
+  return { name, categoryId, ...(status !== undefined && { status }), ...(quantity !== undefined && { quantity }) };
+}
+
+/** Returns the values that a row says differently from the row before, or that only it says. */
+export function newValues(before: RowValues, row: RowValues): Partial<RowValues> {
+  const differs = ([name, value]: [string, unknown]): boolean => before[name as keyof RowValues] !== value;
+  return Object.fromEntries(Object.entries(row).filter(differs));
+}
+
+/** @throws Problem `invalid_request` that names a row whose `sourceId` an earlier one has */
+export function requireDistinctIds(rows: readonly ImportRow[]): void {
+  const seen = new Set<string>();
+  for (const [i, row] of rows.entries()) {
+    if (seen.has(row.sourceId)) throw invalidAt(`body[${i}].sourceId`, "is that of an earlier row");
+    seen.add(row.sourceId);
+  }
+}
