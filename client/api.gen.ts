@@ -1833,6 +1833,8 @@ export type paths = {
         header?: {
           /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
           "Idempotency-Key"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
           /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
           "X-Request-Id"?: string;
           /** The trace that the request belongs to (W3C Trace Context), for the service's log. */

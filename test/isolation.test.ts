@@ -47,7 +47,14 @@ for (const [how, come] of Object.entries(strangers))
       const headers: Record<string, string> = contentType ? { "content-type": contentType } : {};
       const foreign = await send(operation.method, path, body, headers);
       assert.deepEqual([foreign.status, foreign.body.code], [404, "not_found"], operation.operationId);
-      const unknown = exampleOf(operation, { petId: 987, categoryId: 987, orderId: 987, projectId: 987, webhookId: 987 }).path;
+      const unknown = exampleOf(operation, {
+        petId: 987,
+        categoryId: 987,
+        orderId: 987,
+        importId: 987,
+        projectId: 987,
+        webhookId: 987,
+      }).path;
       const absent = await send(operation.method, unknown, body, headers);
       assert.equal(absent.body.message.replace("987", "N"), foreign.body.message.replace(/\d+/, "N"), "foreign and absent are told alike");
     }

@@ -18,7 +18,7 @@ export type Prior = { row?: KnownRow; pet?: Partial<PetChange>; quantity?: numbe
 export type Change = { petId: number; rowId: string; isNew: boolean; prior: Prior; petVersion: number | null; stockVersion: number | null };
 
 /** A version that no pet or entry has: somebody else changed it between two rows of the import. */
-export const changedBetween = 0;
+const changedBetween = 0;
 
 const upsertRows = statementOfRows(`
   INSERT INTO imported_pets (account_id, source_id, row_id, pet_id, import_id, row_values)

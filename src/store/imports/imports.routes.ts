@@ -64,6 +64,7 @@ export const importRoutes: Operation[] = [
       "Begins an import from a source, and creates the categories that are missing. The service remembers a source's rows by their `sourceId`, so name each source the same every time.",
     scope: "catalogue:write",
     alsoScope: "inventory:write",
+    dryRun: true,
     body: NewImport,
     example: { body: { source: "Shelter register", fileName: "animals.csv", categories: ["Dogs"] } },
     answers: {

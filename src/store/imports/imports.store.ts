@@ -152,14 +152,14 @@ export async function addToImport(
 }
 
 /** Ends a locked import that is open. */
-export async function finishImport(tx: Transaction, accountId: number, id: number, now: number): Promise<void> {
+async function finishImport(tx: Transaction, accountId: number, id: number, now: number): Promise<void> {
   await tx.query(sql`
     UPDATE imports SET status = 'finished', finished_at = ${now}, due_at = NULL, version = version + 1
     WHERE account_id = ${accountId} AND id = ${id}`);
   tx.record(eventOf(accountId, "import.finished", await findImport(tx, accountId, id)));
 }
 
-export function eventOf(accountId: number, type: EventDraft["type"], { shown, version }: StoredImport): EventDraft {
+function eventOf(accountId: number, type: EventDraft["type"], { shown, version }: StoredImport): EventDraft {
   return { accountId, type, resource: { type: "import", id: shown.id }, data: shown, version };
 }
 

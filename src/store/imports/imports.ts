@@ -40,8 +40,6 @@ const StayingPet = named(
   Type.Object({ petId: Id("The pet."), reason: Type.String({ description: "Why it stays as it is." }) }),
 );
 export type StayingPet = Static<typeof StayingPet>;
-/** The most pets that an import lists after its undo. */
-export const staysListedMax = 100;
 
 export const Import = named(
   "Import",
