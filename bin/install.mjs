@@ -25,6 +25,8 @@ const systemPackages = {
     { commands: ["pebble"], apt: "pebble" },
     { commands: ["strace"], apt: "strace" },
     { commands: ["python3"], apt: "python3" },
+    { commands: ["bsdtar"], apt: "libarchive-tools" },
+    { commands: ["busybox"], apt: "busybox" },
     { commands: ["script"], apt: "bsdutils" },
     { commands: ["zsh"], apt: "zsh" },
     { commands: ["fish"], apt: "fish" },

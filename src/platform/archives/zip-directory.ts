@@ -80,11 +80,17 @@ export async function readDirectory(
   return { entries, position };
 }
 
-/** The directory's place is written behind it, before a comment that ends the file. */
+/** The directory's place is written behind it, before a comment that ends the file. Zeros may follow, with which bsdtar fills a block. */
 async function findDirectory(file: RandomAccess): Promise<{ count: number; bytes: number; position: number }> {
   const tailBytes = Math.min(file.size, endBytes + commentBytesMax);
-  const tail = numbersIn(await readExactly(file, file.size - tailBytes, tailBytes));
-  const isEnd = (at: number): boolean => tail.u32(at) === 0x0605_4b50 && at + endBytes + tail.u16(at + 20) === tailBytes;
+  const last = await readExactly(file, file.size - tailBytes, tailBytes);
+  const tail = numbersIn(last);
+  const dataEnd = last.findLastIndex((byte) => byte !== 0) + 1;
+  const isEnd = (at: number): boolean => {
+    if (tail.u32(at) !== 0x0605_4b50) return false;
+    const end = at + endBytes + tail.u16(at + 20);
+    return end >= dataEnd && end <= tailBytes;
+  };
   let at = tailBytes - endBytes;
   while (at >= 0 && !isEnd(at)) at--;
   if (at < 0) throw damaged("that breaks off, or has other data behind its end");

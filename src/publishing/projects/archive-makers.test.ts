@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { test } from "node:test";
@@ -21,8 +22,16 @@ const site: Record<string, string> = {
   ".env": "SECRET=1",
   [long]: "deep",
 };
-const published = Object.keys(site).filter((path) => path !== "petstore.json" && path !== ".env");
+/** A file whose beginning is a hole, which some makers store as a sparse file. */
+const sparse = { path: "holes.bin", text: `${"\0".repeat(2_000_000)}end` };
+const published = [sparse.path, ...Object.keys(site).filter((path) => path !== "petstore.json" && path !== ".env")];
 
+const packed =
+  ([command = "", ...options]: string[]) =>
+  (folder: string, out: string): void => {
+    const bytes = execFileSync(command, [...options, "-c", "-f", "-", "-C", folder, "."], { maxBuffer: 16 * 1024 * 1024 });
+    writeFileSync(out, options.includes("--format=zip") ? bytes : gzipSync(bytes));
+  };
 const python = (script: string) => (folder: string, out: string) => void execFileSync("python3", ["-c", script, folder, out]);
 const tarfile = (format: string) =>
   python(`import sys, tarfile
@@ -37,10 +46,13 @@ const git = (format: string) => (folder: string, out: string) => {
 
 const makers: Record<string, (folder: string, out: string) => void> = {
   ...Object.fromEntries(
-    ["gnu", "oldgnu", "pax"].map((format) => [
-      `tar --format=${format}`,
-      (folder: string, out: string) => writeFileSync(out, gzipSync(execFileSync("tar", [`--format=${format}`, "-c", "-C", folder, "."]))),
-    ]),
+    [
+      ...["gnu", "oldgnu", "pax"].map((format) => ["tar", `--format=${format}`]),
+      ...["0.0", "0.1", "1.0"].map((version) => ["tar", "-S", "--format=pax", `--sparse-version=${version}`]),
+      ["tar", "-S", "--format=gnu"],
+      ...["pax", "gnutar", "zip"].map((format) => ["bsdtar", `--format=${format}`]),
+      ["busybox", "tar"],
+    ].map((words) => [words.join(" "), packed(words)]),
   ),
   "Python's tarfile, GNU": tarfile("GNU_FORMAT"),
   "Python's tarfile, pax": tarfile("PAX_FORMAT"),
@@ -68,6 +80,10 @@ for (const [maker, make] of Object.entries(makers)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);
     }
+    const holes = join(folder, sparse.path);
+    writeFileSync(holes, "");
+    truncateSync(holes, sparse.text.length - 3);
+    appendFileSync(holes, "end");
     make(folder, out);
     const db = openSqlite(join(top, "test.db"));
     t.after(() => db.close());
@@ -78,7 +94,10 @@ for (const [maker, make] of Object.entries(makers)) {
       signal: t.signal,
     });
     assert.deepEqual([...manifest.keys()].toSorted(), published.toSorted());
-    for (const [path, { size }] of manifest) assert.equal(size, Buffer.byteLength(site[path]!), path);
+    for (const [path, { size, hash: found }] of manifest) {
+      const text = path === sparse.path ? sparse.text : site[path]!;
+      assert.deepEqual([size, found], [Buffer.byteLength(text), hash("sha256", text)], path);
+    }
     assert.ok(leftOut.paths.includes(".env"));
   });
 }
