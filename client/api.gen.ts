@@ -1942,6 +1942,40 @@ export type paths = {
       };
     };
   };
+  "/imports/{importId}/undo": {
+    /** undoImport: Undo an import */
+    post: {
+      parameters: {
+        path: {
+          /** The import's identifier. */
+          importId: number;
+        };
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        202: Json<Schemas["Import"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
   "/events": {
     /** listEvents: List events */
     get: {

@@ -49,6 +49,7 @@ const decided = [
   "createImport POST /imports",
   "getImport GET /imports/{importId}",
   "importRows POST /imports/{importId}/rows",
+  "undoImport POST /imports/{importId}/undo",
   "getAccount GET /account",
   "getUsage GET /usage",
   "listProjects GET /projects",

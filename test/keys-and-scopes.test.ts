@@ -59,6 +59,7 @@ const scopes: Record<string, string> = {
   createImport: "catalogue:write",
   getImport: "catalogue:read",
   importRows: "catalogue:write",
+  undoImport: "catalogue:write",
   getAccount: "account:read",
   getUsage: "account:read",
   listProjects: "publishing:read",

@@ -13,7 +13,7 @@ export const directions: Record<string, string[]> = {
 
   "src/backup": ["src/platform"],
 
-  "src/store/imports": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
+  "src/store/imports": ["src/store/profiles", "src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/profiles": ["src/store/pets", "src/platform"],
   "src/store/orders": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/inventory": ["src/store/pets", "src/store/categories", "src/platform"],

@@ -15,6 +15,7 @@ import { eventServices, openEvents } from "./events.ts";
 import { openFirstStart, type FirstStart } from "./first-start.ts";
 import { openClusterNode } from "./cluster-node.ts";
 import { platformCertificateOf } from "./edge.ts";
+import { startImports } from "./imports.ts";
 import { startJobs } from "./jobs.ts";
 import { closeWithin, listen, placesOf } from "./listeners.ts";
 import { openBounds, type Bounds, type QueueLimits } from "../platform/bounds.ts";
@@ -152,7 +153,8 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   if (db.engine === "sqlite") await ready;
   const address = await listen(app, settings);
   const jobs = startJobs({ settings, db, clock, nowRange, verifier, usage: callers.usage, counting, firstStart, trimming, onError });
-  state.stops.push(...jobs.map((job) => () => job.stop()));
+  const imports = startImports({ db, clock, node, bounds, onError });
+  state.stops.push(...[...jobs, imports].map((job) => () => job.stop()));
   const running = opened.move();
   const parts = { app, db, administration, firstStart, publishing, feed, address, ready };
   return {

@@ -223,6 +223,16 @@ export const queues = {
     turnMs: 600_000,
     busy: "Too many certificates are ordered at once.",
   },
+  /** Imports that are undone or end. The rows are what waits, as for checks; each step is a write of its own. */
+  imports: {
+    by: "account",
+    max: 8,
+    waitingMax: 8,
+    waitingMaxEach: 8,
+    waitMs: 600_000,
+    turnMs: 600_000,
+    busy: "Too many imports are undone at once.",
+  },
   /** TLS handshakes: one step in each turn of the event loop, so that many clients that connect at once fill no turn. */
   handshakes: {
     by: "address",

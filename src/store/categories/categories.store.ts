@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { join } from "sql-template-tag";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { statementOfRows } from "../../platform/db/statement.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
@@ -67,6 +67,18 @@ export async function insertMissingCategories(tx: Transaction, accountId: number
   if (rows.length > 0) await addRecords(tx, accountId, rows.length);
   for (const [id, name] of rows) tx.record(eventOf(accountId, "category.created", { category: { id, name }, version: 1 }));
   return rows.map(([id]) => id);
+}
+
+/** Deletes those of these categories that have no pets and that nobody has changed since they were made. */
+export async function deleteUnusedCategories(tx: Transaction, accountId: number, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  const rows = await tx.query<CategoryRow>(sql`
+    DELETE FROM categories WHERE account_id = ${accountId} AND id IN (${join([...ids])}) AND version = 1
+      AND NOT EXISTS (SELECT 1 FROM pets WHERE pets.account_id = categories.account_id AND category_id = categories.id)
+    RETURNING ${columns}`);
+  if (rows.length === 0) return;
+  await removeRecords(tx, accountId, rows.length);
+  for (const row of rows) tx.record(eventOf(accountId, "category.deleted", fromRow(row)));
 }
 
 /** Updates a locked category. Does nothing if no field changes. @throws Problem `category_exists` */

@@ -1,6 +1,6 @@
 import sql, { join, raw } from "sql-template-tag";
 import type { Database, Transaction } from "../../platform/db/database.ts";
-import { findRows } from "../../platform/db/index-walk.ts";
+import { findRows, walkRows } from "../../platform/db/index-walk.ts";
 import { statementOfRows } from "../../platform/db/statement.ts";
 import type { PetChange } from "../pets/pets.ts";
 import type { RowValues } from "./imports.ts";
@@ -34,6 +34,11 @@ const upsertChanges = statementOfRows(`
   FROM ROWS AS done WHERE TRUE
   ON CONFLICT (account_id, import_id, pet_id) DO UPDATE SET
     prior = excluded.prior, pet_version = excluded.pet_version, stock_version = excluded.stock_version`);
+
+const deleteRows = statementOfRows(
+  "DELETE FROM imported_pets WHERE account_id = ?2 AND source_id = ?3 AND row_id IN (SELECT gone.value ->> 0 FROM ROWS AS gone)",
+);
+const changeColumns = raw("pet_id, row_id, is_new, prior, pet_version, stock_version");
 
 /** The most rows of one statement. */
 const rowsAtOnceMax = 250;
@@ -82,7 +87,7 @@ export async function findChanges(
 ): Promise<Map<number, Change>> {
   if (petIds.length === 0) return new Map();
   const rows = await tx.query<ChangeRow>(sql`
-    SELECT pet_id, row_id, is_new, prior, pet_version, stock_version FROM import_changes
+    SELECT ${changeColumns} FROM import_changes
     WHERE account_id = ${accountId} AND import_id = ${importId} AND pet_id IN (${join([...petIds])})`);
   return new Map(rows.map((row) => [row.pet_id, changeOf(row)]));
 }
@@ -110,6 +115,22 @@ export async function saveChanges(tx: Transaction, accountId: number, importId: 
   ]);
   for (let from = 0; from < done.length; from += rowsAtOnceMax)
     await tx.run(upsertChanges, [JSON.stringify(done.slice(from, from + rowsAtOnceMax)), accountId, importId]);
+}
+
+/** Returns the first pets that an import changed, in the order of their identifiers. */
+export async function firstChanges(tx: Transaction, { engine, accountId, importId }: Importing, limit: number): Promise<Change[]> {
+  const walk = { table: "import_changes", columns: changeColumns, accountId, equal: { import_id: importId }, order: ["pet_id"] };
+  return (await tx.query<ChangeRow>(walkRows(engine, walk, limit))).map(changeOf);
+}
+
+/** Deletes what an import did to pets up to one. */
+export async function deleteChanges(tx: Transaction, { accountId, importId }: Importing, lastPetId: number): Promise<void> {
+  await tx.query(sql`DELETE FROM import_changes WHERE account_id = ${accountId} AND import_id = ${importId} AND pet_id <= ${lastPetId}`);
+}
+
+/** Forgets rows of a source. */
+export async function deleteKnown(tx: Transaction, { accountId, sourceId }: Importing, rowIds: readonly string[]): Promise<void> {
+  if (rowIds.length > 0) await tx.run(deleteRows, [JSON.stringify(rowIds.map((id) => [id])), accountId, sourceId]);
 }
 
 /** The versions of a pet and of its inventory entry before a row changed them. */

@@ -5,7 +5,7 @@ import { created, listed, resource } from "../../platform/http/resource-answers.
 import { batchBytesMax } from "../pets/pets.ts";
 import { completeWords, ownWordsMs } from "../pets/pets.store.ts";
 import { Import, ImportedRows, ImportPath, ImportQuery, ImportRows, Imports, NewImport, RowsQuery, type ImportedRow } from "./imports.ts";
-import { addToImport, findImport, insertImport, listImports, lockImport, notOpen } from "./imports.store.ts";
+import { addToImport, beginUndo, findImport, insertImport, listImports, lockImport, notOpen } from "./imports.store.ts";
 
 const path = "/imports";
 const onePath = "/imports/{importId}";
@@ -142,6 +142,34 @@ export const importRoutes: Operation[] = [
       });
       if (!isDryRun) await completeWords(db, accountId, ownWordsMs).catch(problemOf); // the pets are there in any case
       return answer;
+    },
+  }),
+  operation({
+    operationId: "undoImport",
+    method: "POST",
+    path: `${onePath}/undo`,
+    tag,
+    stability,
+    summary: "Undo an import",
+    description:
+      "Takes back what an import did, in the background: deletes the pets that it made and gives those that it changed their earlier values, as far as nobody has changed them since. Then `stays` lists the pets that were left, and why. An import that is open ends first. Possible for 90 days.",
+    scope: "catalogue:write",
+    alsoScope: "inventory:write",
+    dryRun: true,
+    params: ImportPath,
+    example: { params },
+    answers: {
+      202: {
+        description: "The import, which is being undone or was undone before.",
+        schema: Import,
+        example: { ...finished, status: "undoing", stays: { count: 0, pets: [] } },
+        headers: ["ETag"],
+      },
+    },
+    problems: ["not_found", "import_closed"],
+    write: async (tx, { accountId, params: { importId }, now, origin }) => {
+      const { shown, version } = await beginUndo(tx, accountId, importId, now, origin);
+      return { status: 202, body: shown, version };
     },
   }),
 ];

@@ -25,13 +25,14 @@ type ImportRow = {
   stays: number;
   stays_listed: string;
   version: number;
+  due_at: number | null;
 };
 
 /** An import with its source's identifier and the version that its ETag shows. */
-export type StoredImport = { shown: Import; sourceId: number; version: number };
+export type StoredImport = { shown: Import; sourceId: number; dueAt: number | null; version: number };
 
 const columns = raw(
-  "id, source_id, file_name, status, created, updated, unchanged, rejected, actor, started_at, finished_at, undone_at, stays, stays_listed, version, account_id",
+  "id, source_id, file_name, status, created, updated, unchanged, rejected, actor, started_at, finished_at, undone_at, stays, stays_listed, version, due_at, account_id",
 );
 /** Adds the name of the source to rows of `imports`. */
 const named = (rows: Sql): Sql => sql`
@@ -115,8 +116,9 @@ export async function insertImport(
   return findImport(tx, accountId, row!.id);
 }
 
-/** How long (ms) an import without rows stays open. */
+/** How long (ms) an import without rows stays open, and how long a finished one can be undone. */
 const openMs = 24 * 3_600_000;
+const undoMs = 90 * openMs;
 
 async function ensureSource(tx: Transaction, accountId: number, name: string): Promise<number> {
   const known = await findSource(tx, accountId, name);
@@ -151,15 +153,36 @@ export async function addToImport(
   if (isLast) await finishImport(tx, accountId, id, now);
 }
 
+/** Whether an import has to be ended, undone or forgotten. */
+export async function hasDueImport(db: Queryable, now: number): Promise<boolean> {
+  return (await db.query(sql`SELECT 1 FROM imports WHERE due_at <= ${now} LIMIT 1`)).length > 0;
+}
+
 /** Ends a locked import that is open. */
-async function finishImport(tx: Transaction, accountId: number, id: number, now: number): Promise<void> {
+export async function finishImport(tx: Transaction, accountId: number, id: number, now: number): Promise<void> {
   await tx.query(sql`
-    UPDATE imports SET status = 'finished', finished_at = ${now}, due_at = NULL, version = version + 1
+    UPDATE imports SET status = 'finished', finished_at = ${now}, due_at = ${now + undoMs}, version = version + 1
     WHERE account_id = ${accountId} AND id = ${id}`);
   tx.record(eventOf(accountId, "import.finished", await findImport(tx, accountId, id)));
 }
 
-function eventOf(accountId: number, type: EventDraft["type"], { shown, version }: StoredImport): EventDraft {
+/** Begins to undo an import, after ending it. Does nothing if that has begun before. @throws Problem `not_found`, `import_closed` */
+export async function beginUndo(tx: Transaction, accountId: number, id: number, now: number, { actor }: Origin): Promise<StoredImport> {
+  const { shown, dueAt } = await lockImport(tx, accountId, id);
+  if (shown.status === "open") await finishImport(tx, accountId, id, now);
+  else if (shown.status !== "finished") return findImport(tx, accountId, id);
+  else if (dueAt === null || dueAt <= now) throw tooLate(id);
+  await tx.query(sql`
+    UPDATE imports SET status = 'undoing', undone_by = ${actorText(actor)}, due_at = ${now}, version = version + 1
+    WHERE account_id = ${accountId} AND id = ${id}`);
+  return findImport(tx, accountId, id);
+}
+
+function tooLate(id: number): Problem {
+  return new Problem("import_closed", `${byId("Import", id)} is more than 90 days old, so it can no longer be undone.`);
+}
+
+export function eventOf(accountId: number, type: EventDraft["type"], { shown, version }: StoredImport): EventDraft {
   return { accountId, type, resource: { type: "import", id: shown.id }, data: shown, version };
 }
 
@@ -203,5 +226,5 @@ function fromRow({ source_id: sourceId, file_name: fileName, stays, stays_listed
     by: actorOfText(row.actor),
     ...((status === "undoing" || status === "undone") && { stays: { count: stays, pets: JSON.parse(listed) as StayingPet[] } }),
   };
-  return { shown, sourceId, version };
+  return { shown, sourceId, dueAt: row.due_at, version };
 }

@@ -41,6 +41,9 @@ const StayingPet = named(
 );
 export type StayingPet = Static<typeof StayingPet>;
 
+/** The most pets that an import lists after its undo. */
+export const staysListedMax = 100;
+
 export const Import = named(
   "Import",
   Type.Object({

@@ -53,6 +53,9 @@ const insertRows = statementOfRows(`
 const updateRows = statementOfRows(`
   UPDATE inventory SET quantity = CAST(changed.value ->> 1 AS BIGINT), status = changed.value ->> 2, version = version + 1
   FROM ROWS AS changed WHERE account_id = ?2 AND pet_id = CAST(changed.value ->> 0 AS BIGINT)`);
+const deleteRows = statementOfRows(
+  "DELETE FROM inventory WHERE account_id = ?2 AND pet_id IN (SELECT CAST(gone.value ->> 0 AS BIGINT) FROM ROWS AS gone)",
+);
 
 /** Pets and inventory entries, by pet. */
 export type PetsWithEntries = { pets: Map<number, StoredPet>; entries: Map<number, StoredItem> };
@@ -102,6 +105,13 @@ export async function setCounts(
     const after = fromRow([item.petId, quantity, held, statusOfStock({ quantity, held }), version + 1]);
     recordCount(tx, accountId, item, after, account?.low_stock ?? 0);
   }
+}
+
+/** Ends the tracking of locked pets whose entries no open order holds units of. */
+export async function deleteEntries(tx: Transaction, accountId: number, entries: readonly StoredItem[]): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.run(deleteRows, [JSON.stringify(entries.map(({ item }) => [item.petId])), accountId]);
+  for (const entry of entries) tx.record(eventOf(accountId, "inventory.deleted", entry));
 }
 
 async function writeRows(

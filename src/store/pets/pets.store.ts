@@ -22,6 +22,9 @@ const updateRows = statementOfRows(`
   UPDATE pets SET name = changed.value ->> 1, name_key = changed.value ->> 2, category_id = CAST(changed.value ->> 3 AS BIGINT),
     status = changed.value ->> 4, version = version + 1, is_split = TRUE
   FROM ROWS AS changed WHERE account_id = ?2 AND pets.id = CAST(changed.value ->> 0 AS BIGINT)`);
+const deleteRows = statementOfRows(
+  "DELETE FROM pets WHERE account_id = ?2 AND id IN (SELECT CAST(gone.value ->> 0 AS BIGINT) FROM ROWS AS gone)",
+);
 
 /** Returns undefined if there is no such pet. */
 export function findPet(db: Queryable, accountId: number, id: number): Awaitable<StoredPet | undefined> {
@@ -178,6 +181,15 @@ export async function deletePet(tx: Transaction, accountId: number, current: Pet
   if (gone.length === 0) throw new Problem("pet_in_use", `Pet ${id} has an unfulfilled order: fulfil or delete the order first.`);
   await removeRecords(tx, accountId, 1);
   recordDeletion(tx, accountId, current);
+}
+
+/** Deletes pets without orders that are locked with their inventory entries. */
+export async function deletePets(tx: Transaction, accountId: number, pets: readonly PetWithEntry[]): Promise<void> {
+  if (pets.length === 0) return;
+  for (const portion of portionsByWords(pets, ({ pet }) => nameKeyOf(pet.name)))
+    await tx.run(deleteRows, [JSON.stringify(portion.map(({ pet }) => [pet.id])), accountId]);
+  await removeRecords(tx, accountId, pets.length);
+  for (const pet of pets) recordDeletion(tx, accountId, pet);
 }
 
 function recordDeletion(tx: Transaction, accountId: number, current: PetWithEntry): void {

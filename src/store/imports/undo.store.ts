@@ -1,0 +1,183 @@
+import sql, { join } from "sql-template-tag";
+import type { Database, Transaction } from "../../platform/db/database.ts";
+import { statusOfStock } from "../inventory/inventory.ts";
+import { deleteEntries, lockPetsWithEntries, setCounts, type StoredItem } from "../inventory/inventory.store.ts";
+import type { Pet } from "../pets/pets.ts";
+import { deletePets, updatePets, type StoredPet } from "../pets/pets.store.ts";
+import { findProfileVersions } from "../profiles/profiles.store.ts";
+import { addStays, finishUndo } from "./due-imports.store.ts";
+import {
+  deleteChanges,
+  deleteKnown,
+  findKnown,
+  firstChanges,
+  saveKnown,
+  type Change,
+  type Importing,
+  type KnownRow,
+} from "./import-changes.store.ts";
+import type { StayingPet } from "./imports.ts";
+import { lockImport } from "./imports.store.ts";
+
+/** The most pets that one step takes back: few enough that no other write waits long. */
+const stepMax = 100;
+
+/** What a step finds: the pets and their entries, locked, and what else decides whether they go back. */
+type Found = {
+  pets: Map<number, StoredPet>;
+  entries: Map<number, StoredItem>;
+  profiles: Map<number, number>;
+  known: Map<string, KnownRow>;
+  ordered: ReadonlySet<number>;
+  categories: ReadonlySet<number>;
+};
+
+/** What becomes of a pet. */
+type Return = {
+  deleted?: StoredPet;
+  updated?: { current: StoredPet; next: Pet };
+  counted?: { current: StoredItem; quantity: number };
+  untracked?: StoredItem;
+  stays?: string;
+};
+
+const changedSince = "It was changed after the import.";
+
+/**
+ * Takes back what an import did to some of its pets, as far as nobody changed them since, or ends the undo if there are no more. Returns whether
+ * another step is needed.
+ */
+export async function undoSome(
+  tx: Transaction,
+  of: Pick<Importing, "accountId" | "importId"> & { engine: Database["engine"] },
+  now: number,
+): Promise<boolean> {
+  const { accountId, importId } = of;
+  const current = await lockImport(tx, accountId, importId);
+  if (current.shown.status !== "undoing") return false;
+  const importing = { ...of, sourceId: current.sourceId };
+  const changes = await firstChanges(tx, importing, stepMax);
+  if (changes.length === 0) {
+    await finishUndo(tx, accountId, importId, now);
+    return false;
+  }
+  const found = await find(tx, importing, changes);
+  const returns = changes.map((change) => returnOf(change, found));
+  await apply(tx, accountId, returns, found);
+  await takeBackRows(tx, importing, changes, returns, found.known);
+  const staying = returns.flatMap(({ stays }, i): StayingPet[] =>
+    stays === undefined ? [] : [{ petId: changes[i]!.petId, reason: stays }],
+  );
+  await addStays(tx, accountId, current, staying);
+  await deleteChanges(tx, importing, changes.at(-1)!.petId);
+  return true;
+}
+
+async function find(tx: Transaction, importing: Importing, changes: readonly Change[]): Promise<Found> {
+  const { accountId } = importing;
+  const ids = changes.map(({ petId }) => petId);
+  const made = changes.filter(({ isNew }) => isNew).map(({ petId }) => petId);
+  const locked = await lockPetsWithEntries(tx, accountId, ids);
+  const orders =
+    made.length === 0
+      ? []
+      : await tx.query<{ pet_id: number }>(
+          sql`SELECT DISTINCT pet_id FROM orders WHERE account_id = ${accountId} AND pet_id IN (${join(made)})`,
+        );
+  const wanted = changes.flatMap(({ prior }) => prior.pet?.categoryId ?? []);
+  const categories =
+    wanted.length === 0
+      ? []
+      : await tx.query<{ id: number }>(sql`SELECT id FROM categories WHERE account_id = ${accountId} AND id IN (${join(wanted)})`);
+  return {
+    ...locked,
+    profiles: await findProfileVersions(tx, accountId, made),
+    known: await findKnown(
+      tx,
+      importing,
+      changes.map(({ rowId }) => rowId),
+    ),
+    ordered: new Set(orders.map((row) => row.pet_id)),
+    categories: new Set(categories.map(({ id }) => id)),
+  };
+}
+
+function returnOf(change: Change, found: Found): Return {
+  const current = found.pets.get(change.petId);
+  if (!current) return {}; // somebody has deleted it
+  return change.isNew ? returnOfNew(change, current, found) : returnOfChanged(change, current, found);
+}
+
+function returnOfNew({ petId, petVersion, stockVersion }: Change, current: StoredPet, { entries, profiles, ordered }: Found): Return {
+  if (ordered.has(petId)) return { stays: "It has orders." };
+  const isAsLeft = current.version === petVersion && (entries.get(petId)?.version ?? null) === stockVersion && !profiles.has(petId);
+  return isAsLeft ? { deleted: current } : { stays: changedSince };
+}
+
+function returnOfChanged({ petId, prior, petVersion, stockVersion }: Change, current: StoredPet, { entries, categories }: Found): Return {
+  const entry = entries.get(petId);
+  const back: Return = {};
+  let tracked = entry;
+  if (stockVersion !== null && entry?.version !== stockVersion) back.stays = "Its stock was changed after the import.";
+  else if (stockVersion !== null && prior.quantity === null) {
+    back.untracked = entry!;
+    tracked = undefined;
+  } else if (stockVersion !== null) {
+    back.counted = { current: entry!, quantity: prior.quantity! };
+    tracked = { ...entry!, item: { ...entry!.item, quantity: prior.quantity! } };
+  }
+  const wanted = petVersion === null ? {} : (prior.pet ?? {});
+  const mayReturn = petVersion === current.version && (wanted.categoryId === undefined || categories.has(wanted.categoryId));
+  if (petVersion !== null && petVersion !== current.version) back.stays = changedSince;
+  else if (petVersion !== null && !mayReturn) back.stays = "Its category from before the import is gone.";
+  const { status, ...fields } = mayReturn ? wanted : {};
+  const following = tracked ? statusOfStock({ quantity: tracked.item.quantity, held: tracked.held }) : (status ?? current.pet.status);
+  const next = { ...current.pet, ...fields, status: following };
+  if (JSON.stringify(next) !== JSON.stringify(current.pet)) back.updated = { current, next };
+  return back;
+}
+
+async function apply(tx: Transaction, accountId: number, returns: readonly Return[], { entries }: Found): Promise<void> {
+  const each = <T>(pick: (one: Return) => T | undefined): T[] => returns.flatMap((one) => pick(one) ?? []);
+  await setCounts(
+    tx,
+    accountId,
+    each(({ counted }) => counted),
+  );
+  await deleteEntries(
+    tx,
+    accountId,
+    each(({ untracked }) => untracked),
+  );
+  await updatePets(
+    tx,
+    accountId,
+    each(({ updated }) => updated),
+  );
+  const deleted = each((one) => one.deleted).map((pet) => {
+    const entry = entries.get(pet.pet.id);
+    return { ...pet, entry: entry && { ...entry.item, version: entry.version } };
+  });
+  await deletePets(tx, accountId, deleted);
+}
+
+/** Makes the source's rows say what they said before the import. Rows of pets that it made, and that stay, keep their pets. */
+async function takeBackRows(
+  tx: Transaction,
+  importing: Importing,
+  changes: readonly Change[],
+  returns: readonly Return[],
+  known: ReadonlyMap<string, KnownRow>,
+): Promise<void> {
+  const forgotten: string[] = [];
+  const back: { rowId: string; known: KnownRow }[] = [];
+  for (const [i, { petId, rowId, isNew, prior }] of changes.entries()) {
+    const row = known.get(rowId);
+    const isOwn = row?.petId === petId && (row.importId === importing.importId || returns[i]!.deleted !== undefined);
+    if (!isOwn || (isNew && returns[i]!.stays !== undefined)) continue;
+    if (prior.row) back.push({ rowId, known: prior.row });
+    else forgotten.push(rowId);
+  }
+  await deleteKnown(tx, importing, forgotten);
+  await saveKnown(tx, importing.accountId, importing.sourceId, back);
+}
