@@ -92,6 +92,7 @@ const bounded: Record<string, Bound> = {
   "publishing/projects/uploads.ts": "queue unpacking",
   "publishing/storefront/renderer.ts": "queue rendering",
   "publishing/storefront/sitemap.ts": "queue rendering",
+  "store/imports/import-worker.ts": "queue imports",
 };
 
 type Source = { path: string; text: string };

@@ -21,7 +21,7 @@ export type Scene = {
 /**
  * Adds to the shop of the examples: animal 4 is sold; order 2 is complete; project 2 has no deployment; deployment 2 of
  * project 1 failed; another account holds `taken.example.com` and the slug `taken`, and has taken `lost.example.com` over;
- * `new.example.com` is not verified; the oldest event that is kept has position 3.
+ * `new.example.com` is not verified; import 1 is too old to be undone; the oldest event that is kept has position 3.
  *
  * @param prove puts a record in place
  */
@@ -49,6 +49,7 @@ export async function setScene(
   assert.equal((await takeOver()).status, 201);
 
   await shop.db.write(async (tx) => {
+    await tx.query(sql`UPDATE imports SET due_at = NULL WHERE account_id = ${shop.accountId} AND id = 1`);
     await tx.query(sql`DELETE FROM events WHERE account_id = ${shop.accountId} AND position < 3`);
     await tx.query(sql`INSERT INTO event_starts (account_id, position, previous_hash) VALUES (${shop.accountId}, 3, ${"0".repeat(64)})`);
   });
@@ -121,6 +122,7 @@ const own: Record<string, Record<string, Provocation>> = {
     unknown_reference: { body: [{ sourceId: "A-18", pet: missingCategory }] },
     import_closed: { params: { importId: 1 } },
   },
+  undoImport: { import_closed: { params: { importId: 1 } } },
   createProject: { slug_taken: { body: { name: "Mine", slug: "taken" } } },
   updateProject: { slug_taken: { body: { slug: "taken" } } },
   promoteDeployment: { deployment_not_ready: { params: { deploymentId: 2 } } },
