@@ -145,3 +145,37 @@ test("code has its colours from the first moment, and long codes of errors leave
   const meaning = page.locator("#createPet-error-idempotency_key_in_use td").last();
   assert.ok(((await meaning.boundingBox())?.width ?? 0) > 380);
 });
+
+test("the navigation folds all resources but that of the open operation, which it shows, and says once how stable a resource is", async (t) => {
+  const { page } = await open(t, "/resendWebhookDelivery", {
+    viewport: { width: 1200, height: 500 },
+  });
+  const navigation = page.getByRole("navigation", { name: "API reference" });
+  await navigation.getByRole("link", { name: "Resend" }).waitFor();
+  assert.deepEqual(await navigation.locator("details[open] h3").allInnerTexts(), ["Webhooks"]);
+  const current = navigation.locator("[aria-current=page]");
+  await page.waitForFunction("document.querySelector('nav [aria-current=page]').getBoundingClientRect().bottom <= innerHeight");
+  assert.equal(await current.getByText("Beta").count(), 0);
+  assert.equal(await navigation.locator("summary", { hasText: "Webhooks" }).getByText("Beta").count(), 1);
+  await navigation.locator("summary", { hasText: "Animals" }).click();
+  assert.equal(await navigation.getByRole("link", { name: "Create many pets" }).getByText("Beta").count(), 1, "in a mixed resource");
+  assert.match(await navigation.getByRole("link", { name: "Get a pet" }).first().innerText(), /GET \/pets\?id=\{petId\}/);
+});
+
+test("the overview begins with requests that work one after another, and an operation has its answer beside the request", async (t) => {
+  const { page } = await open(t, "");
+  const code = await page.getByRole("group", { name: "Quick start" }).innerText();
+  assert.deepEqual(
+    Array.from(code.matchAll(/-X (\w+) "\$BASE_URL(\/[\w/]+)"/g), ([, method, path]) => `${method} ${path}`),
+    ["POST /categories", "POST /pets", "PUT /store/inventory/1", "POST /store/orders"],
+  );
+  await page.goto(`${service.address}/reference/createPet`);
+  assert.match(await page.getByRole("group", { name: "Example response: 201" }).innerText(), /"name": "Bella"/);
+  for (const [label, text] of [
+    ["Go", "http.NewRequest("],
+    ["PHP", "stream_context_create("],
+  ] as const) {
+    await page.getByRole("tab", { name: label }).click();
+    assert.ok((await page.getByRole("tabpanel").innerText()).includes(text));
+  }
+});

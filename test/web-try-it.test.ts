@@ -126,7 +126,9 @@ test("the key stays in memory, or until the tab is closed if the reader chooses 
   await key.fill(service.key);
   const stored = () => page.evaluate<string>("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
   assert.ok(!(await stored()).includes(service.key));
-  await page.getByRole("navigation", { name: "API reference" }).getByRole("link", { name: "List categories" }).click();
+  const navigation = page.getByRole("navigation", { name: "API reference" });
+  await navigation.locator("summary", { hasText: "Categories" }).click();
+  await navigation.getByRole("link", { name: "List categories" }).click();
   await page.getByRole("heading", { level: 1, name: "List categories" }).waitFor();
   assert.equal(await key.inputValue(), service.key, "all panels share it");
 

@@ -11,7 +11,7 @@ export const root = createRootRoute({ component: Root, notFoundComponent: () => 
 
 const links = [
   { to: "/dashboard" as const, label: texts.dashboard.page },
-  { to: "/reference" as const, label: texts.reference.page },
+  { to: "/reference" as const, label: texts.reference },
 ];
 
 const KeyOffer = lazyRouteComponent(() => import("./keys/key-offer.tsx"), "KeyOffer");

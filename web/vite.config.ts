@@ -29,6 +29,7 @@ const groups: Rolldown.CodeSplittingGroup[] = [
     includeDependenciesRecursively: true,
     priority: 5,
   },
+  { name: "reference-texts", test: /web\/texts\/en-reference/, priority: 5 },
   { name: "reference", test: /web\/reference\/(?!commands|try-it)|docs\/guides|markdown-to-jsx|web\/frame\/markdown/, priority: 4 },
   {
     name: "dialogs",

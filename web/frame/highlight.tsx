@@ -1,13 +1,15 @@
 import { createLowlight } from "lowlight";
 import bash from "highlight.js/lib/languages/bash";
+import go from "highlight.js/lib/languages/go";
 import json from "highlight.js/lib/languages/json";
+import php from "highlight.js/lib/languages/php";
 import python from "highlight.js/lib/languages/python";
 import typescript from "highlight.js/lib/languages/typescript";
 import { createElement, type ReactNode } from "react";
 
-export type Language = "bash" | "json" | "python" | "typescript" | "text";
+export type Language = "bash" | "go" | "json" | "php" | "python" | "typescript" | "text";
 
-const lowlight = createLowlight({ bash, json, python, typescript });
+const lowlight = createLowlight({ bash, go, json, php, python, typescript });
 type Node = ReturnType<typeof lowlight.highlight>["children"][number];
 /** The longest text (characters) that is highlighted; the time grows with the length. */
 const coloredMax = 60_000;

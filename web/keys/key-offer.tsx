@@ -8,13 +8,11 @@ import { PasswordConfirmation } from "../dashboard/confirm-password.tsx";
 import { browserSessionsQuery, sessionQuery } from "../dashboard/session.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import type { KeyOfferProps } from "../reference/try-it/key-offer.ts";
-import { texts } from "../texts/texts.ts";
+import { tryItTexts } from "../texts/en-reference.ts";
 import styles from "./keys.module.css";
 import { hasExpired, keysQuery } from "./queries.ts";
 
 const lifetimeMs = 3_600_000;
-/** The most characters of the summary in a key's name, which has at most 100. */
-const summaryMax = 80;
 /** The most ended keys that are removed at a time. */
 const endedMax = 20;
 
@@ -22,10 +20,10 @@ const endedMax = 20;
 let lastMade: number | undefined;
 
 /**
- * A button in the reference for a signed-in owner: it creates a key of the current shop that works for one operation and one hour. Only
+ * A button in the reference for a signed-in owner: it creates a key of the current shop that works for one hour. Only
  * `onMade` gets the key. Renders nothing for anybody else.
  */
-export function KeyOffer({ summary, scopes, onMade }: KeyOfferProps): ReactNode {
+export function KeyOffer({ scopes, onMade }: KeyOfferProps): ReactNode {
   const client = useQueryClient();
   // reads the session only if there is one: otherwise the browser would log the refusal as an error
   const { data: sessions } = useQuery(browserSessionsQuery);
@@ -34,8 +32,9 @@ export function KeyOffer({ summary, scopes, onMade }: KeyOfferProps): ReactNode 
   const making = useMutation({
     mutationFn: async () => {
       const expiresAt = new Date(serverNow() + lifetimeMs);
-      const name = texts.tryIt.keyName(summary.slice(0, summaryMax));
-      const { id, key } = await ask("POST /keys", { body: { name, scopes: [...scopes], expires: expiresAt.toISOString() } });
+      const { id, key } = await ask("POST /keys", {
+        body: { name: tryItTexts.keyName, scopes: [...scopes], expires: expiresAt.toISOString() },
+      });
       onMade(key, { scopes, expiresAt, lifetimeMs });
       await removeEnded(lastMade).catch(() => {}); // keys that remain expire within an hour
       lastMade = id;
@@ -50,9 +49,9 @@ export function KeyOffer({ summary, scopes, onMade }: KeyOfferProps): ReactNode 
   if (session?.member.role !== "owner" || !session.member.hasPassword) return null;
   return (
     <>
-      <Tooltip label={texts.tryIt.makeHint(scopes)} multiline maw={300} events={{ hover: true, focus: true, touch: false }}>
+      <Tooltip label={tryItTexts.makeHint} multiline maw={300} events={{ hover: true, focus: true, touch: false }}>
         <Button className={styles.offer} variant="light" size="compact-sm" loading={making.isPending} onClick={() => making.mutate()}>
-          {texts.tryIt.make(session.account.name)}
+          {tryItTexts.make(session.account.name)}
         </Button>
       </Tooltip>
       <ErrorPanel error={error} />
@@ -66,7 +65,7 @@ export function KeyOffer({ summary, scopes, onMade }: KeyOfferProps): ReactNode 
 
 /** Removes the earlier keys of this button that have ended, and the one that the new key replaces. */
 async function removeEnded(replaced: number | undefined): Promise<void> {
-  const isEnded = (key: Key): boolean => key.name.startsWith(texts.tryIt.keyName("")) && (hasExpired(key) || key.id === replaced);
+  const isEnded = (key: Key): boolean => key.name.startsWith(tryItTexts.keyName) && (hasExpired(key) || key.id === replaced);
   const ended = (await ask("GET /keys")).filter(isEnded).slice(0, endedMax);
   await Promise.all(ended.map(({ id }) => ask("DELETE /keys/{id}", { id })));
 }

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
-import { texts } from "../texts/texts.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
 import styles from "./anchor.module.css";
 
 /** A link to the element with this id, to follow or to copy. */
 export function Anchor({ id, name }: { id: string; name: string }): ReactNode {
-  return <a className={`${styles.anchor} screen-only`} href={`#${id}`} aria-label={texts.reference.linkTo(name)} />;
+  return <a className={`${styles.anchor} screen-only`} href={`#${id}`} aria-label={referenceTexts.linkTo(name)} />;
 }
 
 /** Joins parts into an id for the hash of an address: `createPet`, `header` and `If-Match` give `createPet-header-If-Match`. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
-import { texts } from "../texts/texts.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
 import { idOf } from "./anchor.tsx";
 import styles from "./answers.module.css";
 import { Example } from "./body.tsx";
@@ -14,7 +14,7 @@ export function Answers({ answers, level, at }: { answers: Answer[]; level: 1 | 
   return (
     <>
       <PartHeading id={idOf(at, "responses")} level={level}>
-        {texts.reference.answers}
+        {referenceTexts.answers}
       </PartHeading>
       {answers.map((answer) => (
         <div key={answer.status} className={styles.answer}>
@@ -27,15 +27,22 @@ export function Answers({ answers, level, at }: { answers: Answer[]; level: 1 | 
               {content.schema && (
                 <SchemaView schema={content.schema} at={idOf(at, answer.status, ...(place === 0 ? [] : [content.type]))} />
               )}
-              {content.example !== undefined && <Example value={content.example} />}
+              {content.example !== undefined && (level === 2 || answer !== answers[0]) && <Example value={content.example} />}
             </div>
           ))}
-          {answer.contents.length === 0 && <p className={styles.empty}>{texts.reference.noBody}</p>}
-          <HeaderList headers={answer.headers} label={texts.reference.answerHeaders} at={idOf(at, answer.status, "header")} />
+          {answer.contents.length === 0 && <p className={styles.empty}>{referenceTexts.noBody}</p>}
+          <HeaderList headers={answer.headers} label={referenceTexts.answerHeaders} at={idOf(at, answer.status, "header")} />
         </div>
       ))}
     </>
   );
+}
+
+/** The example of the first answer, to stand beside the request. */
+export function FirstAnswer({ answers }: { answers: Answer[] }): ReactNode {
+  const [first] = answers;
+  const shown = first?.contents.find(({ type, example }) => example !== undefined && /[/+]json$/.test(type));
+  return first && shown && <Example value={shown.example} label={referenceTexts.firstAnswer(first.status)} />;
 }
 
 /** A folded list, because most answers have the same headers. Their ids begin with `at`. */

@@ -1,6 +1,6 @@
-import { Tooltip } from "@mantine/core";
+import { Tooltip, VisuallyHidden } from "@mantine/core";
 import type { ReactNode } from "react";
-import { texts } from "../texts/texts.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
 import styles from "./badges.module.css";
 import type { Operation } from "./description.ts";
 
@@ -10,19 +10,32 @@ export function MethodBadge({ method, small = true }: { method: Operation["metho
 
 /** The badge of a stability level. Its tooltip has the level's promise. */
 export function StabilityBadge({ stability }: { stability: NonNullable<Operation["stability"]> }): ReactNode {
-  const badge = <span className={`${styles.badge} ${styles[stability.level]}`}>{texts.reference.stability[stability.level]}</span>;
+  const badge = <span className={`${styles.badge} ${styles[stability.level]}`}>{referenceTexts.stability[stability.level]}</span>;
   return stability.promise === "" ? badge : <Tooltip label={stability.promise}>{badge}</Tooltip>;
 }
 
 function DeprecatedBadge(): ReactNode {
-  return <span className={`${styles.badge} ${styles.deprecated}`}>{texts.reference.deprecated}</span>;
+  return <span className={`${styles.badge} ${styles.deprecated}`}>{referenceTexts.deprecated}</span>;
 }
 
-export function OperationBadges({ operation }: { operation: Operation }): ReactNode {
+/** The badges of an operation in a list; a stability that `of` its section has is shown there. */
+export function OperationBadges({ operation, of }: { operation: Operation; of?: Operation["stability"] }): ReactNode {
   return (
     <>
-      {operation.stability && <StabilityBadge stability={operation.stability} />}
+      {operation.stability && !of && <StabilityBadge stability={operation.stability} />}
       {operation.deprecation && <DeprecatedBadge />}
     </>
+  );
+}
+
+/** The stability of an operation in the navigation. */
+export function StabilityDot({ stability: { level } }: { stability: NonNullable<Operation["stability"]> }): ReactNode {
+  const name = referenceTexts.stability[level];
+  return (
+    <Tooltip label={name}>
+      <span className={`${styles.dot} ${styles[level]}`}>
+        <VisuallyHidden>{name}</VisuallyHidden>
+      </span>
+    </Tooltip>
   );
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { CodeBlock } from "../frame/code-block.tsx";
-import { texts } from "../texts/texts.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
 import { idOf } from "./anchor.tsx";
 import type { Content } from "./description.ts";
 import { SchemaView } from "./fields.tsx";
@@ -13,7 +13,7 @@ export function BodyDescription({ contents, level, at }: { contents: Content[]; 
   return (
     <>
       <PartHeading id={idOf(at, "body")} level={level}>
-        {texts.reference.body}
+        {referenceTexts.body}
       </PartHeading>
       {distinct.map((content, place) => (
         <div key={content.type} className={styles.content}>
@@ -32,7 +32,7 @@ export function BodyDescription({ contents, level, at }: { contents: Content[]; 
   );
 }
 
-export function Example({ value, label = texts.reference.example }: { value: unknown; label?: string }): ReactNode {
+export function Example({ value, label = referenceTexts.example }: { value: unknown; label?: string }): ReactNode {
   return (
     <div className={styles.example}>
       <p className={styles.label}>{label}</p>

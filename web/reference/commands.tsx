@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Command } from "../frame/palette.tsx";
+import { referenceTexts } from "../texts/en-reference.ts";
 import { texts } from "../texts/texts.ts";
 import { MethodBadge } from "./badges.tsx";
 import { searchTexts } from "./description.ts";
@@ -13,8 +14,8 @@ export function useReferenceCommands(isOpen: boolean): Command[] {
   const navigate = useNavigate();
   return useMemo(() => {
     const pages: Command[] = [
-      { id: "overview", label: texts.reference.page, run: () => void navigate({ to: "/reference" }) },
-      { id: "everything", label: texts.reference.everything, run: () => void navigate({ to: "/reference/all" }) },
+      { id: "overview", label: texts.reference, run: () => void navigate({ to: "/reference" }) },
+      { id: "everything", label: referenceTexts.everything, run: () => void navigate({ to: "/reference/all" }) },
     ].map((page) => ({ ...page, group: texts.palette.pages, hint: null, texts: [page.label] }));
     const operations = (data?.operations ?? []).map((operation) => ({
       id: operation.id,
@@ -26,7 +27,7 @@ export function useReferenceCommands(isOpen: boolean): Command[] {
     }));
     const codes = Object.keys(data?.errorTable ?? {}).map((code) => ({
       id: `code ${code}`,
-      group: texts.reference.errors,
+      group: referenceTexts.errors,
       label: code,
       hint: null,
       texts: [code, code.replaceAll("_", " ")],

@@ -67,7 +67,10 @@ test("an unknown stability level leaves the description unchanged", () => {
 
 test("a deprecated operation has its sunset date and its successor", () => {
   const { operation } = described({ deprecated: true, "x-sunset": "2027-12-31T00:00:00Z", "x-successor": "/pets?id={petId}" });
-  assert.deepEqual(operation.deprecation, { sunset: new Date("2027-12-31T00:00:00Z"), successor: "listPets" });
+  assert.deepEqual(operation.deprecation, {
+    sunset: new Date("2027-12-31T00:00:00Z"),
+    successor: { id: "listPets", request: "GET /pets?id={petId}" },
+  });
   assert.deepEqual(described({ deprecated: true }).operation.deprecation, {});
 });
 

@@ -28,7 +28,7 @@ export type Operation = {
   summary: string;
   description: string;
   stability?: { level: Stability; promise: string };
-  deprecation?: { sunset?: Date; successor?: string };
+  deprecation?: { sunset?: Date; successor?: { id: string; request: string } };
   /** Whether it has a test panel: `x-hideTryItPanel` is not set. */
   hasPanel: boolean;
   parameters: Parameter[];
@@ -40,7 +40,8 @@ export type Operation = {
   samples: CodeSample[];
 };
 
-export type Section = { tag: string; description: string; operations: Operation[] };
+/** `stability`: that of the section, if all its operations have the same. */
+export type Section = { tag: string; description: string; operations: Operation[]; stability?: NonNullable<Operation["stability"]> };
 export type Group = { name: string; sections: Section[] };
 
 export type Description = {
@@ -79,7 +80,10 @@ function hasOperations({ operations }: Section): boolean {
 
 function sectionOf(tag: string, group: string, { tags }: OpenApi, found: Operation[]): Section {
   const description = tags?.find(({ name }) => name === tag)?.description ?? "";
-  return { tag, description, operations: found.filter((operation) => operation.tag === tag).map((operation) => ({ ...operation, group })) };
+  const operations = found.filter((operation) => operation.tag === tag).map((operation) => ({ ...operation, group }));
+  const stability = operations[0]?.stability;
+  const isShared = stability !== undefined && operations.every((operation) => operation.stability?.level === stability.level);
+  return { tag, description, operations, ...(isShared && { stability }) };
 }
 
 function operationsOf(document: OpenApi): Operation[] {
@@ -133,7 +137,10 @@ function deprecationOf(document: OpenApi, object: OperationObject): NonNullable<
   const { "x-sunset": sunset, "x-successor": successor } = object;
   const successorPath = successor?.split("?")[0];
   const id = successorPath === undefined ? undefined : document.paths[successorPath]?.get?.operationId;
-  return { ...(sunset !== undefined && { sunset: new Date(sunset) }), ...(id !== undefined && { successor: id }) };
+  return {
+    ...(sunset !== undefined && { sunset: new Date(sunset) }),
+    ...(id !== undefined && { successor: { id, request: `GET ${successor}` } }),
+  };
 }
 
 /** Replaces a parameter's reference to a schema by that schema. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
-import { texts } from "../texts/texts.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
 import { Anchor, idOf } from "./anchor.tsx";
 import { HeaderList } from "./answers.tsx";
 import { useDescription } from "./context.ts";
@@ -19,11 +19,11 @@ export function Errors({ errors, level, at }: { errors: Answer[]; level: 1 | 2; 
   return (
     <>
       <PartHeading id={idOf(at, "errors")} level={level}>
-        {texts.reference.errors}
+        {referenceTexts.errors}
       </PartHeading>
-      <p className={styles.lead}>{texts.reference.errorsLead}</p>
+      <p className={styles.lead}>{referenceTexts.errorsLead}</p>
       <RefusalTable refusals={refusals} rowId={(code) => idOf(at, "error", code)} />
-      <HeaderList headers={headers} label={texts.reference.errorHeaders} at={idOf(at, "errors", "header")} />
+      <HeaderList headers={headers} label={referenceTexts.errorHeaders} at={idOf(at, "errors", "header")} />
     </>
   );
 }
@@ -35,7 +35,7 @@ export function ErrorCodes(): ReactNode {
   return (
     <>
       <PartHeading id="codes" level={1}>
-        {texts.reference.codes}
+        {referenceTexts.codes}
       </PartHeading>
       <RefusalTable refusals={refusals} rowId={(code) => code} />
     </>
@@ -48,9 +48,9 @@ function RefusalTable({ refusals, rowId }: { refusals: Refusal[]; rowId: (code: 
       <table className={styles.table}>
         <thead>
           <tr>
-            <th scope="col">{texts.reference.status}</th>
-            <th scope="col">{texts.reference.code}</th>
-            <th scope="col">{texts.reference.meaning}</th>
+            <th scope="col">{referenceTexts.status}</th>
+            <th scope="col">{referenceTexts.code}</th>
+            <th scope="col">{referenceTexts.meaning}</th>
           </tr>
         </thead>
         <tbody>
@@ -65,7 +65,7 @@ function RefusalTable({ refusals, rowId }: { refusals: Refusal[]; rowId: (code: 
               </td>
               <td>
                 <Prose text={meaning} />
-                {example !== undefined && <p className={styles.message}>{texts.reference.forExample(example)}</p>}
+                {example !== undefined && <p className={styles.message}>{referenceTexts.forExample(example)}</p>}
               </td>
             </tr>
           ))}

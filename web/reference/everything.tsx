@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { memo, type ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
 import { usePageTitle } from "../frame/page-title.ts";
-import { texts } from "../texts/texts.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
 import { useDescription } from "./context.ts";
 import type { Operation } from "./description.ts";
 import { OperationArticle } from "./operation-article.tsx";
@@ -14,15 +14,15 @@ import { useSlices } from "./slices.ts";
 export function EverythingPage(): ReactNode {
   const { title, version, introduction, operations } = useDescription();
   const slices = useSlices(operations.length);
-  usePageTitle(texts.reference.everything);
+  usePageTitle(referenceTexts.everything);
   useShownTarget();
   return (
     <div className={styles.page}>
       <h1>{title}</h1>
-      <p className={styles.version}>{texts.reference.version(version)}</p>
+      <p className={styles.version}>{referenceTexts.version(version)}</p>
       <p className="screen-only">
         <Button variant="default" onClick={() => print()}>
-          {texts.reference.print}
+          {referenceTexts.print}
         </Button>
       </p>
       <Prose text={introduction} />

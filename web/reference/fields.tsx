@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
-import { texts } from "../texts/texts.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
 import { Anchor, idOf } from "./anchor.tsx";
 import { useDescription } from "./context.ts";
 import { nameIn, type Description } from "./description.ts";
@@ -28,8 +28,8 @@ export function Field({ id, name, schema, required, example, depth = 0 }: FieldP
       <p className={styles.head}>
         <code className={styles.name}>{name}</code>
         <span className={styles.type}>{typeWords(schema)}</span>
-        {required && <span className={styles.required}>{texts.reference.required}</span>}
-        {resolved.deprecated === true && <span className={styles.required}>{texts.reference.deprecatedField}</span>}
+        {required && <span className={styles.required}>{referenceTexts.required}</span>}
+        {resolved.deprecated === true && <span className={styles.required}>{referenceTexts.deprecatedField}</span>}
         <Anchor id={id} name={name} />
       </p>
       {description !== undefined && description !== "" && <Prose text={description} />}
@@ -47,7 +47,7 @@ function Notes({ schema, inner, example }: { schema: Schema; inner: Schema; exam
     <p className={styles.notes}>
       {values.length > 0 && (
         <span>
-          {texts.reference.constraints.oneOf}{" "}
+          {referenceTexts.constraints.oneOf}{" "}
           {values.map((value) => (
             <code key={value}>{value}</code>
           ))}
@@ -58,7 +58,7 @@ function Notes({ schema, inner, example }: { schema: Schema; inner: Schema; exam
       ))}
       {example !== undefined && (
         <span>
-          {texts.reference.example.toLowerCase()} <code>{typeof example === "string" ? example : JSON.stringify(example)}</code>
+          {referenceTexts.example.toLowerCase()} <code>{typeof example === "string" ? example : JSON.stringify(example)}</code>
         </span>
       )}
     </p>
@@ -69,7 +69,7 @@ type ObjectProps = { schema: Schema; fieldId: (name: string) => string; depth?: 
 
 /** The fields of an object. `fieldId` makes a field's id from its name. */
 function ObjectFields({ schema, fieldId, depth = 0 }: ObjectProps): ReactNode {
-  if (depth > depthMax) return <p className={styles.notes}>{texts.reference.constraints.deeper}</p>;
+  if (depth > depthMax) return <p className={styles.notes}>{referenceTexts.constraints.deeper}</p>;
   return (
     <Fields>
       {Object.entries(schema.properties ?? {}).map(([name, property]) => (

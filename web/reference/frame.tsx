@@ -5,6 +5,7 @@ import { highlighterQuery } from "../frame/code-block.tsx";
 import { FailurePage } from "../frame/message-page.tsx";
 import { WithSidebar } from "../frame/sidebar.tsx";
 import { Waiting } from "../frame/waiting.tsx";
+import { referenceTexts } from "../texts/en-reference.ts";
 import { texts } from "../texts/texts.ts";
 import { DescriptionContext } from "./context.ts";
 import { descriptionQuery } from "./load.ts";
@@ -19,7 +20,7 @@ export function ReferenceFrame(): ReactNode {
   useQuery(highlighterQuery);
   if (isError) return <FailurePage text={texts.failure.description} onRetry={() => void refetch()} />;
   return (
-    <WithSidebar isWide label={texts.reference.contents} navigation={data ? <Navigation groups={data.groups} /> : <Waiting lines={12} />}>
+    <WithSidebar isWide label={referenceTexts.contents} navigation={data ? <Navigation groups={data.groups} /> : <Waiting lines={12} />}>
       {data ? (
         <DescriptionContext value={data}>
           <Outlet />

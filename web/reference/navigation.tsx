@@ -1,11 +1,12 @@
 import { TextInput, VisuallyHidden } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { Link, useParams } from "@tanstack/react-router";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 import { SearchIcon } from "../frame/icons.tsx";
 import { search } from "../frame/search.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
 import { texts } from "../texts/texts.ts";
-import { MethodBadge, StabilityBadge } from "./badges.tsx";
-import { searchTexts, type Group, type Operation } from "./description.ts";
+import { MethodBadge, StabilityBadge, StabilityDot } from "./badges.tsx";
+import { searchTexts, type Group, type Operation, type Section } from "./description.ts";
 import { guides } from "./guides.ts";
 import styles from "./navigation.module.css";
 
@@ -13,12 +14,17 @@ import styles from "./navigation.module.css";
 export function Navigation({ groups }: { groups: Group[] }): ReactNode {
   const [filter, setFilter] = useState("");
   const filtering = filter.trim() !== "";
+  const { operationId } = useParams({ strict: false });
+  const shown = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (operationId !== undefined) shown.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
+  }, [operationId]);
   return (
-    <nav aria-label={texts.reference.page} className={styles.navigation}>
+    <nav ref={shown} aria-label={texts.reference} className={styles.navigation}>
       <TextInput
         type="search"
-        aria-label={texts.reference.filter}
-        placeholder={texts.reference.filter}
+        aria-label={referenceTexts.filter}
+        placeholder={referenceTexts.filter}
         leftSection={<SearchIcon />}
         value={filter}
         onChange={(event) => setFilter(event.currentTarget.value)}
@@ -36,9 +42,7 @@ function Matches({ groups, filter }: { groups: Group[]; filter: string }): React
   );
   return (
     <>
-      <output className={styles.count}>
-        {found.length === 0 ? texts.reference.nothingMatches : texts.reference.matches(found.length)}
-      </output>
+      <output className={styles.count}>{found.length === 0 ? referenceTexts.nothingMatches : referenceTexts.matches(found.length)}</output>
       <OperationLinks operations={found.map(({ operation }) => operation)} />
     </>
   );
@@ -50,17 +54,17 @@ function Tree({ groups }: { groups: Group[] }): ReactNode {
       <ul className={styles.list}>
         <li>
           <Link to="/reference" activeOptions={{ exact: true }} className={styles.link}>
-            {texts.reference.overview}
+            {referenceTexts.overview}
           </Link>
         </li>
         <li>
           <Link to="/reference/all" className={styles.link}>
-            {texts.reference.everything}
+            {referenceTexts.everything}
           </Link>
         </li>
       </ul>
-      <h2 className={styles.group}>{texts.reference.guides}</h2>
-      <ul className={styles.list} aria-label={texts.reference.guides}>
+      <h2 className={styles.group}>{referenceTexts.guides}</h2>
+      <ul className={styles.list} aria-label={referenceTexts.guides}>
         {guides.map(({ name, title }) => (
           <li key={name}>
             <Link to="/reference/guides/$name" params={{ name }} className={styles.link}>
@@ -73,10 +77,9 @@ function Tree({ groups }: { groups: Group[] }): ReactNode {
         <div key={group.name}>
           <h2 className={styles.group}>{group.name}</h2>
           <ul className={styles.list} aria-label={group.name}>
-            {group.sections.map(({ tag, operations }) => (
-              <li key={tag}>
-                <h3 className={styles.tag}>{tag}</h3>
-                <OperationLinks label={tag} operations={operations} />
+            {group.sections.map((section) => (
+              <li key={section.tag}>
+                <Resource section={section} />
               </li>
             ))}
           </ul>
@@ -86,16 +89,36 @@ function Tree({ groups }: { groups: Group[] }): ReactNode {
   );
 }
 
-function OperationLinks({ label, operations }: { label?: string; operations: Operation[] }): ReactNode {
+/** The operations of a resource, folded unless one of them is open. */
+function Resource({ section: { tag, operations, stability } }: { section: Section }): ReactNode {
+  const { operationId } = useParams({ strict: false });
+  return (
+    <details className={styles.resource} open={operations.some(({ id }) => id === operationId)}>
+      <summary>
+        <h3>{tag}</h3>
+        {stability && <StabilityBadge stability={stability} />}
+      </summary>
+      <OperationLinks label={tag} operations={operations} of={stability} />
+    </details>
+  );
+}
+
+type LinksProps = { label?: string; operations: Operation[]; of?: Operation["stability"] };
+
+/** Links to operations; a stability that `of` their section has is shown there. */
+function OperationLinks({ label, operations, of }: LinksProps): ReactNode {
   return (
     <ul className={styles.list} aria-label={label}>
       {operations.map((operation) => (
         <li key={operation.id}>
           <Link to="/reference/$operationId" params={{ operationId: operation.id }} className={styles.link}>
-            <span className={operation.deprecation ? styles.struck : styles.name}>{operation.summary}</span>
-            {operation.stability && <StabilityBadge stability={operation.stability} />}
-            {operation.deprecation && <VisuallyHidden>{texts.reference.deprecated}</VisuallyHidden>}
             <MethodBadge method={operation.method} />
+            <span className={styles.name}>
+              <span className={operation.deprecation && styles.struck}>{operation.summary}</span>
+              {operation.deprecation?.successor && <code className={styles.instead}>{operation.deprecation.successor.request}</code>}
+            </span>
+            {operation.stability && !of && <StabilityDot stability={operation.stability} />}
+            {operation.deprecation && <VisuallyHidden>{referenceTexts.deprecated}</VisuallyHidden>}
           </Link>
         </li>
       ))}

@@ -1,9 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
-import { formatMomentUtc, texts } from "../texts/texts.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
+import { formatMomentUtc } from "../texts/texts.ts";
 import { Anchor, idOf } from "./anchor.tsx";
-import { Answers } from "./answers.tsx";
+import { Answers, FirstAnswer } from "./answers.tsx";
 import { MethodBadge, StabilityBadge } from "./badges.tsx";
 import { BodyDescription } from "./body.tsx";
 import { useDescription } from "./context.ts";
@@ -29,6 +30,7 @@ export function OperationArticle({ operation, level, panel }: Props): ReactNode 
       </div>
       <div className={styles.side}>
         <Samples samples={operation.samples} level={level} id={idOf(operation.id, "samples")} />
+        {level === 1 && <FirstAnswer answers={operation.answers} />}
         {panel}
       </div>
       <div className={styles.response}>
@@ -78,21 +80,22 @@ function StabilityPromise({ operation: { stability } }: { operation: Operation }
 function Deprecation({ operation: { deprecation } }: { operation: Operation }): ReactNode {
   const { operations } = useDescription();
   if (!deprecation) return null;
-  const successor = operations.find(({ id }) => id === deprecation.successor);
+  const successor = operations.find(({ id }) => id === deprecation.successor?.id);
   return (
-    <aside className={styles.deprecation} aria-label={texts.reference.deprecatedTitle}>
-      <p className={styles.deprecationTitle}>{texts.reference.deprecatedTitle}</p>
+    <aside className={styles.deprecation} aria-label={referenceTexts.deprecatedTitle}>
+      <p className={styles.deprecationTitle}>{referenceTexts.deprecatedTitle}</p>
       {deprecation.sunset && (
         <p>
-          <time dateTime={deprecation.sunset.toISOString()}>{texts.reference.sunset(formatMomentUtc(deprecation.sunset))}</time>
+          <time dateTime={deprecation.sunset.toISOString()}>{referenceTexts.sunset(formatMomentUtc(deprecation.sunset))}</time>
         </p>
       )}
       {successor && (
         <p>
-          {texts.reference.successor}{" "}
+          {referenceTexts.successor}{" "}
           <Link to="/reference/$operationId" params={{ operationId: successor.id }}>
             {successor.summary}
-          </Link>
+          </Link>{" "}
+          <code>{deprecation.successor?.request}</code>
         </p>
       )}
     </aside>

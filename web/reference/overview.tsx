@@ -4,8 +4,9 @@ import type { ReactNode } from "react";
 import { CodeBlock } from "../frame/code-block.tsx";
 import { Prose } from "../frame/markdown.tsx";
 import { usePageTitle } from "../frame/page-title.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
 import { texts } from "../texts/texts.ts";
-import { MethodBadge, OperationBadges } from "./badges.tsx";
+import { MethodBadge, OperationBadges, StabilityBadge } from "./badges.tsx";
 import { useDescription } from "./context.ts";
 import type { Section } from "./description.ts";
 import { absoluteUrl, descriptionUrl, yamlUrl } from "./load.ts";
@@ -14,17 +15,17 @@ import styles from "./overview.module.css";
 /** The introduction of the API and the list of operations. */
 export function OverviewPage(): ReactNode {
   const { title, version, introduction, serverUrl, groups } = useDescription();
-  usePageTitle(texts.reference.page);
+  usePageTitle(texts.reference);
   return (
     <div className={styles.page}>
       <header className={styles.header}>
         <h1>{title}</h1>
-        <p className={styles.version}>{texts.reference.version(version)}</p>
+        <p className={styles.version}>{referenceTexts.version(version)}</p>
       </header>
       <Prose text={introduction} />
       <div className={styles.address}>
-        <h2>{texts.reference.baseUrl}</h2>
-        <CodeBlock code={absoluteUrl(serverUrl)} language="text" label={texts.reference.baseUrl} />
+        <h2>{referenceTexts.baseUrl}</h2>
+        <CodeBlock code={absoluteUrl(serverUrl)} language="text" label={referenceTexts.baseUrl} />
         <p className={`${styles.downloads} screen-only`}>
           <Button component="a" href={descriptionUrl} variant="default" size="sm">
             openapi.json
@@ -33,10 +34,11 @@ export function OverviewPage(): ReactNode {
             openapi.yaml
           </Button>
           <Button renderRoot={(props) => <Link to="/reference/all" {...props} />} variant="default" size="sm">
-            {texts.reference.everything}
+            {referenceTexts.everything}
           </Button>
         </p>
       </div>
+      <QuickStart />
       {groups.map(({ name, sections }) => (
         <section key={name} aria-labelledby={`group-${name}`}>
           <h2 id={`group-${name}`} className={styles.group}>
@@ -51,10 +53,33 @@ export function OverviewPage(): ReactNode {
   );
 }
 
-function SectionTable({ section: { tag, description, operations } }: { section: Section }): ReactNode {
+/** The operations of the quick start, each of which needs what the one before it has made. */
+const firstOperations = ["createCategory", "createPet", "replaceInventoryItem", "createOrder"];
+
+/** The first requests of a new shop, as the samples of the operations have them. */
+function QuickStart(): ReactNode {
+  const { operations, serverUrl } = useDescription();
+  const samples = firstOperations.flatMap(
+    (name) => operations.find(({ id }) => id === name)?.samples.filter(({ label }) => label === "curl") ?? [],
+  );
+  if (samples.length === 0) return null;
+  const code = [`export BASE_URL=${absoluteUrl(serverUrl)} API_KEY=psk_…`, ...samples.map(({ source }) => source)].join("\n\n");
+  return (
+    <section aria-labelledby="quick-start" className={styles.section}>
+      <h2 id="quick-start">{referenceTexts.quickStart}</h2>
+      <p className={styles.description}>{referenceTexts.quickStartLead}</p>
+      <CodeBlock code={code} language="bash" label={referenceTexts.quickStart} />
+    </section>
+  );
+}
+
+function SectionTable({ section: { tag, description, operations, stability } }: { section: Section }): ReactNode {
   return (
     <section aria-labelledby={`tag-${tag}`} className={styles.section}>
-      <h3 id={`tag-${tag}`}>{tag}</h3>
+      <div className={styles.heading}>
+        <h3 id={`tag-${tag}`}>{tag}</h3>
+        {stability && <StabilityBadge stability={stability} />}
+      </div>
       <p className={styles.description}>{description}</p>
       <ul className={styles.operations}>
         {operations.map((operation) => (
@@ -62,7 +87,12 @@ function SectionTable({ section: { tag, description, operations } }: { section: 
             <Link to="/reference/$operationId" params={{ operationId: operation.id }} className={styles.operation}>
               <MethodBadge method={operation.method} />
               <span className={styles.summary}>{operation.summary}</span>
-              <OperationBadges operation={operation} />
+              <OperationBadges operation={operation} of={stability} />
+              {operation.deprecation?.successor && (
+                <span className={styles.instead}>
+                  {referenceTexts.successor} <code>{operation.deprecation.successor.request}</code>
+                </span>
+              )}
               <code className={styles.path}>{operation.path}</code>
             </Link>
           </li>

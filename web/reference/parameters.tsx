@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { texts } from "../texts/texts.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
 import { idOf } from "./anchor.tsx";
 import { Field, Fields } from "./fields.tsx";
 import { PartHeading, SubHeading } from "./heading.tsx";
@@ -13,7 +13,7 @@ export function Parameters({ parameters, level, at }: { parameters: Parameter[];
   return (
     <>
       <PartHeading id={idOf(at, "parameters")} level={level}>
-        {texts.reference.parameters}
+        {referenceTexts.parameters}
       </PartHeading>
       {places
         .map((place) => ({ place, found: parameters.filter((parameter) => parameter.in === place) }))
@@ -21,7 +21,7 @@ export function Parameters({ parameters, level, at }: { parameters: Parameter[];
         .map(({ place, found }) => (
           <div key={place}>
             <SubHeading id={idOf(at, place)} level={level}>
-              {texts.reference.places[place]}
+              {referenceTexts.places[place]}
             </SubHeading>
             <Fields>
               {found.map(({ name, schema = {}, description, required = false, example }) => (

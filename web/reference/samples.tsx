@@ -2,7 +2,7 @@ import { Tabs } from "@mantine/core";
 import type { ReactNode } from "react";
 import { CodeBlock } from "../frame/code-block.tsx";
 import type { Language } from "../frame/highlight.tsx";
-import { texts } from "../texts/texts.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
 import { Anchor } from "./anchor.tsx";
 import { useDescription } from "./context.ts";
 import type { CodeSample } from "./openapi.ts";
@@ -10,7 +10,14 @@ import { useSampleLanguage } from "./sample-language.ts";
 import styles from "./samples.module.css";
 import { absoluteUrl } from "./load.ts";
 
-const languages: Record<string, Language> = { shell: "bash", typescript: "typescript", javascript: "typescript", python: "python" };
+const languages: Record<string, Language> = {
+  shell: "bash",
+  typescript: "typescript",
+  javascript: "typescript",
+  python: "python",
+  go: "go",
+  php: "php",
+};
 
 /** The code samples in tabs; the chosen language applies to all operations. */
 export function Samples({ samples, level, id }: { samples: CodeSample[]; level: 1 | 2; id: string }): ReactNode {
@@ -22,8 +29,8 @@ export function Samples({ samples, level, id }: { samples: CodeSample[]; level: 
   return (
     <div className={styles.samples}>
       <div className={styles.title}>
-        <Title id={id}>{texts.reference.samples}</Title>
-        <Anchor id={id} name={texts.reference.samples} />
+        <Title id={id}>{referenceTexts.samples}</Title>
+        <Anchor id={id} name={referenceTexts.samples} />
       </div>
       <Tabs value={chosen} onChange={(label) => choose(label ?? "")} keepMounted={false}>
         <Tabs.List aria-labelledby={id}>
@@ -39,7 +46,7 @@ export function Samples({ samples, level, id }: { samples: CodeSample[]; level: 
           </Tabs.Panel>
         ))}
       </Tabs>
-      <p className={styles.hint}>{texts.reference.samplesHint(absoluteUrl(serverUrl))}</p>
+      <p className={styles.hint}>{referenceTexts.samplesHint(absoluteUrl(serverUrl))}</p>
     </div>
   );
 }

@@ -1,8 +1,8 @@
-import { texts } from "../texts/texts.ts";
+import { referenceTexts } from "../texts/en-reference.ts";
 import type { Schema } from "./openapi.ts";
 import { nameIn } from "./description.ts";
 
-const words = texts.reference.constraints;
+const words = referenceTexts.constraints;
 
 /** The type in a few words: `array of Pet`, `integer (int64)`, `string or null`. */
 export function typeWords(schema: Schema): string {

@@ -22,6 +22,8 @@ export function codeSamples(operation: DescribedOperation): CodeSample[] {
     { lang: "Shell", label: "curl", source: curl(request) },
     { lang: "TypeScript", label: "TypeScript", source: typeScript(request) },
     { lang: "Python", label: "Python", source: python(request) },
+    { lang: "Go", label: "Go", source: go(request) },
+    { lang: "PHP", label: "PHP", source: php(request) },
   ];
 }
 
@@ -81,6 +83,55 @@ function python({ method, path, headers, body, file }: Request): string {
     `    timeout=10,`,
     `)`,
     `print(response.status_code, response.text)`,
+  ].join("\n");
+}
+
+function go({ method, path, headers, body, file }: Request): string {
+  const text =
+    body === undefined ? undefined : `strings.NewReader(\`${JSON.stringify(body, undefined, 2).replaceAll("`", '` + "`" + `')}\`)`;
+  const packages = ["fmt", "io", "net/http", "os", ...(text === undefined ? [] : ["strings"])];
+  return [
+    "package main",
+    "",
+    ...packages.map((name) => `import "${name}"`),
+    "",
+    "func main() {",
+    ...(file === undefined
+      ? []
+      : [`\tfile, err := os.Open("${file}")`, "\tif err != nil {", "\t\tpanic(err)", "\t}", "\tdefer file.Close()"]),
+    `\trequest, err := http.NewRequest("${method}", os.Getenv("BASE_URL")+"${path}", ${file === undefined ? (text ?? "nil") : "file"})`,
+    "\tif err != nil {",
+    "\t\tpanic(err)",
+    "\t}",
+    `\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("API_KEY"))`,
+    ...headers.map(([name, value]) => `\trequest.Header.Set("${name}", "${value}")`),
+    "\tresponse, err := http.DefaultClient.Do(request)",
+    "\tif err != nil {",
+    "\t\tpanic(err)",
+    "\t}",
+    "\tdefer response.Body.Close()",
+    "\tanswer, err := io.ReadAll(response.Body)",
+    "\tif err != nil {",
+    "\t\tpanic(err)",
+    "\t}",
+    "\tfmt.Println(response.StatusCode, string(answer))",
+    "}",
+  ].join("\n");
+}
+
+function php({ method, path, headers, body, file }: Request): string {
+  const content = file === undefined ? body && `<<<'JSON'\n${JSON.stringify(body, undefined, 2)}\nJSON` : `file_get_contents("${file}")`;
+  const given = headers.map(([name, value]) => `, "${name}: ${value}"`).join("");
+  return [
+    "<?php",
+    `$context = stream_context_create(["http" => [`,
+    `    "method" => "${method}",`,
+    `    "header" => ["Authorization: Bearer " . getenv("API_KEY")${given}],`,
+    ...(content === undefined ? [] : [`    "content" => ${content as string},`]),
+    `    "ignore_errors" => true, // the body of a refusal says why`,
+    `    "timeout" => 10,`,
+    `]]);`,
+    `echo file_get_contents(getenv("BASE_URL") . "${path}", false, $context);`,
   ].join("\n");
 }
 

@@ -1,6 +1,6 @@
 import { FileInput, NativeSelect, Textarea } from "@mantine/core";
 import type { KeyboardEvent, ReactNode } from "react";
-import { texts } from "../../texts/texts.ts";
+import { referenceTexts, tryItTexts } from "../../texts/en-reference.ts";
 import type { Content } from "../description.ts";
 import styles from "./panel.module.css";
 import { exampleBody, isJson, type Draft } from "./request.ts";
@@ -15,7 +15,7 @@ export function BodyField({ contents, draft, onChange, onKeyDown }: Props): Reac
       {contents.length > 1 && (
         <NativeSelect
           mb={12}
-          label={texts.reference.mediaType}
+          label={referenceTexts.mediaType}
           data={contents.map(({ type }) => type)}
           value={mediaType}
           onChange={(event) => onChange(withMediaType(event.currentTarget.value))}
@@ -24,7 +24,7 @@ export function BodyField({ contents, draft, onChange, onKeyDown }: Props): Reac
       {isJson(mediaType) ? (
         <>
           <Textarea
-            label={texts.tryIt.body}
+            label={tryItTexts.body}
             value={body}
             autosize
             minRows={4}
@@ -33,11 +33,11 @@ export function BodyField({ contents, draft, onChange, onKeyDown }: Props): Reac
             onChange={(event) => onChange({ ...draft, body: event.currentTarget.value })}
             onKeyDown={onKeyDown}
           />
-          {!parses(body) && <p className={styles.warning}>{texts.tryIt.notJson}</p>}
+          {!parses(body) && <p className={styles.warning}>{tryItTexts.notJson}</p>}
         </>
       ) : (
         <FileInput
-          label={texts.tryIt.body}
+          label={tryItTexts.body}
           placeholder={mediaType}
           value={file ?? null}
           clearable

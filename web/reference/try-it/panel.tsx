@@ -1,7 +1,7 @@
 import { Button, Group } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useId, useRef, useState, type FormEvent, type KeyboardEvent, type ReactNode } from "react";
-import { texts } from "../../texts/texts.ts";
+import { tryItTexts } from "../../texts/en-reference.ts";
 import { useDescription } from "../context.ts";
 import type { Operation } from "../description.ts";
 import { absoluteUrl } from "../load.ts";
@@ -44,8 +44,8 @@ export function TryItPanel({ operation }: { operation: Operation }): ReactNode {
 
   return (
     <section id="try-it" aria-labelledby={titleId} className={`${styles.panel} screen-only`}>
-      <h2 id={titleId}>{texts.tryIt.title}</h2>
-      <p className={styles.real}>{texts.tryIt.real}</p>
+      <h2 id={titleId}>{tryItTexts.title}</h2>
+      <p className={styles.real}>{tryItTexts.real}</p>
       <form onSubmit={submit} noValidate className={styles.form}>
         <KeyField operation={operation} />
         <ParameterFields
@@ -57,11 +57,11 @@ export function TryItPanel({ operation }: { operation: Operation }): ReactNode {
         {operation.body.length > 0 && <BodyField contents={operation.body} draft={draft} onChange={setDraft} onKeyDown={submitFromBody} />}
         <Group gap="sm">
           <Button type="submit" loading={sending.isPending}>
-            {texts.tryIt.send}
+            {tryItTexts.send}
           </Button>
           {sending.isPending && (
             <Button variant="default" onClick={() => cancel.current?.abort()}>
-              {texts.tryIt.cancel}
+              {tryItTexts.cancel}
             </Button>
           )}
         </Group>

@@ -1,6 +1,6 @@
 import { NativeSelect, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
-import { texts } from "../../texts/texts.ts";
+import { tryItTexts } from "../../texts/en-reference.ts";
 import type { Parameter } from "../openapi.ts";
 import styles from "./panel.module.css";
 import { fieldId } from "./request.ts";
@@ -24,7 +24,7 @@ export function ParameterFields({ parameters, values, missing, onChange }: Props
             key={id}
             parameter={parameter}
             value={values[id] ?? ""}
-            error={missing.includes(id) && texts.tryIt.missing(parameter.name)}
+            error={missing.includes(id) && tryItTexts.missing(parameter.name)}
             onChange={(value) => onChange(id, value)}
           />
         );
@@ -41,14 +41,14 @@ function ParameterField({ parameter, value, error, onChange }: FieldProps): Reac
   const choices = choicesOf(parameter);
   const shared = { label: name, value, withAsterisk: required, error };
   if (choices) {
-    const options = [{ value: "", label: texts.tryIt.any }, ...choices.map((choice) => ({ value: choice, label: choice }))];
+    const options = [{ value: "", label: tryItTexts.any }, ...choices.map((choice) => ({ value: choice, label: choice }))];
     return <NativeSelect {...shared} data={options} onChange={(event) => onChange(event.currentTarget.value)} />;
   }
   return (
     <TextInput
       {...shared}
       className={parameter.in === "header" ? styles.wide : undefined}
-      placeholder={schema.type === "array" ? texts.tryIt.many : required ? undefined : texts.tryIt.any}
+      placeholder={schema.type === "array" ? tryItTexts.many : required ? undefined : tryItTexts.any}
       inputMode={schema.type === "integer" ? "numeric" : undefined}
       autoComplete="off"
       spellCheck={false}

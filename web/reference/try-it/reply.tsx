@@ -1,7 +1,8 @@
 import { Tabs } from "@mantine/core";
 import type { ReactNode } from "react";
 import { CodeBlock } from "../../frame/code-block.tsx";
-import { formatTime, texts } from "../../texts/texts.ts";
+import { tryItTexts } from "../../texts/en-reference.ts";
+import { formatTime } from "../../texts/texts.ts";
 import type { Operation } from "../description.ts";
 import styles from "./panel.module.css";
 import { curlOf, isJson, type Request } from "./request.ts";
@@ -12,19 +13,19 @@ export function ReplyView({ reply, operation }: { reply: Reply; operation: Opera
   const named = withDeclaredNames(reply.headers, operation);
   return (
     <div className={styles.reply}>
-      <h3>{texts.tryIt.answer}</h3>
+      <h3>{tryItTexts.answer}</h3>
       <p className={styles.summary}>
         <span className={reply.status < 400 ? styles.good : styles.bad}>
           {reply.status} {reply.statusText}
         </span>
-        <span>{texts.tryIt.took(reply.ms)}</span>
-        <span>{texts.tryIt.bytes(reply.bytes)}</span>
+        <span>{tryItTexts.took(reply.ms)}</span>
+        <span>{tryItTexts.bytes(reply.bytes)}</span>
       </p>
       <Limits headers={new Headers(reply.headers)} />
       <Tabs defaultValue="body" keepMounted={false}>
-        <Tabs.List aria-label={texts.tryIt.answer}>
-          <Tabs.Tab value="body">{texts.tryIt.answerBody}</Tabs.Tab>
-          <Tabs.Tab value="headers">{texts.tryIt.headers(named.length)}</Tabs.Tab>
+        <Tabs.List aria-label={tryItTexts.answer}>
+          <Tabs.Tab value="body">{tryItTexts.answerBody}</Tabs.Tab>
+          <Tabs.Tab value="headers">{tryItTexts.headers(named.length)}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="body" pt="xs">
           <Body reply={reply} />
@@ -38,12 +39,12 @@ export function ReplyView({ reply, operation }: { reply: Reply; operation: Opera
 }
 
 function Body({ reply: { headers, body, isCut } }: { reply: Reply }): ReactNode {
-  if (body === "") return <p className={styles.limits}>{texts.tryIt.empty}</p>;
+  if (body === "") return <p className={styles.limits}>{tryItTexts.empty}</p>;
   const type = new Headers(headers).get("content-type")?.split(";")[0] ?? "";
   return (
     <>
-      {isCut && <p className={styles.limits}>{texts.tryIt.cut(texts.tryIt.bytes(bytesMax))}</p>}
-      <CodeBlock code={isJson(type) ? indented(body) : body} language={isJson(type) ? "json" : "text"} label={texts.tryIt.answerBody} />
+      {isCut && <p className={styles.limits}>{tryItTexts.cut(tryItTexts.bytes(bytesMax))}</p>}
+      <CodeBlock code={isJson(type) ? indented(body) : body} language={isJson(type) ? "json" : "text"} label={tryItTexts.answerBody} />
     </>
   );
 }
@@ -57,11 +58,11 @@ function Limits({ headers }: { headers: Headers }): ReactNode {
   if (limit === undefined || remaining === undefined || reset === undefined || Number.isNaN(limit)) return null;
   return (
     <p className={styles.limits}>
-      {texts.tryIt.left(remaining, limit)}, {texts.tryIt.resets(formatTime(new Date(reset * 1_000)))}
+      {tryItTexts.left(remaining, limit)}, {tryItTexts.resets(formatTime(new Date(reset * 1_000)))}
       {retryAfter !== undefined && !Number.isNaN(retryAfter) && (
         <>
           <br />
-          <strong>{texts.tryIt.retryAfter(retryAfter)}</strong>
+          <strong>{tryItTexts.retryAfter(retryAfter)}</strong>
         </>
       )}
     </p>
@@ -87,13 +88,13 @@ function HeaderTable({ headers }: { headers: Reply["headers"] }): ReactNode {
 export function Failure({ error }: { error: Error }): ReactNode {
   const text =
     error.name === "TimeoutError"
-      ? texts.tryIt.timedOut(timeoutMs / 1_000)
+      ? tryItTexts.timedOut(timeoutMs / 1_000)
       : error.name === "AbortError"
-        ? texts.tryIt.cancelled
-        : texts.tryIt.failedText;
+        ? tryItTexts.cancelled
+        : tryItTexts.failedText;
   return (
     <div className={styles.reply}>
-      <h3>{texts.tryIt.failed}</h3>
+      <h3>{tryItTexts.failed}</h3>
       <p className={styles.limits}>{text}</p>
     </div>
   );
@@ -102,8 +103,8 @@ export function Failure({ error }: { error: Error }): ReactNode {
 export function Curl({ request }: { request: Request }): ReactNode {
   return (
     <div className={styles.curl}>
-      <h3>{texts.tryIt.curl}</h3>
-      <CodeBlock code={curlOf(request)} language="bash" label={texts.tryIt.curl} />
+      <h3>{tryItTexts.curl}</h3>
+      <CodeBlock code={curlOf(request)} language="bash" label={tryItTexts.curl} />
     </div>
   );
 }
