@@ -11,8 +11,8 @@ test("an export holds every field of its model, and a file appears only when it 
   assert.equal((await petstore(shop, "export", "pets", "--out", out)).code, 0);
   const pets = await exported<Pet>(shop, "pets");
   assert.equal(
-    await readFile(out, "utf8"),
-    `id,name,categoryId,status\n${pets[0]?.id},"Rex, ""the"" dog",${pets[0]?.categoryId},available\n${pets[1]?.id},=1+1,${pets[1]?.categoryId},available\n`,
+    (await readFile(out, "utf8")).replaceAll(/x(-[0-9a-f]{8}){5}$/gm, "x"),
+    `id,name,categoryId,status,category,stock,exported\n${pets[0]?.id},"Rex, ""the"" dog",${pets[0]?.categoryId},available,dog,,x\n${pets[1]?.id},=1+1,${pets[1]?.categoryId},available,cat,,x\n`,
   );
   for (const [list, heading] of [
     ["orders", "id,petId,quantity,shipDate,complete"],

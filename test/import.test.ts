@@ -274,7 +274,7 @@ test("the encoding and delimiter of a spreadsheet's file are detected and shown 
 
   await writeFile(file, lines, "latin1");
   const { out } = await petstore(shop, ...importOf(shop, file).filter((arg) => arg !== "--json"));
-  assert.match(out, /^The file was read as windows-1252 with semicolons\.\n2 rows in /);
+  assert.match(out, /\nThe file was read as windows-1252 with semicolons\.\n2 rows in /);
   for (const content of [lines, `\uFEFF${lines}`, Buffer.from(tabs, "utf16le"), Buffer.from(tabs, "utf16le").swap16()]) {
     await writeFile(file, content);
     assert.partialDeepStrictEqual(await importing(shop, file), { created: 0, unchanged: 2, rejected: 0 });

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { exportedLists, exportText, type ExportFormat } from "../importing/exporting.ts";
+import { exportedLists, exportList, type ExportedList, type ExportFormat } from "../importing/exporting.ts";
+import type { PetStore } from "../../client/client.ts";
 import { Problem } from "../platform/problem.ts";
 import { UsageError, type Command } from "./command.ts";
 import { toFile } from "./file-output.ts";
@@ -21,18 +22,16 @@ export function exporting(environment: Environment): Command {
     },
     operands: [Object.keys(exportedLists).join("|")],
     async run({ options, operands: [name = ""], json }, io) {
-      const list = Object.hasOwn(exportedLists, name) ? exportedLists[name as keyof typeof exportedLists] : undefined;
-      if (list === undefined)
+      if (!isExported(name))
         throw new Problem("invalid_request", `${JSON.stringify(name)} is not one of ${Object.keys(exportedLists).join(", ")}`);
-      const { pages } = await import("../../client/pages.ts");
       const file = options["out"] === "-" ? undefined : (options["out"] as string | undefined);
       if (json && file === undefined && options["format"] !== undefined)
         throw new UsageError("--json prints one JSON object: leave out --format, or write to a file with --out");
       const format = json && file === undefined ? "json" : formatOf(options["format"] ?? "csv");
       const client = await connect(connectionOf(options, environment(io)), linesTo(io));
       let rows = 0;
-      const counted = counting(pages(client, list.path), (length) => (rows += length));
-      const text = Readable.from(format === "json" ? jsonText(name, counted) : exportText(counted, format, list.columns));
+      const onRows = (read: number) => (rows += read);
+      const text = Readable.from(format === "json" ? jsonText(client, name) : exportList(client, name, format, { onRows }));
       if (file === undefined) {
         await pipeline(text, io.stdout, { end: false });
         return undefined;
@@ -43,23 +42,21 @@ export function exporting(environment: Environment): Command {
   };
 }
 
-async function* counting<T>(pages: AsyncIterable<T[]>, count: (length: number) => void): AsyncGenerator<T[]> {
-  for await (const page of pages) {
-    count(page.length);
-    yield page;
-  }
-}
-
 /** Yields one JSON object with the list under its name. */
-async function* jsonText(name: string, pages: AsyncIterable<object[]>): AsyncGenerator<string> {
+async function* jsonText(client: PetStore, name: ExportedList): AsyncGenerator<string> {
+  const { pages } = await import("../../client/pages.ts");
   let before = `{${JSON.stringify(name)}:[`;
-  for await (const page of pages) {
+  for await (const page of pages(client, exportedLists[name].path)) {
     for (const row of page) {
       yield `${before}${JSON.stringify(row)}`;
       before = ",";
     }
   }
   yield before === "," ? "]}\n" : `${before}]}\n`;
+}
+
+function isExported(name: string): name is ExportedList {
+  return Object.hasOwn(exportedLists, name);
 }
 
 function formatOf(format: unknown): ExportFormat {

@@ -1,8 +1,8 @@
 import type { ImportOptions } from "../importing/import-files.ts";
 import type { Report } from "../importing/report.ts";
 import { systemClock } from "../platform/clock.ts";
-import { UsageError, type Command, type Io } from "./command.ts";
-import { connect, connectionOf, connectionOptions, type Connect, type Environment } from "./connection.ts";
+import { UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
+import { connect, connectionOf, connectionOptions, linesTo, serviceOf, type Connect, type Environment } from "./connection.ts";
 import { withInputFile } from "./standard-input.ts";
 
 /** Creates the command. `environment` returns the service and key to use if the options name none. */
@@ -11,31 +11,44 @@ export function importing(environment: Environment): Command {
     name: "import",
     summary: "Load a CSV file of pets, or - for standard input, through the API; run it again to load changes",
     options: {
-      mapping: { value: "FILE", required: true, about: "how columns become fields (docs/importing.md); - reads standard input" },
+      mapping: {
+        value: "FILE",
+        about:
+          "how columns become fields (docs/importing.md); - reads standard input. Default: a guess, refused where the file leaves it open",
+      },
+      "write-mapping": { value: "FILE", about: "write the guessed mapping to correct and complete it, and import nothing" },
+      rows: {
+        value: "new|changes",
+        about: "what the rows of a file are that may be an export of this shop: new animals, or changes of those with their ids",
+      },
+      "apply-stale": { about: "for an export of this shop: apply edits even of values that the shop has changed since, such as stock" },
       state: { value: "FILE", about: "the record of what earlier runs have loaded. Default: FILE.petstore-state.json; needed with -" },
       rejects: {
         value: "FILE",
         about: "where to write the rows that could not be loaded, and why. Default: FILE.petstore-rejects.csv; needed with -",
       },
-      "dry-run": { about: "read, map and count the rows and write the rejects, without calling the service" },
+      "dry-run": { about: "read, map and count the rows and write the rejects; change nothing" },
       resend: { about: "send an unanswered batch again after more than 23 hours" },
       ...connectionOptions,
     },
     operands: ["FILE"],
     async run({ options, operands: [file = ""] }, io) {
-      const mapping = String(options["mapping"]);
+      const mapping = options["mapping"] as string | undefined;
       if (file === "-" && mapping === "-") throw new UsageError("FILE and --mapping cannot both be standard input");
+      if (typeof options["write-mapping"] === "string") return written(io, file, options["write-mapping"]);
       if (file === "-" && (options["state"] === undefined || options["rejects"] === undefined))
         throw new UsageError("with - for FILE, --state FILE and --rejects FILE are required");
       const rehearsed = options["dry-run"] === true;
-      const connection = rehearsed ? undefined : connectionOf(options, environment(io));
+      // A dry run needs no key to read and count the rows.
+      const connection = (rehearsed ? serviceOf : connectionOf)(options, environment(io));
       const { rehearse } = await import("../importing/import-files.ts");
       const { summary } = await import("../importing/report.ts");
       const startedAt = systemClock();
       const report = await withInputFile(io, file, (rows) =>
-        withInputFile(io, mapping, (mappingFile) => {
-          const files = { file: rows, mappingFile, ...recordsOf(options), resend: options["resend"] === true };
-          return connection === undefined ? rehearse(files) : importNow(files, connection, io.stderr);
+        withMapping(io, mapping, async (mappingFile) => {
+          const files = { file: rows, mappingFile, ...answersOf(options), resend: options["resend"] === true };
+          if (!rehearsed) return importNow(files, connection, io.stderr);
+          return rehearse(files, connection.key.trim() === "" ? undefined : await connect(connection, linesTo(io)));
         }),
       );
       const seconds = (systemClock() - startedAt) / 1_000;
@@ -45,8 +58,23 @@ export function importing(environment: Environment): Command {
   };
 }
 
-function recordsOf({ state, rejects }: Record<string, unknown>): Pick<ImportOptions, "stateFile" | "rejectsFile"> {
-  return { stateFile: state as string | undefined, rejectsFile: rejects as string | undefined };
+/** Writes the mapping that is guessed, and imports nothing. */
+async function written(io: Io, file: string, to: string): Promise<Outcome> {
+  const { writeMapping } = await import("../importing/import-files.ts");
+  const { mapping, questions } = await withInputFile(io, file, (rows) => writeMapping(rows, to));
+  const open = questions.length === 0 ? "" : ` The file does not show ${questions.join("; ")}.`;
+  return { json: { mapping, questions, file: to }, text: `The guessed mapping is in ${to}.${open}` };
+}
+
+function withMapping<R>(io: Io, mapping: string | undefined, work: (mapping: string | undefined) => Promise<R>): Promise<R> {
+  return mapping === undefined ? work(mapping) : withInputFile(io, mapping, work);
+}
+
+function answersOf(options: Arguments["options"]): Omit<ImportOptions, "file" | "mappingFile" | "resend"> {
+  const rowsAre = options["rows"];
+  if (rowsAre !== undefined && rowsAre !== "new" && rowsAre !== "changes") throw new UsageError("--rows is new or changes");
+  const [stateFile, rejectsFile] = [options["state"] as string | undefined, options["rejects"] as string | undefined];
+  return { stateFile, rejectsFile, rowsAre, appliesStale: options["apply-stale"] === true };
 }
 
 /** Shows a progress bar once the file is read. Waits are printed above the bar, or as lines before it appears. */

@@ -1,6 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { normalize } from "../platform/normalize.ts";
+import { idProblem } from "./ids.ts";
 import { petStatuses, valueKey } from "./mapping.ts";
 import type { Mapping, PetStatus, TextField } from "./mapping.ts";
 
@@ -10,7 +11,6 @@ export type Mapped = Pet | { reason: string };
 
 /** The longest name the service accepts, in code points. */
 const nameCharactersMax = 200;
-const sourceIdCharactersMax = 200;
 
 /** Whether a row became a pet. Otherwise `reason` says in plain words why not. */
 export function isPet(mapped: Mapped): mapped is Pet {
@@ -47,8 +47,8 @@ export function petOf(mapping: Mapping, header: readonly string[]): (cells: read
   return (cells) => {
     const ownId = idOf?.(cells);
     if (ownId === "") return { reason: `no id: the column ${mapping.id ?? ""} is empty` };
-    if (ownId !== undefined && tooLong(ownId, sourceIdCharactersMax))
-      return { reason: `the id is over ${sourceIdCharactersMax} characters` };
+    const problem = ownId === undefined ? undefined : idProblem(ownId);
+    if (problem !== undefined) return { reason: problem };
     const name = nameOf(cells);
     if (name === "") return { reason: `no name: ${mapping.name.columns.join(", ")} empty` };
     if (tooLong(name, nameCharactersMax)) return { reason: `the name is over ${nameCharactersMax} characters` };

@@ -1,4 +1,6 @@
 import { formatDefault, type CsvFormat } from "./csv-format.ts";
+import type { MappingPlan } from "./mapping-plan.ts";
+import type { FieldChange } from "./own-export.ts";
 import { counted } from "./progress.ts";
 
 /** The result of an import or of a dry run. `rejects` is the path of the reject file; null if there is none. */
@@ -13,6 +15,11 @@ export type Report = {
   categoriesMade: string[];
   /** How the file was read. Set by the command line only. */
   format?: CsvFormat;
+  /** What the columns become. Not set for an export of the shop. */
+  plan?: MappingPlan;
+  /** For an export of the shop: the first edits, and the number of rows with an edit that is not applied because the shop has changed the value. */
+  edits?: { id: number; name: string; fields: FieldChange[]; stale: FieldChange[] }[];
+  stale?: number;
 };
 
 const delimiterNames: Record<CsvFormat["delimiter"], string> = { ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars" };
@@ -32,7 +39,35 @@ export function summary(report: Report, rehearsed: boolean, seconds: number): st
   const { encoding, delimiter } = report.format ?? formatDefault;
   if (encoding !== formatDefault.encoding || delimiter !== formatDefault.delimiter)
     lines.unshift(`The file was read as ${encoding} with ${delimiterNames[delimiter]}.`);
+  if (report.plan) lines.unshift(...planText(report.plan));
+  if (report.edits)
+    lines.unshift("The file is an export of this shop: its rows change the animals with their ids.", ...editsText(report.edits));
+  if (report.stale)
+    lines.push(
+      `${counted(report.stale)} rows have edits of values that the shop has changed since the export; they are not applied without --apply-stale.`,
+    );
   if (categoriesMade.length > 0) lines.push(`Categories created: ${categoriesMade.join(", ")}.`);
   if (rejected > 0) lines.push(`Rejected rows with reasons: ${rejects ?? ""}`);
   return lines.join("\n");
+}
+
+const changesShown = 20;
+
+function planText({ mapping: { id, name, category, status }, unused, statuses }: MappingPlan): string[] {
+  const from = ({ columns, default: fallback }: { columns: string[]; default?: string }) =>
+    [...columns, ...(fallback === undefined ? [] : [`“${fallback}”`])].join(", else ");
+  const fields = [`id: ${id ?? "none, each row is an animal"}`, `name: ${from(name)}`, `category: ${from(category)}`];
+  const lines = [`${fields.join("; ")}; status: ${status ? from(status) : "available"}.`];
+  const values = statuses.map(({ value, rows, status: becomes = "rejected" }) => `“${value}” (${counted(rows)}) ${becomes}`);
+  if (values.length > 0) lines.push(`Values of the status: ${values.join(", ")}.`);
+  if (unused.length > 0) lines.push(`Columns that are not used: ${unused.join(", ")}.`);
+  return lines;
+}
+
+function editsText(edits: NonNullable<Report["edits"]>): string[] {
+  const lines = edits.flatMap(({ id, name, fields, stale }) => [
+    ...fields.map(({ field, before, after }) => `${id} ${name}: ${field} ${before} → ${after}`),
+    ...stale.map(({ field, before, after }) => `${id} ${name}: ${field} stays ${before}, not ${after}`),
+  ]);
+  return lines.length > changesShown ? [...lines.slice(0, changesShown), `and ${lines.length - changesShown} more changes`] : lines;
 }

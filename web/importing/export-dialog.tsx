@@ -1,21 +1,16 @@
 import { Button, Group, Progress, Radio, Stack } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import { exportedLists, exportText, type ExportFormat } from "../../src/importing/exporting.ts";
-import type { PetStore } from "../../client/client.ts";
-import { pages, type Query } from "../../client/pages.ts";
-import { previewChanges } from "../calls/changes.ts";
+import { exportList, type ExportFormat } from "../../src/importing/exporting.ts";
+import type { Query } from "../../client/pages.ts";
 import { patientStore } from "../calls/patient.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
-import type { Pet } from "../pets/queries.ts";
 import { download } from "./download.ts";
 
 const words = texts.importing.export;
-/** The number of rows whose stock one call reads. */
-const rowsAtOnce = 1_000;
 const formats: Record<ExportFormat, { type: string; file: string }> = {
   csv: { type: "text/csv", file: "animals.csv" },
   ndjson: { type: "application/x-ndjson", file: "animals.ndjson" },
@@ -82,40 +77,8 @@ async function exportPets(
   onCount: (animals: number) => void,
 ): Promise<{ file: Blob; animals: number }> {
   let animals = 0;
-  const client = patientStore({ signal });
-  async function* counted() {
-    for await (const page of pages(client, "/pets", filters)) {
-      animals += page.length;
-      onCount(animals);
-      yield page;
-    }
-  }
-  const isCsv = format === "csv";
-  const rows = isCsv ? withCategoryAndStock(counted(), client, signal) : counted();
-  const columns = isCsv ? [...exportedLists.pets.columns, "category", "stock"] : exportedLists.pets.columns;
+  const onRows = (rows: number) => onCount((animals += rows));
   const parts: Blob[] = [];
-  for await (const text of exportText(rows, format, columns)) parts.push(new Blob([text]));
+  for await (const text of exportList(patientStore({ signal }), "pets", format, { query: filters, onRows })) parts.push(new Blob([text]));
   return { file: new Blob(parts, { type: formats[format].type }), animals };
-}
-
-/** Adds the category's name and the stock to each row, so that a spreadsheet can show and change them. */
-async function* withCategoryAndStock(read: AsyncIterable<Pet[]>, client: PetStore, signal: AbortSignal): AsyncGenerator<object[]> {
-  const names = new Map<number, string>();
-  for await (const page of pages(client, "/categories")) for (const { id, name } of page) names.set(id, name);
-  let waiting: Pet[] = [];
-  for await (const page of read) {
-    waiting.push(...page);
-    if (waiting.length < rowsAtOnce) continue;
-    yield await complete(waiting, names, signal);
-    waiting = [];
-  }
-  yield await complete(waiting, names, signal);
-}
-
-async function complete(pets: Pet[], names: ReadonlyMap<number, string>, signal: AbortSignal): Promise<object[]> {
-  const states = await previewChanges(
-    pets.map(({ id }) => ({ id })),
-    signal,
-  );
-  return pets.map((pet, index) => ({ ...pet, category: names.get(pet.categoryId) ?? "", stock: states[index]?.before?.stock ?? "" }));
 }

@@ -1,7 +1,8 @@
-import { Alert, Button } from "@mantine/core";
+import { Alert, Button, Checkbox } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, type ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import type { CsvFormat } from "../../src/importing/csv-format.ts";
+import type { Pet } from "../../src/importing/pets.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
@@ -16,7 +17,7 @@ import { dropLists, refusalOfTask, useTask } from "./use-task.ts";
 const words = texts.importing.ownExport;
 
 const columns: Column<ExportChange>[] = [
-  { id: "id", header: texts.store.animals.id, width: "110px", cell: ({ id }) => id },
+  { id: "id", header: texts.store.animals.id, width: "110px", cell: ({ change: { id } }) => id },
   { id: "animal", header: words.animal, cell: ({ name }) => name },
   { id: "change", header: words.change, cell: (change) => <Fields of={change} /> },
 ];
@@ -27,11 +28,12 @@ export function ExportUpdate({ file, format, onAsNew }: { file: File; format: Cs
   const { state: checked, start: check } = useTask<"checkExport">();
   const { state: run, start, stop } = useTask<"importExport">();
   const isOver = run.result ?? run.failed ?? (run.isStopped || undefined);
-  useEffect(() => check({ kind: "checkExport", file, format }), [check, file, format]);
+  const [appliesStale, setAppliesStale] = useState(false);
+  useEffect(() => check({ kind: "checkExport", file, format, appliesStale }), [check, file, format, appliesStale]);
   useEffect(() => {
     if (isOver) dropLists(client);
   }, [isOver, client]);
-  const changeNow = () => start({ kind: "importExport", file, format });
+  const changeNow = () => start({ kind: "importExport", file, format, appliesStale });
   if (run.isRunning || isOver) return <RunView run={run} of={file.name} onStop={stop} onAgain={changeNow} />;
   const { result, failed, isRunning } = checked;
   return (
@@ -48,7 +50,19 @@ export function ExportUpdate({ file, format, onAsNew }: { file: File; format: Cs
         <Section title={words.changes}>
           <CountList counts={result.counts} />
           <RepeatedIds counts={result.counts} repeated={result.repeated} />
-          {result.changes.length > 0 && <RowsTable label={words.changes} rows={result.changes} keyOf={({ id }) => id} columns={columns} />}
+          {(result.counts.stale ?? 0) > 0 || appliesStale ? (
+            <Alert color="yellow" variant="light" mb="md" title={words.staleTitle} className={styles.warning}>
+              <p className={styles.alertText}>{words.staleText}</p>
+              <Checkbox
+                label={words.applyStale}
+                checked={appliesStale}
+                onChange={({ currentTarget: { checked: isChecked } }) => setAppliesStale(isChecked)}
+              />
+            </Alert>
+          ) : null}
+          {result.changes.length > 0 && (
+            <RowsTable label={words.changes} rows={result.changes} keyOf={({ change: { id } }) => id} columns={columns} />
+          )}
           <RejectList rejects={result.rejects} total={result.counts.rejected} of={file.name} />
         </Section>
       )}
@@ -65,14 +79,24 @@ export function ExportUpdate({ file, format, onAsNew }: { file: File; format: Cs
   );
 }
 
-function Fields({ of: { fields } }: { of: ExportChange }): ReactNode {
+function Fields({ of: { fields, stale } }: { of: ExportChange }): ReactNode {
   return (
     <span className={styles.fieldChanges}>
       {fields.map(({ field, before, after }) => (
         <span key={field}>
-          {words.fields[field]}: {words.fromTo(before, after)}
+          {words.fields[field]}: {words.fromTo(shown(field, before), shown(field, after))}
+        </span>
+      ))}
+      {stale.map(({ field, before, after }) => (
+        <span key={field}>
+          {words.fields[field]}: {words.stays(shown(field, before), shown(field, after))}
         </span>
       ))}
     </span>
   );
+}
+
+function shown(field: ExportChange["fields"][number]["field"], value: string): string {
+  if (field === "stock" && value === "") return words.untracked;
+  return field === "status" ? (texts.store.status[value as Pet["status"]] ?? value) : value;
 }

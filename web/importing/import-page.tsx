@@ -1,8 +1,9 @@
-import { Button, TextInput } from "@mantine/core";
+import { Alert, Button, Group, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
 import type { Columns } from "../../src/importing/columns.ts";
 import type { CsvFormat } from "../../src/importing/csv-format.ts";
+import { planMapping } from "../../src/importing/mapping-plan.ts";
 import type { Guess } from "../../src/importing/guess.ts";
 import { useSession } from "../dashboard/session.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -18,7 +19,6 @@ import { RunView } from "./run-view.tsx";
 import { Questions } from "./questions.tsx";
 import { SavedMapping } from "./saved-mapping.tsx";
 import { StartBar } from "./start-bar.tsx";
-import { unansweredValues } from "./status-values.tsx";
 import type { Checked, Counts } from "./tasks.ts";
 import { dropLists, refusalOfTask, useTask, type TaskState } from "./use-task.ts";
 
@@ -46,11 +46,12 @@ function ChosenFile({ file }: { file: File }): ReactNode {
   const { account } = useSession();
   const [name, setName] = useState(file.name);
   const [format, setFormat] = useState<CsvFormat>();
-  const [isNew, setNew] = useState(false);
+  const [answer, setAnswer] = useState<"new" | "changes">();
   const { state, start } = useTask<"inspect">();
   const { id } = account;
   useEffect(() => start({ kind: "inspect", file, of: { account: id, name: file.name }, format }), [start, file, id, format]);
   const { result, failed } = state;
+  const rowsAre = answer ?? (result && { yes: "changes", no: "new", unclear: undefined }[result.ownExport]);
   const isReadable = result?.guess !== undefined && result.rows > 0;
   return (
     <>
@@ -61,13 +62,14 @@ function ChosenFile({ file }: { file: File }): ReactNode {
       {state.isRunning && <Reading />}
       {result && <FormatChoice format={format ?? result.format} onChange={setFormat} />}
       {result && !isReadable && <p className={styles.problem}>{words.noRows}</p>}
-      {isReadable && result.isExport && !isNew && <ExportUpdate file={file} format={result.format} onAsNew={() => setNew(true)} />}
-      {isReadable && result.isExport && isNew && (
-        <Button variant="default" size="compact-sm" onClick={() => setNew(false)}>
+      {isReadable && rowsAre === undefined && <RowsQuestion onAnswer={setAnswer} />}
+      {isReadable && rowsAre === "changes" && <ExportUpdate file={file} format={result.format} onAsNew={() => setAnswer("new")} />}
+      {isReadable && rowsAre === "new" && result.ownExport !== "no" && (
+        <Button variant="default" size="compact-sm" onClick={() => setAnswer("changes")}>
           {words.ownExport.inPlace}
         </Button>
       )}
-      {isReadable && result.guess && (!result.isExport || isNew) && (
+      {isReadable && result.guess && rowsAre === "new" && (
         <Mapped
           key={JSON.stringify(result.format)}
           {...{ file, name, columns: result, guess: result.guess, format: result.format }}
@@ -76,6 +78,23 @@ function ChosenFile({ file }: { file: File }): ReactNode {
         />
       )}
     </>
+  );
+}
+
+/** Asks what the rows of a file are that may be an export of the shop. */
+function RowsQuestion({ onAnswer }: { onAnswer: (answer: "new" | "changes") => void }): ReactNode {
+  return (
+    <Alert color="yellow" variant="light" title={words.ownExport.unclearTitle} className={styles.warning}>
+      <p className={styles.alertText}>{words.ownExport.unclearText}</p>
+      <Group gap="sm">
+        <Button size="compact-sm" onClick={() => onAnswer("changes")}>
+          {words.ownExport.inPlace}
+        </Button>
+        <Button variant="default" size="compact-sm" onClick={() => onAnswer("new")}>
+          {words.ownExport.asNew}
+        </Button>
+      </Group>
+    </Alert>
   );
 }
 
@@ -103,7 +122,8 @@ function Mapped({ file, name, onName, columns, guess, format, account }: MappedP
     if (isOver) dropLists(client);
   }, [isOver, client]);
 
-  const unanswered = unansweredValues(columns.columns, mapping.status).length;
+  const { statuses, unused } = planMapping(columns.columns, mapping);
+  const unanswered = statuses.filter(({ status }) => status === undefined).length;
   const importNow = (resend: boolean) => start({ kind: "import", file, mapping, format, of: { account, name: of }, resend });
   if (run.isRunning || isOver) return <RunView run={run} of={of} onStop={stop} onAgain={importNow} />;
   return (
@@ -114,6 +134,7 @@ function Mapped({ file, name, onName, columns, guess, format, account }: MappedP
         actions={<SavedMapping {...{ mapping, of, columns: columns.columns }} onLoad={setMapping} />}
       >
         <MappingEditor columns={columns.columns} mapping={mapping} onChange={setMapping} />
+        {unused.length > 0 && <p className={styles.hint}>{words.unused(unused.join(", "))}</p>}
         <Questions {...{ unanswered, isChecked }} unsure={guess.unsure} onChecked={setChecked} />
         <TextInput
           mt="md"

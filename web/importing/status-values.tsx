@@ -1,6 +1,7 @@
 import { Select } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Column } from "../../src/importing/columns.ts";
+import { statusValues } from "../../src/importing/mapping-plan.ts";
 import { valueKey, type Mapping, type PetStatus, type ValueStatus } from "../../src/importing/mapping.ts";
 import { petStatuses } from "../pets/search.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
@@ -13,17 +14,8 @@ const statusChoices = petStatuses.map((value) => ({ value: value as string, labe
 type Status = NonNullable<Mapping["status"]>;
 type Props = { columns: readonly Column[]; status: Status; onChange: (status: Status) => void };
 
-/** The values of the status column that have no status yet: no animal is imported before each has one, or is rejected. */
-export function unansweredValues(columns: readonly Column[], status: Mapping["status"]): string[] {
-  if (status === undefined || status.default !== undefined) return [];
-  const column = columns.find(({ name }) => name === status.columns[0]);
-  const keys = new Set(column?.values?.map(({ value }) => valueKey(value)));
-  return [...keys].filter((key) => status.values?.[key] === undefined);
-}
-
 /** Chooses a status for each value of the column, and one for all other values. */
 export function StatusValues({ columns, status, onChange }: Props): ReactNode {
-  const column = columns.find(({ name }) => name === status.columns[0]);
   const choices = [...statusChoices, { value: rejected, label: words.rejectValue }];
 
   function choose(value: string, chosen: string | null): void {
@@ -38,7 +30,7 @@ export function StatusValues({ columns, status, onChange }: Props): ReactNode {
       <legend className={styles.legend}>{words.values}</legend>
       <p className={styles.hint}>{words.valuesLead(status.columns[0] ?? "")}</p>
       <ul className={styles.valueList}>
-        {merged(column?.values ?? []).map(({ key, value, rows }) => (
+        {statusValues(columns, status).map(({ key, value, rows, status: chosen }) => (
           <li key={key} className={styles.valueRow}>
             <span className={styles.value}>{value === "" ? words.emptyValue : value}</span>
             <span className={styles.valueRows}>{formatNumber(rows)}</span>
@@ -48,9 +40,9 @@ export function StatusValues({ columns, status, onChange }: Props): ReactNode {
               aria-label={words.statusOf(value === "" ? words.emptyValue : value)}
               data={choices}
               placeholder={words.chooseStatus}
-              error={!(status.values?.[key] ?? status.default)}
-              value={status.values?.[key] ?? status.default ?? null}
-              onChange={(chosen) => choose(value, chosen)}
+              error={chosen === undefined}
+              value={chosen ?? null}
+              onChange={(answer) => choose(value, answer)}
               allowDeselect={false}
             />
           </li>
@@ -71,10 +63,4 @@ export function StatusValues({ columns, status, onChange }: Props): ReactNode {
       </ul>
     </fieldset>
   );
-}
-
-/** Merges values that a mapping treats as the same. */
-function merged(values: NonNullable<Column["values"]>): { key: string; value: string; rows: number }[] {
-  const byKey = Map.groupBy(values, ({ value }) => valueKey(value));
-  return Array.from(byKey, ([key, same]) => ({ key, value: same[0]?.value ?? key, rows: same.reduce((sum, { rows }) => sum + rows, 0) }));
 }

@@ -2,12 +2,13 @@ import type { Pet } from "../../src/importing/pets.ts";
 import type { Columns } from "../../src/importing/columns.ts";
 import type { CsvFormat } from "../../src/importing/csv-format.ts";
 import type { Guess } from "../../src/importing/guess.ts";
+import type { Edit, OwnExport } from "../../src/importing/own-export.ts";
 import type { Mapping } from "../../src/importing/mapping.ts";
 import type { Report } from "../../src/importing/report.ts";
 import { pageMember } from "../calls/page-member.ts";
 import type { ImportName } from "./remembered.ts";
 
-export type Counts = Omit<Report, "rejects" | "categoriesMade">;
+export type Counts = Omit<Report, "rejects" | "categoriesMade" | "format" | "plan" | "edits">;
 /** The first rejects, and all of them as a CSV file. */
 export type Rejects = { first: { line: number; reason: string; cells: string[] }[]; file: Blob | undefined };
 
@@ -16,17 +17,15 @@ export type Task =
   | { kind: "inspect"; file: File; of: ImportName; format: CsvFormat | undefined }
   | { kind: "check"; file: File; mapping: Mapping; of: ImportName; format: CsvFormat }
   | { kind: "import"; file: File; mapping: Mapping; of: ImportName; resend: boolean; format: CsvFormat }
-  | { kind: "checkExport"; file: File; format: CsvFormat }
-  | { kind: "importExport"; file: File; format: CsvFormat };
+  | { kind: "checkExport"; file: File; format: CsvFormat; appliesStale: boolean }
+  | { kind: "importExport"; file: File; format: CsvFormat; appliesStale: boolean };
 
-/** `isExport`: the file has the columns of an export of this dashboard or of `petstore export pets`. */
-export type Inspected = Columns & { guess: Guess | undefined; isKnown: boolean; isExport: boolean; format: CsvFormat };
+export type Inspected = Columns & { guess: Guess | undefined; isKnown: boolean; ownExport: OwnExport; format: CsvFormat };
 /** `repeated`: the first id that more than one row has. */
 export type Checked = { counts: Counts; animals: Pet[]; rejects: Rejects; repeated: string | undefined };
 export type Imported = { counts: Counts; categoriesMade: string[]; rejects: Rejects };
-/** A row of an export that differs from the shop: the fields that change, as they were and as they will be. */
-export type ExportChange = { id: number; name: string; fields: { field: ExportField; before: string; after: string }[] };
-type ExportField = "name" | "category" | "status" | "stock";
+/** The changes that an export makes, without the rows that they are from. */
+export type ExportChange = Omit<Edit, "row">;
 export type CheckedExport = { counts: Counts; changes: ExportChange[]; rejects: Rejects; repeated: string | undefined };
 /** The result of each kind of task. */
 export type Results = { inspect: Inspected; check: Checked; import: Imported; checkExport: CheckedExport; importExport: Imported };

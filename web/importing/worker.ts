@@ -1,28 +1,28 @@
 import { chunksOf } from "../../client/chunks.ts";
-import { csvRows } from "../../src/importing/csv.ts";
-import { readColumns } from "../../src/importing/columns.ts";
-import { detectFormat, type CsvFormat } from "../../src/importing/csv-format.ts";
-import { guessMapping } from "../../src/importing/guess.ts";
+import { checkEdits, countsOfExport, makeEdits, type ShopChanges } from "../../src/importing/export-changes.ts";
 import { importSource, reportOf } from "../../src/importing/import.ts";
+import { inspectFile, rowsOf, type InputFile } from "../../src/importing/inspect.ts";
 import { isOutdated } from "../../src/importing/load.ts";
 import { columnsOf } from "../../src/importing/mapping.ts";
+import { planExport, recognizeExport } from "../../src/importing/own-export.ts";
 import { planLoad } from "../../src/importing/plan.ts";
 import { readSource } from "../../src/importing/source.ts";
 import { PetStoreError } from "../../client/errors.ts";
 import { Problem } from "../../src/platform/problem.ts";
+import { previewChanges, sendChanges, type Result } from "../calls/changes.ts";
 import { setPageMember } from "../calls/page-member.ts";
 import { patientStore } from "../calls/patient.ts";
 import { formatMoment, formatNumber, texts } from "../texts/texts.ts";
-import { checkExport, importExport, isExport } from "./own-export.ts";
 import { deleteOldest, lastMapping, openRemembered, type Remembered } from "./remembered.ts";
 import { rejectsOf } from "./rejects.ts";
-import type { Checked, Imported, Inspected, PageMessage, Task, WorkerMessage } from "./tasks.ts";
+import type { Checked, CheckedExport, Imported, Inspected, PageMessage, Task, WorkerMessage } from "./tasks.ts";
 
 /*
  * Reads, checks and imports a file by the rules of `petstore import`, in a web worker, so that the page stays responsive.
  */
 
 const petsShown = 8;
+const changesShown = 100;
 const lockMsMax = 5_000;
 
 let lastRefused: string | undefined;
@@ -50,29 +50,28 @@ async function run(task: Task): Promise<void> {
     case "import":
       return report({ kind: "done", result: await importAlone(task) });
     case "checkExport":
-      return report({ kind: "done", result: await checkExport(rowsOf(task.file, task.format), task.file.name, calls()) });
+      return report({ kind: "done", result: await checkExport(task) });
     case "importExport":
-      return report({ kind: "done", result: await importExport(rowsOf(task.file, task.format), task.file.name, calls(), progressOf) });
+      return report({ kind: "done", result: await importExport(task) });
   }
 }
 
 async function inspect({ file, of, format: chosen }: Extract<Task, { kind: "inspect" }>): Promise<Inspected> {
-  const format = chosen ?? (await detectFormat(chunksOf(file.stream()), file.name, { isForPage: true }));
-  const read = await readColumns(rowsOf(file, format));
+  const inspected = await inspectFile(inputOf(file), chosen);
+  const { header: _header, first: _first, ...read } = inspected;
   const last = await lastMapping(of);
   const names = new Set(read.columns.map(({ name }) => name));
   const fits = last !== undefined && columnsOf(last).every((column) => names.has(column));
   return {
     ...read,
-    guess: fits ? { mapping: last, unsure: [] } : guessMapping(read.columns),
+    ...(fits && { guess: { mapping: last, unsure: [] } }),
     isKnown: last !== undefined,
-    isExport: isExport([...names]),
-    format,
+    ownExport: await recognizeExport(calls(), inspected, { isKnownSource: last !== undefined }),
   };
 }
 
 async function check({ file, mapping, of, format }: Extract<Task, { kind: "check" }>): Promise<Checked> {
-  const source = await readSource(rowsOf(file, format), mapping, file.name);
+  const source = await readSource(rowsOf(inputOf(file), format), mapping, file.name);
   const { animals: known } = await openRemembered(of, mapping);
   const plan = planLoad(source.rows, known);
   const counts = { ...reportOf(source, plan), created: plan.creations.length, updated: plan.updates.length };
@@ -95,7 +94,7 @@ async function importAlone(task: Extract<Task, { kind: "import" }>): Promise<Imp
 }
 
 async function importNow({ file, mapping, of, resend, format }: Extract<Task, { kind: "import" }>): Promise<Imported> {
-  const source = await readSource(rowsOf(file, format), mapping, file.name);
+  const source = await readSource(rowsOf(inputOf(file), format), mapping, file.name);
   const state = await openRemembered(of, mapping);
   if (state.batch !== null && !resend && isOutdated(state.batch, Date.now())) throw unanswered(state.batch);
   const client = calls();
@@ -110,6 +109,36 @@ async function importNow({ file, mapping, of, resend, format }: Extract<Task, { 
   });
   await deleteOldest(of.account);
   return { counts: { ...done, rejected: source.rejects.length }, categoriesMade, rejects: rejectsOf(source) };
+}
+
+type ExportTask = Extract<Task, { kind: "checkExport" | "importExport" }>;
+
+/** Finds the edits of an export, and asks the service which it would refuse. */
+async function planOf({ file, format, appliesStale }: ExportTask) {
+  const plan = await planExport({ client: calls(), open: () => rowsOf(inputOf(file), format), appliesStale });
+  await checkEdits(plan, shopChanges);
+  return plan;
+}
+
+async function checkExport(task: ExportTask): Promise<CheckedExport> {
+  const plan = await planOf(task);
+  const changes = plan.edits.slice(0, changesShown).map(({ row: _row, ...change }) => change);
+  return { counts: countsOfExport(plan), changes, rejects: rejectsOf(plan), repeated: plan.repeated };
+}
+
+async function importExport(task: ExportTask): Promise<Imported> {
+  const plan = await planOf(task);
+  const { categoriesMade } = await makeEdits(calls(), plan, shopChanges, progressOf);
+  return { counts: countsOfExport(plan), categoriesMade, rejects: rejectsOf(plan) };
+}
+
+const shopChanges: ShopChanges = {
+  preview: async (changes) => refusedIn(await previewChanges(changes)),
+  send: async (changes, onDone) => refusedIn(await sendChanges(changes, { onResults: ({ length }) => onDone(length) })),
+};
+
+function refusedIn(results: readonly Result[]): Map<number, string> {
+  return new Map(results.filter(({ outcome }) => outcome === "refused").map(({ id, message = "" }) => [id, message]));
 }
 
 function calls() {
@@ -135,6 +164,6 @@ function progressOf(total: number): { advance: (rows: number) => void; end: () =
   return { advance, end: () => {} };
 }
 
-function rowsOf(file: File, format: CsvFormat) {
-  return csvRows(chunksOf(file.stream()), file.name, format);
+function inputOf(file: File): InputFile {
+  return { name: file.name, bytes: () => chunksOf(file.stream()), isForPage: true };
 }

@@ -78,13 +78,15 @@ export const importingTexts = {
     fromTo: (before: string, after: string) => `${before} → ${after}`,
     untracked: "not counted",
     start: (count: string) => (count === "1" ? "Change 1 animal" : `Change ${count} animals`),
-    cells: "has cells beyond those of the header, or too much text",
-    noId: "has no number of an animal",
-    gone: (id: number) => `there is no animal ${id} any more`,
-    name: "the name is empty or over 200 characters",
-    status: (status: string) => `the status “${status.slice(0, 50)}” is not one of available, pending and sold`,
-    stock: (stock: string) => `the stock “${stock.slice(0, 50)}” is not a whole number`,
+    staleTitle: "The shop has changed since the export",
+    staleText:
+      "Some edited values, such as stock after a sale, are no longer those that the file was made from. They stay as they are in the shop.",
+    applyStale: "Use the values of the file all the same",
+    stays: (before: string, after: string) => `stays ${before}, not ${after}`,
+    unclearTitle: "Is this an export of your animals?",
+    unclearText: "It has the columns of one, and some of its numbers. Choose what its rows are.",
   },
+  unused: (columns: string) => `Columns that are not used: ${columns}.`,
 
   preview: "Preview",
   counts: {

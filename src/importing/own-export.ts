@@ -1,0 +1,241 @@
+import type { PetStore } from "../../client/client.ts";
+import { normalize } from "../platform/normalize.ts";
+import type { CsvRow } from "./csv.ts";
+import { exportColumns, exportedColumn, isAsExported, isSameText, type ExportedField } from "./exported.ts";
+import { categoryNames, readPets, type PetState } from "./exported-pets.ts";
+import { idProblem } from "./ids.ts";
+import { petStatuses, valueKey, type PetStatus } from "./mapping.ts";
+import { fittedCells, isBlank, type Reject } from "./source.ts";
+
+/*
+ * Reads a file that was exported from the shop and then edited (docs/importing.md). Each row changes the pet with its id; no row creates a pet.
+ */
+
+/** Whether a file is an export of this shop. `unclear`: its columns are, and only some of its ids exist, or their animals have other names. */
+export type OwnExport = "yes" | "no" | "unclear";
+/** The changes to one pet; omitted fields keep their values. */
+export type PetChange = { id: number; name?: string; categoryId?: number; status?: PetStatus; stock?: number };
+type ChangedField = "name" | "category" | "status" | "stock";
+/** A value of the shop, and the one that the file has in its place. An animal whose stock is not counted has the stock "". */
+export type FieldChange = { field: ChangedField; before: string; after: string };
+/**
+ * A row that somebody edited. `category` is the name of a category that is still to be created. `stale` has the edits that are not applied, because the
+ * shop has changed the value since the export.
+ */
+export type Edit = {
+  row: CsvRow;
+  name: string;
+  change: PetChange;
+  category: string | undefined;
+  fields: FieldChange[];
+  stale: FieldChange[];
+};
+export type ExportPlan = {
+  header: string[];
+  rowsRead: number;
+  superseded: number;
+  repeated: string | undefined;
+  unchanged: number;
+  edits: Edit[];
+  rejects: Reject[];
+};
+
+/** The rows that are looked up to recognize an export. */
+export const recognizedRowsMax = 100;
+/** The rows that are compared with the shop at once. */
+const comparedRows = 100;
+const nameCharactersMax = 200;
+const idShape = /^[1-9]\d{0,15}$/;
+
+/**
+ * Recognizes an export by its header, and by its first rows: the shop has their ids, for animals of these names. `isKnownSource`: the shop has imported
+ * this file before, whose own ids may be the same numbers. @throws PetStoreError
+ */
+export async function recognizeExport(
+  client: PetStore,
+  { header, first }: { header: readonly string[]; first: readonly CsvRow[] },
+  { isKnownSource }: { isKnownSource: boolean },
+): Promise<OwnExport> {
+  const columns = exportColumns(header);
+  const isMarked = columns?.has(exportedColumn) || columns?.has("categoryId");
+  if (columns === undefined || (isKnownSource && !isMarked)) return "no";
+  const cell = (row: CsvRow, name: string) => row.cells[columns.get(name) ?? -1]?.trim() ?? "";
+  const some = first.filter((row) => !isBlank(row));
+  const ids = some.map((row) => cell(row, "id")).filter((id) => whyNoId(id) === undefined);
+  const pets = new Map((await readPets(client, [...new Set(ids)].map(Number))).map((pet) => [String(pet.id), pet]));
+  if (pets.size === 0) return "no";
+  const isFromHere = (row: CsvRow): boolean => {
+    const pet = pets.get(cell(row, "id"));
+    if (pet === undefined) return false;
+    return isAsExported(cell(row, exportedColumn), pet.id, "name", pet.name) || isSameText(cell(row, "name"), pet.name);
+  };
+  return some.filter(isFromHere).length * 2 >= some.length ? "yes" : "unclear";
+}
+
+type Planning = {
+  client: PetStore;
+  /** Reads the file from its beginning; called twice. */
+  open: () => AsyncIterable<CsvRow>;
+  /** Whether to apply edits of values that the shop has changed since the export. */
+  appliesStale: boolean;
+};
+
+/** Finds the edits of an export: the last row of each id, as far as somebody changed a cell. @throws PetStoreError */
+export async function planExport({ client, open, appliesStale }: Planning): Promise<ExportPlan> {
+  const plan: ExportPlan = { header: [], rowsRead: 0, superseded: 0, repeated: undefined, unchanged: 0, edits: [], rejects: [] };
+  const { lines, columns } = await lastLines(open(), plan);
+  const names = await categoryNames(client);
+  const shop: Shop = { names, ids: new Map(Array.from(names, ([id, name]) => [normalize(name), id])), appliesStale };
+  let waiting: Row[] = [];
+  const compareAll = async () => {
+    const pets = new Map(
+      (
+        await readPets(
+          client,
+          waiting.map(({ id }) => id),
+        )
+      ).map((pet) => [pet.id, pet]),
+    );
+    for (const row of waiting) compare(plan, row, pets.get(row.id), shop);
+    waiting = [];
+  };
+  for await (const csvRow of open()) {
+    const id = csvRow.cells[columns.get("id") ?? -1]?.trim() ?? "";
+    if (lines.get(id) !== csvRow.line) continue;
+    const row = { ...csvRow, id: Number(id), columns };
+    if (isUnedited(row)) plan.unchanged += 1;
+    else waiting.push(row);
+    if (waiting.length === comparedRows) await compareAll();
+  }
+  await compareAll();
+  return plan;
+}
+
+/** The last line of each id, and where the columns are. Adds the counts and the rejects to the plan. */
+async function lastLines(rows: AsyncIterable<CsvRow>, plan: ExportPlan) {
+  const lines = new Map<string, number>();
+  let columns: ReadonlyMap<string, number> = new Map();
+  let isFirst = true;
+  for await (const row of rows) {
+    if (isFirst) {
+      plan.header = row.cells.map((cell) => cell.trim());
+      columns = exportColumns(plan.header) ?? columns;
+      isFirst = false;
+      continue;
+    }
+    if (isBlank(row)) continue;
+    plan.rowsRead += 1;
+    const id = row.cells[columns.get("id") ?? -1]?.trim() ?? "";
+    const cells = fittedCells(row, plan.header.length);
+    const reason = typeof cells === "string" ? cells : whyNoId(id);
+    if (reason !== undefined) plan.rejects.push({ ...row, reason });
+    else {
+      if (lines.has(id)) {
+        plan.superseded += 1;
+        plan.repeated ??= id;
+      }
+      lines.set(id, row.line);
+    }
+  }
+  return { lines, columns };
+}
+
+function whyNoId(id: string): string | undefined {
+  if (idShape.test(id) && Number.isSafeInteger(Number(id))) return undefined;
+  return id === "" ? "has no id of an animal" : (idProblem(id) ?? `“${id.slice(0, 50)}” is not the id of an animal`);
+}
+
+type Row = CsvRow & { id: number; columns: ReadonlyMap<string, number> };
+type Shop = { names: ReadonlyMap<number, string>; ids: ReadonlyMap<string, number>; appliesStale: boolean };
+
+function cellOf({ cells, columns }: Row, name: string): string | undefined {
+  const index = columns.get(name);
+  return index === undefined ? undefined : (cells[index]?.trim() ?? "");
+}
+
+/** Whether the export itself says that no cell was edited. */
+function isUnedited(row: Row): boolean {
+  const exported = cellOf(row, exportedColumn);
+  return (["name", "status", "category", "categoryId", "stock"] as const).every((field) => {
+    const cell = cellOf(row, field);
+    return cell === undefined || isAsExported(exported, row.id, field, cell) === true;
+  });
+}
+
+/** Adds a row to the edits, the unchanged ones or the rejects. */
+function compare(plan: ExportPlan, row: Row, pet: PetState | undefined, shop: Shop): void {
+  const reject = (reason: string) => void plan.rejects.push({ line: row.line, cells: row.cells, reason });
+  if (pet === undefined) return reject(`there is no animal ${row.id} any more`);
+  const edited = editedCells(row, pet, shop);
+  const reason = Array.from(edited, ([field, { after }]) => whyRefused(field, after)).find((one) => one !== undefined);
+  if (reason !== undefined) return reject(reason);
+  const all = Array.from(edited, ([field, { before, after }]) => ({ field, before, after }));
+  const stale = shop.appliesStale ? [] : all.filter(({ field }) => edited.get(field)?.isStale);
+  const fields = all.filter((one) => !stale.includes(one));
+  if (all.length === 0) plan.unchanged += 1;
+  else plan.edits.push({ row: { line: row.line, cells: row.cells }, name: pet.name, ...changeOf(pet.id, fields, shop), fields, stale });
+}
+
+type EditedCells = Map<ChangedField, { before: string; after: string; isStale: boolean }>;
+
+/** The cells that differ from the export, or without a digest from the shop. A category's name decides before its id. */
+function editedCells(row: Row, pet: PetState, shop: Shop): EditedCells {
+  const exported = cellOf(row, exportedColumn);
+  const isEdited = (field: ExportedField, current: string): boolean => {
+    const cell = cellOf(row, field);
+    return cell !== undefined && isAsExported(exported, pet.id, field, cell) !== true && !isSameText(cell, current);
+  };
+  /** Without a digest nobody knows what the export said. Stock is asked about then, because sales change it. */
+  const isStale = (field: ExportedField, current: string) => !(isAsExported(exported, pet.id, field, current) ?? field !== "stock");
+  const edited: EditedCells = new Map();
+  for (const [field, before] of [
+    ["name", pet.name],
+    ["status", pet.status],
+    ["stock", String(pet.stock ?? "")],
+  ] as const) {
+    const after = cellOf(row, field) ?? "";
+    if (!isEdited(field, before) || (field === "stock" && after === "")) continue;
+    edited.set(field, { before, after: field === "status" ? valueKey(after) : after, isStale: isStale(field, before) });
+  }
+  const [id, before] = [String(pet.categoryId), shop.names.get(pet.categoryId) ?? ""];
+  const name = cellOf(row, "category") ?? "";
+  const isRenamed = name !== "" && isEdited("category", before) && normalize(name) !== normalize(before);
+  const isMoved = !isRenamed && isEdited("categoryId", id);
+  const after = isRenamed ? name : isMoved ? (shop.names.get(Number(cellOf(row, "categoryId"))) ?? "") : before;
+  if (isRenamed || isMoved) edited.set("category", { before, after, isStale: isStale("categoryId", id) });
+  return edited;
+}
+
+function whyRefused(field: ChangedField, value: string): string | undefined {
+  switch (field) {
+    case "name":
+      return value !== "" && [...value].length <= nameCharactersMax
+        ? undefined
+        : `the name is empty or over ${nameCharactersMax} characters`;
+    case "status":
+      return petStatuses.includes(value as PetStatus)
+        ? undefined
+        : `the status “${value.slice(0, 50)}” is not one of ${petStatuses.join(", ")}`;
+    case "stock":
+      return /^\d{1,10}$/.test(value) ? undefined : `the stock “${value.slice(0, 50)}” is not a whole number`;
+    case "category":
+      return value === "" ? "there is no category with this categoryId" : undefined;
+  }
+}
+
+function changeOf(id: number, fields: readonly FieldChange[], { ids }: Shop): Pick<Edit, "change" | "category"> {
+  const change: PetChange = { id };
+  let category: string | undefined;
+  for (const { field, after } of fields) {
+    if (field === "name") change.name = after;
+    if (field === "stock") change.stock = Number(after);
+    if (field === "category") {
+      const known = ids.get(normalize(after));
+      if (known === undefined) category = after;
+      else change.categoryId = known;
+    }
+    // A new stock sets the status, too.
+    if (field === "status" && !fields.some((one) => one.field === "stock")) change.status = after as PetStatus;
+  }
+  return { change, category };
+}
