@@ -16,34 +16,23 @@ const sampleMax = 2_000;
 
 type Counter = { values: Map<string, number> | undefined; filled: number; seen: Set<string> };
 
-/** Counts the columns of a file, from which a mapping is guessed, while its rows are read. The first row is the header. Values are trimmed. */
-export function countColumns(): { add: (row: CsvRow) => void; result: () => Columns } {
+/** Reads the columns of a file, from which a mapping is guessed. The first row is the header. Values are trimmed. */
+export async function readColumns(csv: AsyncIterable<CsvRow>): Promise<Columns> {
   let names: string[] | undefined;
   let counters: Counter[] = [];
   let rows = 0;
-  return {
-    add({ cells }) {
-      if (names === undefined) {
-        names = cells.slice(0, columnsMax).map((cell) => cell.trim());
-        counters = names.map(() => ({ values: new Map(), filled: 0, seen: new Set() }));
-        return;
-      }
-      const isSample = rows < sampleMax;
-      rows += 1;
-      for (const [index, counter] of counters.entries()) count(counter, (cells[index] ?? "").trim(), isSample);
-    },
-    result() {
-      const sample = Math.max(1, Math.min(rows, sampleMax));
-      return { rows, columns: (names ?? []).map((name, index) => columnOf(name, counters[index]!, sample)) };
-    },
-  };
-}
-
-/** Reads the columns of a whole file. */
-export async function readColumns(csv: AsyncIterable<CsvRow>): Promise<Columns> {
-  const counting = countColumns();
-  for await (const row of csv) counting.add(row);
-  return counting.result();
+  for await (const { cells } of csv) {
+    if (names === undefined) {
+      names = cells.slice(0, columnsMax).map((cell) => cell.trim());
+      counters = names.map(() => ({ values: new Map(), filled: 0, seen: new Set() }));
+      continue;
+    }
+    const isSample = rows < sampleMax;
+    rows += 1;
+    for (const [index, counter] of counters.entries()) count(counter, (cells[index] ?? "").trim(), isSample);
+  }
+  const sample = Math.max(1, Math.min(rows, sampleMax));
+  return { rows, columns: (names ?? []).map((name, index) => columnOf(name, counters[index]!, sample)) };
 }
 
 function count(counter: Counter, value: string, isSample: boolean): void {

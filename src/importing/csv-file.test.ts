@@ -6,7 +6,8 @@ import { after, test } from "node:test";
 import { stringify } from "csv-stringify/sync";
 import fc from "fast-check";
 import { csvRows } from "./csv.ts";
-import { readCsv } from "./csv-file.ts";
+import { openFile } from "./csv-file.ts";
+import { rowsOf as rowsIn } from "./inspect.ts";
 import { anyText } from "../../test/support/any-text.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "petstore-csv-"));
@@ -15,7 +16,7 @@ const file = join(folder, "a.csv");
 
 async function rowsOf(content: string | Buffer) {
   await writeFile(file, content);
-  return Array.fromAsync(readCsv(file));
+  return Array.fromAsync(rowsIn(await openFile(file)));
 }
 const refused = (content: string | Buffer, message: RegExp) =>
   assert.rejects(rowsOf(content), { name: "Problem", code: "invalid_request", message });
@@ -92,8 +93,8 @@ test("the mark by which MS-DOS ended files is no row, wherever a chunk ends", as
 test("an empty file, a folder and a missing file are refused", async () => {
   await refused("", /is empty/);
   await refused("\n\n", /is empty/);
-  await assert.rejects(Array.fromAsync(readCsv(folder)), { message: /is not a file/ });
-  await assert.rejects(Array.fromAsync(readCsv(join(folder, "none.csv"))), { message: /there is no such file/ });
+  await assert.rejects(openFile(folder), { message: /is not a file/ });
+  await assert.rejects(openFile(join(folder, "none.csv")), { message: /there is no such file/ });
 });
 
 const table = [

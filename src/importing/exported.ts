@@ -3,11 +3,11 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { valueKey } from "./mapping.ts";
 
 /*
- * What an export of animals says about itself, so that a later import knows which cells somebody edited (specification 2.9).
+ * What an export of animals says about itself, so that a later import knows which cells somebody edited (docs/importing.md).
  */
 
 /** The fields of an exported animal that an edited file can change. */
-export const exportedFields = ["name", "categoryId", "status", "category", "stock"] as const;
+const exportedFields = ["name", "categoryId", "status", "category", "stock"] as const;
 export type ExportedField = (typeof exportedFields)[number];
 /** The column with a digest of each exported field. */
 export const exportedColumn = "exported";

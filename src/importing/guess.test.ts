@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readCsv } from "./csv-file.ts";
+import { openFile } from "./csv-file.ts";
 import { readColumns, type Columns } from "./columns.ts";
 import { guessMapping, type Guess } from "./guess.ts";
+import { rowsOf as rowsIn } from "./inspect.ts";
 import { parseMapping } from "./mapping-file.ts";
 import { readSource } from "./source.ts";
 
@@ -23,12 +24,12 @@ const chosen = ({ mapping: { id, name, category, status } }: Guess) => [id, name
 
 test("the guess for the shelter's file reads every animal with an outcome as the mapping written by hand does, and none without one", async () => {
   const file = `${root}examples/longbeach-sample.csv`;
-  const guess = guessMapping((await readColumns(readCsv(file))).columns);
+  const guess = guessMapping((await readColumns(rowsIn(await openFile(file)))).columns);
   assert.ok(guess);
   assert.deepEqual(guess.unsure, []);
   parseMapping(JSON.stringify(guess.mapping), "the guess");
-  const byHand = await readSource(readCsv(file), await mappingOf("examples/longbeach.mapping.json"), file);
-  const ours = await readSource(readCsv(file), guess.mapping, file);
+  const byHand = await readSource(rowsIn(await openFile(file)), await mappingOf("examples/longbeach.mapping.json"), file);
+  const ours = await readSource(rowsIn(await openFile(file)), guess.mapping, file);
   assert.deepEqual(
     ours.rows.map(({ pet }) => pet),
     byHand.rows.map(({ pet }) => pet).filter(({ status }) => status !== "available"),

@@ -16,8 +16,8 @@ export const otherCategory = "Other";
  * accents.
  */
 const fieldWords: Record<GuessedField, string[]> = {
-  id: "id number no nr num nummer numero code sku ref reference identifier kennung numer".split(" "),
-  name: "name title tiername rufname nom nombre nome naam navn namn imie nazwa".split(" "),
+  id: "id sheltercode number no nr num nummer numero code sku ref reference identifier kennung numer".split(" "),
+  name: "name title tiername rufname hundename katzenname nom nombre nome naam navn namn imie nazwa".split(" "),
   category:
     "category species kategorie categorie categoria tierart espece especie soort gatunek kategoria type kind art class tipo typ breed rasse race raza razza ras raca rasa group".split(
       " ",

@@ -1,5 +1,5 @@
 /** The longest id of a source, in code points. */
-export const idCharactersMax = 200;
+const idCharactersMax = 200;
 
 const spreadsheetForms: [RegExp, string][] = [
   [/^[+-]?\d+([.,]\d+)?E[+-]\d+$/i, "shortened"],

@@ -1,7 +1,7 @@
-import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { PetStore } from "../../client/client.ts";
 import type { Clock } from "../platform/clock.ts";
+import { writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
 import { openFile } from "./csv-file.ts";
 import { checkEdits, countsOfExport, makeEdits, patches } from "./export-changes.ts";
@@ -89,7 +89,7 @@ export async function importFile(client: PetStore, options: ImportOptions, now: 
 export async function writeMapping(path: string, to: string): Promise<{ mapping: Mapping; questions: string[] }> {
   const { columns, guess } = await inspectFile(await openFile(path));
   if (guess === undefined) throw headless(path);
-  await writeFile(to, mappingToComplete(columns, guess.mapping)).catch((error: NodeJS.ErrnoException) => {
+  await writeDurably(to, mappingToComplete(columns, guess.mapping), 0o666).catch((error: NodeJS.ErrnoException) => {
     throw new Problem("invalid_request", `The mapping ${to} cannot be written (${error.code ?? error.message}).`);
   });
   return { mapping: guess.mapping, questions: questionsOf(columns, guess) };

@@ -1,4 +1,4 @@
-import { countColumns, type Columns } from "./columns.ts";
+import { readColumns, type Columns } from "./columns.ts";
 import { detectFormat, type CsvFormat } from "./csv-format.ts";
 import { csvRows, type CsvRow } from "./csv.ts";
 import { guessMapping, type Guess } from "./guess.ts";
@@ -11,19 +11,24 @@ export type Inspected = Columns & { format: CsvFormat; header: string[]; first: 
 
 /** Reads a whole file for its columns, from which it guesses a mapping. Default format: the one that it detects. @throws Problem `invalid_request` */
 export async function inspectFile(file: InputFile, chosen?: CsvFormat): Promise<Inspected> {
-  const format = chosen ?? (await detectFormat(file.bytes(), file.name, { isForPage: file.isForPage ?? false }));
-  const counting = countColumns();
+  const format = chosen ?? (await formatOf(file));
   const [first, header]: [CsvRow[], string[]] = [[], []];
-  for await (const row of rowsOf(file, format)) {
-    counting.add(row);
-    if (header.length === 0) header.push(...row.cells);
-    else if (first.length < recognizedRowsMax) first.push(row);
+  async function* noting(rows: AsyncIterable<CsvRow>): AsyncGenerator<CsvRow> {
+    for await (const row of rows) {
+      if (header.length === 0) header.push(...row.cells);
+      else if (first.length < recognizedRowsMax) first.push(row);
+      yield row;
+    }
   }
-  const read = counting.result();
+  const read = await readColumns(noting(rowsOf(file, format)));
   return { ...read, format, header, first, guess: guessMapping(read.columns) };
 }
 
-/** The rows of a file from its beginning, as `csvRows` gives them. */
-export function rowsOf({ name, bytes }: InputFile, format: CsvFormat): AsyncGenerator<CsvRow> {
-  return csvRows(bytes(), name, format);
+/** Yields the rows of a file from its beginning, as `csvRows` does. Default format: the one that is detected. */
+export async function* rowsOf(file: InputFile, format?: CsvFormat): AsyncGenerator<CsvRow> {
+  yield* csvRows(file.bytes(), file.name, format ?? (await formatOf(file)));
+}
+
+function formatOf({ name, bytes, isForPage = false }: InputFile): Promise<CsvFormat> {
+  return detectFormat(bytes(), name, { isForPage });
 }

@@ -13,7 +13,7 @@ export type Change = {
   stock?: number | null;
   delete?: true;
 };
-export type PetState = { name: string; categoryId: number; status: Schemas["PetStatus"]; stock: number | null };
+type PetState = { name: string; categoryId: number; status: Schemas["PetStatus"]; stock: number | null };
 /** The outcome of the changes to one pet. */
 export type Result = {
   id: number;

@@ -6,7 +6,8 @@ import { isOutdated } from "../../src/importing/load.ts";
 import { columnsOf } from "../../src/importing/mapping.ts";
 import { planExport, recognizeExport } from "../../src/importing/own-export.ts";
 import { planLoad } from "../../src/importing/plan.ts";
-import { readSource } from "../../src/importing/source.ts";
+import { formatRejects } from "../../src/importing/rejects.ts";
+import { readSource, type Source } from "../../src/importing/source.ts";
 import { PetStoreError } from "../../client/errors.ts";
 import { Problem } from "../../src/platform/problem.ts";
 import { previewChanges, sendChanges, type Result } from "../calls/changes.ts";
@@ -14,8 +15,7 @@ import { setPageMember } from "../calls/page-member.ts";
 import { patientStore } from "../calls/patient.ts";
 import { formatMoment, formatNumber, texts } from "../texts/texts.ts";
 import { deleteOldest, lastMapping, openRemembered, type Remembered } from "./remembered.ts";
-import { rejectsOf } from "./rejects.ts";
-import type { Checked, CheckedExport, Imported, Inspected, PageMessage, Task, WorkerMessage } from "./tasks.ts";
+import type { Checked, CheckedExport, Imported, Inspected, PageMessage, Rejects, Task, WorkerMessage } from "./tasks.ts";
 
 /*
  * Reads, checks and imports a file by the rules of `petstore import`, in a web worker, so that the page stays responsive.
@@ -23,6 +23,7 @@ import type { Checked, CheckedExport, Imported, Inspected, PageMessage, Task, Wo
 
 const petsShown = 8;
 const changesShown = 100;
+const rejectsShown = 100;
 const lockMsMax = 5_000;
 
 let lastRefused: string | undefined;
@@ -166,4 +167,10 @@ function progressOf(total: number): { advance: (rows: number) => void; end: () =
 
 function inputOf(file: File): InputFile {
   return { name: file.name, bytes: () => chunksOf(file.stream()), isForPage: true };
+}
+
+/** The first rejects for the page, and a file with all of them. */
+function rejectsOf({ header, rejects }: Pick<Source, "header" | "rejects">): Rejects {
+  const first = rejects.slice(0, rejectsShown).map(({ line, reason, cells }) => ({ line, reason, cells }));
+  return { first, file: rejects.length === 0 ? undefined : new Blob([formatRejects(header, rejects)], { type: "text/csv" }) };
 }
