@@ -119,6 +119,7 @@ export const groups: Group[] = [
       "faults",
       "logs",
       "operations",
+      "imports-killed",
       "order-killed",
       "space",
       "start-failures",

@@ -35,9 +35,6 @@ const upsertChanges = statementOfRows(`
   ON CONFLICT (account_id, import_id, pet_id) DO UPDATE SET
     prior = excluded.prior, pet_version = excluded.pet_version, stock_version = excluded.stock_version`);
 
-const deleteRows = statementOfRows(
-  "DELETE FROM imported_pets WHERE account_id = ?2 AND source_id = ?3 AND row_id IN (SELECT gone.value ->> 0 FROM ROWS AS gone)",
-);
 const changeColumns = raw("pet_id, row_id, is_new, prior, pet_version, stock_version");
 
 /** The most rows of one statement. */
@@ -130,7 +127,10 @@ export async function deleteChanges(tx: Transaction, { accountId, importId }: Im
 
 /** Forgets rows of a source. */
 export async function deleteKnown(tx: Transaction, { accountId, sourceId }: Importing, rowIds: readonly string[]): Promise<void> {
-  if (rowIds.length > 0) await tx.run(deleteRows, [JSON.stringify(rowIds.map((id) => [id])), accountId, sourceId]);
+  if (rowIds.length === 0) return;
+  await tx.change(
+    sql`DELETE FROM imported_pets WHERE account_id = ${accountId} AND source_id = ${sourceId} AND row_id IN (${join([...rowIds])})`,
+  );
 }
 
 /** The versions of a pet and of its inventory entry before a row changed them. */

@@ -20,7 +20,7 @@ import type { StayingPet } from "./imports.ts";
 import { lockImport } from "./imports.store.ts";
 
 /** The most pets that one step takes back: few enough that no other write waits long. */
-const stepMax = 100;
+const stepMax = 200;
 
 /** What a step finds: the pets and their entries, locked, and what else decides whether they go back. */
 type Found = {

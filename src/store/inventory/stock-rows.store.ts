@@ -53,9 +53,6 @@ const insertRows = statementOfRows(`
 const updateRows = statementOfRows(`
   UPDATE inventory SET quantity = CAST(changed.value ->> 1 AS BIGINT), status = changed.value ->> 2, version = version + 1
   FROM ROWS AS changed WHERE account_id = ?2 AND pet_id = CAST(changed.value ->> 0 AS BIGINT)`);
-const deleteRows = statementOfRows(
-  "DELETE FROM inventory WHERE account_id = ?2 AND pet_id IN (SELECT CAST(gone.value ->> 0 AS BIGINT) FROM ROWS AS gone)",
-);
 
 /** Pets and inventory entries, by pet. */
 export type PetsWithEntries = { pets: Map<number, StoredPet>; entries: Map<number, StoredItem> };
@@ -110,7 +107,8 @@ export async function setCounts(
 /** Ends the tracking of locked pets whose entries no open order holds units of. */
 export async function deleteEntries(tx: Transaction, accountId: number, entries: readonly StoredItem[]): Promise<void> {
   if (entries.length === 0) return;
-  await tx.run(deleteRows, [JSON.stringify(entries.map(({ item }) => [item.petId])), accountId]);
+  const ids = join(entries.map(({ item }) => item.petId));
+  await tx.change(sql`DELETE FROM inventory WHERE account_id = ${accountId} AND pet_id IN (${ids})`);
   for (const entry of entries) tx.record(eventOf(accountId, "inventory.deleted", entry));
 }
 

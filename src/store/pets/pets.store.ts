@@ -22,9 +22,6 @@ const updateRows = statementOfRows(`
   UPDATE pets SET name = changed.value ->> 1, name_key = changed.value ->> 2, category_id = CAST(changed.value ->> 3 AS BIGINT),
     status = changed.value ->> 4, version = version + 1, is_split = TRUE
   FROM ROWS AS changed WHERE account_id = ?2 AND pets.id = CAST(changed.value ->> 0 AS BIGINT)`);
-const deleteRows = statementOfRows(
-  "DELETE FROM pets WHERE account_id = ?2 AND id IN (SELECT CAST(gone.value ->> 0 AS BIGINT) FROM ROWS AS gone)",
-);
 
 /** Returns undefined if there is no such pet. */
 export function findPet(db: Queryable, accountId: number, id: number): Awaitable<StoredPet | undefined> {
@@ -187,7 +184,7 @@ export async function deletePet(tx: Transaction, accountId: number, current: Pet
 export async function deletePets(tx: Transaction, accountId: number, pets: readonly PetWithEntry[]): Promise<void> {
   if (pets.length === 0) return;
   for (const portion of portionsByWords(pets, ({ pet }) => nameKeyOf(pet.name)))
-    await tx.run(deleteRows, [JSON.stringify(portion.map(({ pet }) => [pet.id])), accountId]);
+    await tx.change(sql`DELETE FROM pets WHERE account_id = ${accountId} AND id IN (${join(portion.map(({ pet }) => pet.id))})`);
   await removeRecords(tx, accountId, pets.length);
   for (const pet of pets) recordDeletion(tx, accountId, pet);
 }

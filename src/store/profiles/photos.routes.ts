@@ -7,14 +7,13 @@ import { created, deleted } from "../../platform/http/resource-answers.ts";
 import {
   lockToChange,
   lockToSet,
-  photoOf,
   recordChange,
   requireProfile,
   type OneProfile,
   type ProfileServices,
   type ReceivedPhoto,
 } from "./profile-answers.ts";
-import { Photo, PhotoPath, PhotoQuery, ProfilePath } from "./profiles.ts";
+import { Photo, PhotoPath, PhotoQuery, ProfilePath, shownPhoto } from "./profiles.ts";
 import { deletePhoto, ensureProfile, insertPhoto, requirePhotoRoom } from "./profiles.store.ts";
 
 const path = "/pets/{petId}/profile/photos";
@@ -112,9 +111,9 @@ async function addPhoto(
   await services.photos.claim(tx, accountId, photoId, received);
   const after = await requireProfile(tx, accountId, petId);
   recordChange(tx, call, current, after);
-  const body = photoOf(
-    services,
+  const body = shownPhoto(
     after.photos.find(({ id }) => id === photoId)!,
+    services.photos.urlOf,
   );
   return { status: 201, body, version: after.version, headers: { location: addressOf(`/pets/${petId}/profile/photos/${photoId}`) } };
 }

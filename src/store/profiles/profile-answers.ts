@@ -1,12 +1,11 @@
 import type { Static } from "typebox";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
-import { fieldsBefore } from "../../platform/events.ts";
 import { requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
 import type { Call } from "../../platform/http/operation.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
-import type { Photo, Profile, ProfilePath } from "./profiles.ts";
-import { findProfile, type StoredForm, type StoredPhoto, type StoredProfile } from "./profiles.store.ts";
+import { shownProfile, type ProfilePath, type StoredForm, type StoredProfile, type UrlOf } from "./profiles.ts";
+import { findProfile, recordProfile } from "./profiles.store.ts";
 
 /** The photo service that the profile operations call. */
 export type ProfileServices = {
@@ -17,8 +16,7 @@ export type ProfileServices = {
     /** @throws Problem `storage_limit_reached` */
     claim: (tx: Transaction, accountId: number, photoId: number, received: ReceivedPhoto) => Promise<void>;
     finish: (received: ReceivedPhoto) => void;
-    /** Returns the URL at which visitors see one form of a photo. */
-    urlOf: (form: StoredForm) => string;
+    urlOf: UrlOf;
   };
 };
 type Uploader = { accountId: number; hasGone: () => boolean };
@@ -39,9 +37,7 @@ export function recordChange(
   before: StoredProfile | undefined,
   after: StoredProfile,
 ): void {
-  const data = answer(services, after).body;
-  const previous = fieldsBefore(before ? answer(services, before).body : { petId: after.petId, photos: [] }, data);
-  tx.record({ accountId, type: "pet.profile_updated", resource: { type: "pet", id: after.petId }, data, previous, version: after.version });
+  recordProfile(tx, accountId, services.photos.urlOf, before, after);
 }
 
 type Target = Pick<Call<unknown, OneProfile>, "accountId" | "params" | "conditions">;
@@ -75,21 +71,8 @@ async function lockProfile(tx: Transaction, accountId: number, petId: number): P
   return findProfile(tx, accountId, petId);
 }
 
-export function answer(services: ProfileServices, stored: StoredProfile, status = 200) {
-  const { petId, description, price, photos, version } = stored;
-  const body: Profile = {
-    petId,
-    ...(description !== null && { description }),
-    ...(price !== null && { price }),
-    photos: photos.map((one) => photoOf(services, one)),
-  };
-  return { status, body, version };
-}
-
-export function photoOf({ photos: { urlOf } }: ProfileServices, { id, alt, forms }: StoredPhoto): Photo {
-  const sources = forms.map((form) => ({ url: urlOf(form), type: form.type, width: form.width, height: form.height }));
-  const largest = sources.findLast(({ type }) => type === "image/webp") ?? sources.at(-1)!;
-  return { id, alt, width: largest.width, height: largest.height, url: largest.url, sources };
+export function answer({ photos: { urlOf } }: ProfileServices, stored: StoredProfile, status = 200) {
+  return { status, body: shownProfile(stored, urlOf), version: stored.version };
 }
 
 function absent(petId: number): never {

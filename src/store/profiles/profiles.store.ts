@@ -1,20 +1,11 @@
 import sql, { empty, join } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { statementOfRows } from "../../platform/db/statement.ts";
+import { fieldsBefore } from "../../platform/events.ts";
 import { byId, Problem } from "../../platform/problem.ts";
-import { photosMax, type PhotoText, type Price } from "./profiles.ts";
+import { photosMax, shownProfile, type PhotoText, type Price, type StoredProfile, type UrlOf } from "./profiles.ts";
 
-/** One form of a photo, which is a published file in one format and size. */
-export type StoredForm = { type: string; width: number; height: number; hash: string };
-export type StoredPhoto = PhotoText & { forms: StoredForm[] };
-
-/** A profile with the version that its ETag shows. */
-export type StoredProfile = {
-  petId: number;
-  description: string | null;
-  price: Price | null;
-  photos: StoredPhoto[];
-  version: number;
-};
+export type { StoredForm, StoredPhoto, StoredProfile } from "./profiles.ts";
 
 type ProfileRow = {
   pet_id: number;
@@ -55,6 +46,39 @@ export async function findProfileVersions(db: Queryable, accountId: number, petI
     sql`SELECT pet_id, version FROM profiles WHERE account_id = ${accountId} AND pet_id IN (${join([...petIds])})`,
   );
   return new Map(rows.map((row) => [row.pet_id, row.version]));
+}
+
+/** Records that a profile was created, changed or deleted. */
+export function recordProfile(
+  tx: Transaction,
+  accountId: number,
+  urlOf: UrlOf,
+  before: StoredProfile | undefined,
+  after: StoredProfile,
+): void {
+  const data = shownProfile(after, urlOf);
+  const previous = fieldsBefore(before ? shownProfile(before, urlOf) : { petId: after.petId, photos: [] }, data);
+  tx.record({ accountId, type: "pet.profile_updated", resource: { type: "pet", id: after.petId }, data, previous, version: after.version });
+}
+
+const upsertRows = statementOfRows(`
+  INSERT INTO profiles (account_id, pet_id, description, price_amount, price_currency, version)
+  SELECT CAST(?2 AS BIGINT), CAST(said.value ->> 0 AS BIGINT), said.value ->> 1, CAST(said.value ->> 2 AS BIGINT), said.value ->> 3, 1
+  FROM ROWS AS said WHERE TRUE
+  ON CONFLICT (account_id, pet_id) DO UPDATE SET description = excluded.description, price_amount = excluded.price_amount,
+    price_currency = excluded.price_currency, version = profiles.version + 1`);
+/** The most rows of one statement. */
+const rowsAtOnceMax = 100;
+
+/** Writes the descriptions and prices of locked pets, whose photos stay as they are. Makes the profiles that are missing. */
+export async function writeProfiles(
+  tx: Transaction,
+  accountId: number,
+  profiles: readonly Omit<StoredProfile, "photos" | "version">[],
+): Promise<void> {
+  const said = profiles.map(({ petId, description, price }) => [petId, description, price?.amount ?? null, price?.currency ?? null]);
+  for (let from = 0; from < said.length; from += rowsAtOnceMax)
+    await tx.run(upsertRows, [JSON.stringify(said.slice(from, from + rowsAtOnceMax)), accountId]);
 }
 
 function profileOf({ pet_id: petId, description, price_amount: amount, price_currency: currency, version }: ProfileRow, forms: FormRow[]) {

@@ -7,8 +7,8 @@ export const photosMax = 10;
 /** The highest price, in minor units: the largest safe integer. */
 const amountMax = Number.MAX_SAFE_INTEGER;
 
-const description = Text("A text for buyers.", 0, 5_000);
-const price = named(
+export const description = Text("A text for buyers.", 0, 5_000);
+export const price = named(
   "Price",
   Type.Object(
     {
@@ -134,4 +134,36 @@ export function orderPhotos(current: readonly PhotoText[], wanted: readonly { id
     seen.add(photoId);
     return { id: photoId, alt: text ?? known.alt };
   });
+}
+
+/** One form of a photo, which is a published file in one format and size. */
+export type StoredForm = { type: string; width: number; height: number; hash: string };
+export type StoredPhoto = PhotoText & { forms: StoredForm[] };
+
+/** A profile with the version that its ETag shows. */
+export type StoredProfile = {
+  petId: number;
+  description: string | null;
+  price: Price | null;
+  photos: StoredPhoto[];
+  version: number;
+};
+
+/** Returns the URL at which visitors see one form of a photo. */
+export type UrlOf = (form: StoredForm) => string;
+
+/** A profile as the API shows it. */
+export function shownProfile({ petId, description: text, price: cost, photos }: StoredProfile, urlOf: UrlOf): Profile {
+  return {
+    petId,
+    ...(text !== null && { description: text }),
+    ...(cost !== null && { price: cost }),
+    photos: photos.map((one) => shownPhoto(one, urlOf)),
+  };
+}
+
+export function shownPhoto({ id: photoId, alt: text, forms }: StoredPhoto, urlOf: UrlOf): Photo {
+  const sources = forms.map((form) => ({ url: urlOf(form), type: form.type, width: form.width, height: form.height }));
+  const largest = sources.findLast(({ type }) => type === "image/webp") ?? sources.at(-1)!;
+  return { id: photoId, alt: text, width: largest.width, height: largest.height, url: largest.url, sources };
 }
