@@ -249,12 +249,18 @@ export type Schemas = {
     /** Categories that the rows need. Those that are missing are created, and an undo deletes them if they are empty. */
     categories?: (string)[] | null;
   };
+  ImportedProfile: {
+    /** A text for buyers. */
+    description?: string | null;
+    price?: Schemas["Price"] | null;
+  };
   ImportRow: {
     /** The source's own identifier of the animal. */
     sourceId: string;
     pet: Schemas["NewPet"];
     /** The stock count. Default: the stock stays as it is. */
     quantity?: number | null;
+    profile?: Schemas["ImportedProfile"] | null;
   };
   ImportRows: (Schemas["ImportRow"])[];
   ImportOutcome: "created" | "updated" | "unchanged";

@@ -179,3 +179,27 @@ test("an import without rows ends after a day, and one that is 90 days old canno
   await until(async () => (await shop.make<Pet[]>("GET", `/pets?import=${open.id}`)).length === 0);
   assert.deepEqual(outcomes(await shop.importAll([shop.row("a", "Rex")])), ["unchanged"], "the rows stay known");
 });
+
+test("an undo takes back descriptions and prices, and leaves a profile that somebody changed", async () => {
+  const shop = await openShop();
+  const price = { amount: 100, currency: "EUR" };
+  const rows = ["a", "b", "c"].map((id) => shop.row(id, "Rex", { profile: { description: "Old." } }));
+  const [a, b, c] = (await shop.importAll([...rows, shop.row("d", "Luna")])).map(({ petId }) => petId) as [number, number, number];
+  const first = await shop.newest();
+  const later = ["a", "b"].map((id) => shop.row(id, "Rex", { profile: { description: "New.", price } }));
+  const [, , luna] = await shop.importAll([...later, shop.row("d", "Luna", { profile: { price } })]);
+  const second = await shop.newest();
+  await shop.make("PATCH", `/pets/${b}/profile`, { description: "Own." });
+  const { stays } = await shop.undo(second.id);
+  assert.deepEqual(stays, { count: 1, pets: [{ petId: b, reason: "Its profile was changed after the import." }] });
+  assert.deepEqual(await shop.profileOf(a), { petId: a, description: "Old.", photos: [] });
+  assert.equal((await shop.profileOf(b)).description, "Own.");
+  assert.equal((await shop.profileOf(luna!.petId)).code, "not_found");
+  const rest = await shop.undo(first.id);
+  assert.deepEqual(
+    rest.stays!.pets.map(({ petId }) => petId),
+    [a, b, luna!.petId].slice(0, 2),
+    "their profiles have other versions now",
+  );
+  assert.equal(await shop.petOf(c), undefined, "an untouched pet goes with its profile");
+});

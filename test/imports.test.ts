@@ -223,3 +223,37 @@ test("stock entries do not count as records, and an import that does not fit is 
   assert.deepEqual([beyond.status, beyond.body.code], [403, "storage_limit_reached"]);
   assert.deepEqual(outcomes(await shop.make("POST", `/imports/${id}/rows`, rows)), ["unchanged", "unchanged", "unchanged"]);
 });
+
+test("a row describes and prices its pet, and later only what the source changed is written", async () => {
+  const shop = await openShop();
+  const long = "Friendly. ".repeat(400);
+  const price = { amount: 49_000, currency: "EUR" };
+  const rows = [shop.row("a", "Rex", { profile: { description: long, price } }), shop.row("b", "Luna", { profile: {} })];
+  const [rex, luna] = await shop.importAll(rows);
+  const { petId } = rex!;
+  assert.deepEqual(await shop.profileOf(petId), { petId, description: long.trim(), price, photos: [] });
+  assert.equal((await shop.profileOf(luna!.petId)).code, "not_found");
+  const described = (await loggedEvents(service.db, shop.id)).filter(({ type }) => type === "pet.profile_updated");
+  assert.deepEqual(
+    described.map(({ data, previous }) => [data["petId"], previous["price"]]),
+    [[petId, null]],
+  );
+  await shop.make("PATCH", `/pets/${petId}/profile`, { description: "Own words." });
+  assert.deepEqual(outcomes(await shop.importAll(rows)), ["unchanged", "unchanged"]);
+  const cheaper = { ...price, amount: 45_000 };
+  const changed = [shop.row("a", "Rex", { profile: { description: long, price: cheaper } }), shop.row("b", "Luna", { profile: { price } })];
+  assert.deepEqual(outcomes(await shop.importAll(changed)), ["updated", "updated"]);
+  assert.deepEqual(await shop.profileOf(petId), { petId, description: "Own words.", price: cheaper, photos: [] });
+  assert.deepEqual((await shop.profileOf(luna!.petId)).price, price);
+  const { id } = await shop.begin();
+  const refusals: [object, string][] = [
+    [{ description: "x".repeat(5_001) }, "description"],
+    [{ price: { amount: -1, currency: "EUR" } }, "price.amount"],
+    [{ price: { amount: 1 } }, "price.currency"],
+    [{ colour: "red" }, "colour"],
+  ];
+  for (const [profile, place] of refusals) {
+    const reply = await shop.send("POST", `/imports/${id}/rows`, [{ ...shop.row("c", "Max"), profile }]);
+    assert.deepEqual([reply.status, reply.body.details?.[0]?.path], [400, `body[0].profile.${place}`], JSON.stringify(reply.body));
+  }
+});

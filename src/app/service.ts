@@ -153,7 +153,8 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   if (db.engine === "sqlite") await ready;
   const address = await listen(app, settings);
   const jobs = startJobs({ settings, db, clock, nowRange, verifier, usage: callers.usage, counting, firstStart, trimming, onError });
-  const imports = startImports({ db, clock, node, bounds, onError });
+  const { urlOf } = publishing.services.photos;
+  const imports = startImports({ db, clock, node, bounds, urlOf, onError });
   state.stops.push(...[...jobs, imports].map((job) => () => job.stop()));
   const running = opened.move();
   const parts = { app, db, administration, firstStart, publishing, feed, address, ready };

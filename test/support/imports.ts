@@ -14,7 +14,8 @@ export type Import = {
   stays?: { count: number; pets: { petId: number; reason: string }[] };
 };
 export type Result = { sourceId: string; petId: number; outcome: string };
-export type Row = { sourceId: string; pet: { name: string; categoryId: number; status?: string }; quantity?: number };
+export type Profile = { description?: string; price?: { amount: number; currency: string } };
+export type Row = { sourceId: string; pet: { name: string; categoryId: number; status?: string }; quantity?: number; profile?: Profile };
 
 export async function openImportShop(service: TestService, plan?: string, figures?: Parameters<TestService["newAccount"]>[1]) {
   const { id, key } = await service.newAccount(plan, figures);
@@ -44,8 +45,9 @@ export async function openImportShop(service: TestService, plan?: string, figure
     return found();
   };
   const stockOf = async (petId: number) => (await send<{ quantity?: number }>("GET", `/store/inventory/${petId}`)).body.quantity;
+  const profileOf = async (petId: number) => (await send<Profile & { code?: string }>("GET", `/pets/${petId}/profile`)).body;
   const petOf = async (petId: number) => (await make<Pet[]>("GET", `/pets?id=${petId}`))[0];
-  return { id, key, dogs, send, make, begin, row, importAll, newest, undo, stockOf, petOf };
+  return { id, key, dogs, send, make, begin, row, importAll, newest, undo, stockOf, profileOf, petOf };
 }
 
 export const outcomes = (results: Result[]): string[] => results.map(({ outcome }) => outcome);

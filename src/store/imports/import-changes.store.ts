@@ -3,19 +3,27 @@ import type { Database, Transaction } from "../../platform/db/database.ts";
 import { findRows, walkRows } from "../../platform/db/index-walk.ts";
 import { statementOfRows } from "../../platform/db/statement.ts";
 import type { PetChange } from "../pets/pets.ts";
+import type { UrlOf } from "../profiles/profiles.ts";
+import type { ProfileValues } from "./import-profiles.store.ts";
 import type { RowValues } from "./imports.ts";
 
 /** The import that rows belong to. */
-export type Importing = { engine: Database["engine"]; accountId: number; importId: number; sourceId: number };
+export type Importing = { engine: Database["engine"]; accountId: number; importId: number; sourceId: number; urlOf: UrlOf };
 
 /** What a source's row said last, the pet that it is, and the import that wrote this. */
 export type KnownRow = { petId: number; importId: number; values: RowValues };
 
-/** How things were before an import changed them. A part that is left out did not change. A null `quantity` stands for untracked. */
-export type Prior = { row?: KnownRow; pet?: Partial<PetChange>; quantity?: number | null };
+/**
+ * How things were before an import changed them. A part that is left out did not change. A null `quantity` stands for untracked, and a null
+ * `profile` for none.
+ */
+export type Prior = { row?: KnownRow; pet?: Partial<PetChange>; quantity?: number | null; profile?: ProfileValues | null };
 
-/** What an import did to a pet. A version is that of the pet or its inventory entry after the import; null if the import did not write it. */
-export type Change = { petId: number; rowId: string; isNew: boolean; prior: Prior; petVersion: number | null; stockVersion: number | null };
+/** The versions of a pet, its inventory entry and its profile. */
+export type Versions = Record<"pet" | "stock" | "profile", number | null>;
+
+/** What an import did to a pet. The versions are those after the import, null of what it did not write. */
+export type Change = { petId: number; rowId: string; isNew: boolean; prior: Prior; versions: Versions };
 
 /** A version that no pet or entry has: somebody else changed it between two rows of the import. */
 const changedBetween = 0;
@@ -28,14 +36,15 @@ const upsertRows = statementOfRows(`
   ON CONFLICT (account_id, source_id, row_id) DO UPDATE SET
     pet_id = excluded.pet_id, import_id = excluded.import_id, row_values = excluded.row_values`);
 const upsertChanges = statementOfRows(`
-  INSERT INTO import_changes (account_id, import_id, pet_id, row_id, is_new, prior, pet_version, stock_version)
+  INSERT INTO import_changes (account_id, import_id, pet_id, row_id, is_new, prior, pet_version, stock_version, profile_version)
   SELECT CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), CAST(done.value ->> 0 AS BIGINT), done.value ->> 1, CAST(done.value ->> 2 AS BOOLEAN),
-    done.value ->> 3, CAST(done.value ->> 4 AS BIGINT), CAST(done.value ->> 5 AS BIGINT)
+    done.value ->> 3, CAST(done.value ->> 4 AS BIGINT), CAST(done.value ->> 5 AS BIGINT), CAST(done.value ->> 6 AS BIGINT)
   FROM ROWS AS done WHERE TRUE
   ON CONFLICT (account_id, import_id, pet_id) DO UPDATE SET
-    prior = excluded.prior, pet_version = excluded.pet_version, stock_version = excluded.stock_version`);
+    prior = excluded.prior, pet_version = excluded.pet_version, stock_version = excluded.stock_version,
+    profile_version = excluded.profile_version`);
 
-const changeColumns = raw("pet_id, row_id, is_new, prior, pet_version, stock_version");
+const changeColumns = raw("pet_id, row_id, is_new, prior, pet_version, stock_version, profile_version");
 
 /** The most rows of one statement. */
 const rowsAtOnceMax = 250;
@@ -73,6 +82,7 @@ type ChangeRow = {
   prior: string | null;
   pet_version: number | null;
   stock_version: number | null;
+  profile_version: number | null;
 };
 
 /** Returns what an import has done to these pets so far, by pet. */
@@ -89,26 +99,21 @@ export async function findChanges(
   return new Map(rows.map((row) => [row.pet_id, changeOf(row)]));
 }
 
-function changeOf({
-  pet_id: petId,
-  row_id: rowId,
-  is_new: isNew,
-  prior,
-  pet_version: petVersion,
-  stock_version: stockVersion,
-}: ChangeRow): Change {
-  return { petId, rowId, isNew: Boolean(isNew), prior: prior === null ? {} : (JSON.parse(prior) as Prior), petVersion, stockVersion };
+function changeOf({ pet_id: petId, row_id: rowId, is_new: isNew, prior, ...row }: ChangeRow): Change {
+  const versions = { pet: row.pet_version, stock: row.stock_version, profile: row.profile_version };
+  return { petId, rowId, isNew: Boolean(isNew), prior: prior === null ? {} : (JSON.parse(prior) as Prior), versions };
 }
 
 /** Saves what an import did. */
 export async function saveChanges(tx: Transaction, accountId: number, importId: number, changes: readonly Change[]): Promise<void> {
-  const done = changes.map(({ petId, rowId, isNew, prior, petVersion, stockVersion }) => [
+  const done = changes.map(({ petId, rowId, isNew, prior, versions }) => [
     petId,
     rowId,
     isNew,
     Object.keys(prior).length === 0 ? null : JSON.stringify(prior),
-    petVersion,
-    stockVersion,
+    versions.pet,
+    versions.stock,
+    versions.profile,
   ]);
   for (let from = 0; from < done.length; from += rowsAtOnceMax)
     await tx.run(upsertChanges, [JSON.stringify(done.slice(from, from + rowsAtOnceMax)), accountId, importId]);
@@ -133,18 +138,21 @@ export async function deleteKnown(tx: Transaction, { accountId, sourceId }: Impo
   );
 }
 
-/** The versions of a pet and of its inventory entry before a row changed them. */
-export type Versions = { pet: number; stock: number | null };
-
-/** Adds what a further row of the same import did to what earlier ones did. The earliest prior values count. */
+/**
+ * Adds what a further row of the same import did to what earlier ones did. The earliest prior values count.
+ *
+ * @param between the versions before the further row
+ */
 export function afterBoth(earlier: Change | undefined, later: Change, between: Versions): Change {
   if (!earlier) return later;
-  const left = (was: number | null, found: number | null, now: number | null): number | null =>
-    was !== null && was !== found ? changedBetween : (now ?? was);
+  const left = (part: keyof Versions): number | null => {
+    const [was, now] = [earlier.versions[part], later.versions[part]];
+    if (now === null) return was;
+    return was !== null && was !== between[part] ? changedBetween : now;
+  };
   return {
     ...earlier,
     prior: { ...later.prior, ...earlier.prior, ...(later.prior.pet && { pet: { ...later.prior.pet, ...earlier.prior.pet } }) },
-    petVersion: left(earlier.petVersion, between.pet, later.petVersion),
-    stockVersion: left(earlier.stockVersion, between.stock, later.stockVersion),
+    versions: { pet: left("pet"), stock: left("stock"), profile: left("profile") },
   };
 }

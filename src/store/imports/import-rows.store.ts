@@ -16,10 +16,18 @@ import {
   type KnownRow,
   type Prior,
 } from "./import-changes.store.ts";
+import { writeProfileValues, type ProfileValues, type WrittenProfile } from "./import-profiles.store.ts";
 import { newValues, requireDistinctIds, valuesOf, type ImportedRow, type ImportRow, type RowValues } from "./imports.ts";
 
 /** A row at its place in the request, with what the source's row said last, if it is known. */
-type Placed = { index: number; rowId: string; values: RowValues; known: KnownRow | undefined; fresh: Partial<RowValues> };
+type Placed = {
+  index: number;
+  rowId: string;
+  values: RowValues;
+  profile: ProfileValues;
+  known: KnownRow | undefined;
+  fresh: Partial<RowValues>;
+};
 
 /**
  * Imports rows of a locked import: makes the pets of new rows, and writes what known rows say differently from the last time. What the shop
@@ -39,7 +47,8 @@ export async function importRows(tx: Transaction, importing: Importing, rows: re
   const placed = rows.map((row, index): Placed => {
     const values = valuesOf(row);
     const before = known.get(row.sourceId);
-    return { index, rowId: row.sourceId, values, known: before, fresh: before ? newValues(before.values, values) : values };
+    const fresh = before ? newValues(before.values, values) : values;
+    return { index, rowId: row.sourceId, values, profile: row.profile ?? {}, known: before, fresh };
   });
   const differing = placed.filter(({ known: before, fresh }) => before && Object.keys(fresh).length > 0);
   const locked = await lockPetsWithEntries(
@@ -62,12 +71,9 @@ export async function importRows(tx: Transaction, importing: Importing, rows: re
 }
 
 /** Makes the pets of rows that have none. Returns their identifiers by the places of the rows. */
-async function makePets(
-  tx: Transaction,
-  { accountId, importId, sourceId }: Importing,
-  rows: readonly Placed[],
-): Promise<Map<number, number>> {
+async function makePets(tx: Transaction, importing: Importing, rows: readonly Placed[]): Promise<Map<number, number>> {
   if (rows.length === 0) return new Map();
+  const { accountId, importId, sourceId } = importing;
   const wanted = rows.map(({ values: { name, categoryId, status = statusDefault, quantity } }) => ({
     name,
     categoryId,
@@ -76,14 +82,37 @@ async function makePets(
   const pets = await insertPets(tx, accountId, wanted, (i) => `body[${rows[i]!.index}].pet`);
   const counts = rows.flatMap(({ values: { quantity } }, i) => (quantity === undefined ? [] : [{ petId: pets[i]!.id, quantity }]));
   await addEntries(tx, accountId, counts);
+  const described = await writeProfiles(
+    tx,
+    importing,
+    rows.map((row, i) => ({ petId: pets[i]!.id, row })),
+  );
   const said = rows.map(({ rowId, values }, i) => ({ rowId, known: { petId: pets[i]!.id, importId, values } }));
   await saveKnown(tx, accountId, sourceId, said);
   const changes = rows.map(({ rowId, values, known }, i): Change => {
     const prior = known ? { row: known } : {}; // its pet was deleted
-    return { petId: pets[i]!.id, rowId, isNew: true, prior, petVersion: 1, stockVersion: values.quantity === undefined ? null : 1 };
+    const petId = pets[i]!.id;
+    const versions = { pet: 1, stock: values.quantity === undefined ? null : 1, profile: described.get(petId)?.version ?? null };
+    return { petId, rowId, isNew: true, prior, versions };
   });
   await saveChanges(tx, accountId, importId, changes);
   return new Map(rows.map(({ index }, i) => [index, pets[i]!.id]));
+}
+
+/** Writes what the rows say freshly about the profiles of their pets, which are new or locked. */
+function writeProfiles(
+  tx: Transaction,
+  importing: Importing,
+  rows: readonly { petId: number; row: Placed }[],
+): Promise<Map<number, WrittenProfile>> {
+  const wanted = rows.flatMap(({ petId, row: { fresh, profile } }) => {
+    const values = {
+      ...(fresh.description !== undefined && { description: profile.description! }),
+      ...(fresh.price !== undefined && { price: profile.price! }),
+    };
+    return Object.keys(values).length === 0 ? [] : [{ petId, values }];
+  });
+  return writeProfileValues(tx, importing, wanted);
 }
 
 /** A row of a locked pet, with what becomes of the pet. */
@@ -121,6 +150,11 @@ async function updateRows(tx: Transaction, importing: Importing, rows: readonly 
     tracked.map(({ current, stock }) => ({ petId: current.pet.id, quantity: stock!.quantity })),
   );
   await updatePets(tx, accountId, pets);
+  const described = await writeProfiles(
+    tx,
+    importing,
+    updates.map(({ row, current }) => ({ petId: current.pet.id, row })),
+  );
   const written = new Set(pets.map(({ row }) => row.index));
   const earlier = await findChanges(
     tx,
@@ -129,15 +163,18 @@ async function updateRows(tx: Transaction, importing: Importing, rows: readonly 
     rows.map(({ known }) => known!.petId),
   );
   const changes = updates.map((update) => {
-    const between = { pet: update.current.version, stock: locked.entries.get(update.current.pet.id)?.version ?? null };
-    return afterBoth(earlier.get(update.current.pet.id), changeOf(update, written.has(update.row.index)), between);
+    const { pet, version } = update.current;
+    const profile = described.get(pet.id);
+    const between = { pet: version, stock: locked.entries.get(pet.id)?.version ?? null, profile: profile?.before?.version ?? null };
+    return afterBoth(earlier.get(pet.id), changeOf(update, written.has(update.row.index), profile), between);
   });
   await saveChanges(tx, accountId, importId, changes);
   const said = rows.map(({ rowId, known, values }) => {
     return { rowId, known: { petId: known!.petId, importId, values: { ...known!.values, ...values } } };
   });
   await saveKnown(tx, accountId, sourceId, said);
-  return new Set([...written, ...stocks.map(({ row }) => row.index)]);
+  const others = updates.filter(({ stock, current }) => stock !== undefined || described.has(current.pet.id));
+  return new Set([...written, ...others.map(({ row }) => row.index)]);
 }
 
 /** Returns what becomes of a row's pet. The status of a tracked pet follows its stock, whatever the row says. */
@@ -153,7 +190,11 @@ function updateOf(row: Placed, { pets, entries }: PetsWithEntries): Update {
   return { row, current, next: { id: current.pet.id, name, categoryId, status: following }, stock };
 }
 
-function changeOf({ row, current: { pet, version }, next, stock }: Update, isWritten: boolean): Change {
+function changeOf(
+  { row, current: { pet, version }, next, stock }: Update,
+  isWritten: boolean,
+  profile: WrittenProfile | undefined,
+): Change {
   const prior: Prior = { row: row.known! };
   if (isWritten)
     prior.pet = {
@@ -162,12 +203,11 @@ function changeOf({ row, current: { pet, version }, next, stock }: Update, isWri
       ...(next.status !== pet.status && { status: pet.status }),
     };
   if (stock) prior.quantity = stock.current?.item.quantity ?? null;
-  return {
-    petId: pet.id,
-    rowId: row.rowId,
-    isNew: false,
-    prior,
-    petVersion: isWritten ? version + 1 : null,
-    stockVersion: stock ? (stock.current?.version ?? 0) + 1 : null,
+  if (profile) prior.profile = profile.before ? { description: profile.before.description, price: profile.before.price } : null;
+  const versions = {
+    pet: isWritten ? version + 1 : null,
+    stock: stock ? (stock.current?.version ?? 0) + 1 : null,
+    profile: profile?.version ?? null,
   };
+  return { petId: pet.id, rowId: row.rowId, isNew: false, prior, versions };
 }

@@ -6,6 +6,7 @@ import { actorOfText } from "../../platform/events.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
+import type { UrlOf } from "../profiles/profiles.ts";
 import { claimDue, endUndoTime, releaseDue, type DueImport } from "./due-imports.store.ts";
 import { findImport, finishImport, lockImport } from "./imports.store.ts";
 import { undoSome } from "./undo.store.ts";
@@ -16,10 +17,10 @@ const leaseMs = 10 * 60_000;
 /** The wait before a new attempt, after an error. */
 const retryMs = 5_000;
 
-type Parts = { db: Database; clock: Clock; leases: RowLeases; turns: FairShare<number>; onError: (error: unknown) => void };
+type Parts = { db: Database; clock: Clock; leases: RowLeases; turns: FairShare<number>; urlOf: UrlOf; onError: (error: unknown) => void };
 
 /** Ends imports that have had no rows for a day, undoes those that shall be undone, and forgets how to undo those that are too old. */
-export function openImportWorker({ db, clock, leases, turns, onError }: Parts): Worker {
+export function openImportWorker({ db, clock, leases, turns, urlOf, onError }: Parts): Worker {
   return openWorkerInTurns<DueImport>({
     turns,
     claim: async (share) => {
@@ -28,7 +29,7 @@ export function openImportWorker({ db, clock, leases, turns, onError }: Parts): 
     },
     run: async (due, stopping) => {
       try {
-        await work(db.forAccount(due.accountId), due, clock, stopping);
+        await work({ db: db.forAccount(due.accountId), clock, urlOf }, due, stopping);
       } catch (error) {
         await db.write((tx) => releaseDue(tx, due, clock() + retryMs));
         throw error;
@@ -40,12 +41,16 @@ export function openImportWorker({ db, clock, leases, turns, onError }: Parts): 
   });
 }
 
-async function work(db: Database, { accountId, id, undoneBy }: DueImport, clock: Clock, stopping: AbortSignal): Promise<void> {
+async function work(
+  { db, clock, urlOf }: Pick<Parts, "db" | "clock" | "urlOf">,
+  { accountId, id, undoneBy }: DueImport,
+  stopping: AbortSignal,
+): Promise<void> {
   const { status } = (await findImport(db, accountId, id)).shown;
   if (status === "open") await db.write((tx) => finishIfDue(tx, accountId, id, clock()));
   if (status === "undoing") {
     const own = db.actingAs({ actor: actorOfText(undoneBy), requestId: null });
-    const of = { engine: db.engine, accountId, importId: id };
+    const of = { engine: db.engine, accountId, importId: id, urlOf };
     while (!stopping.aborted) if (!(await own.write((tx) => undoSome(tx, of, clock())))) break;
   }
   if (status === "finished") await forget(db, accountId, id);

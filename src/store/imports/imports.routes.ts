@@ -4,6 +4,7 @@ import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, listed, resource } from "../../platform/http/resource-answers.ts";
 import { batchBytesMax } from "../pets/pets.ts";
 import { completeWords, ownWordsMs } from "../pets/pets.store.ts";
+import type { UrlOf } from "../profiles/profiles.ts";
 import { Import, ImportedRows, ImportPath, ImportQuery, ImportRows, Imports, NewImport, RowsQuery, type ImportedRow } from "./imports.ts";
 import { addToImport, beginUndo, findImport, insertImport, listImports, lockImport, notOpen } from "./imports.store.ts";
 
@@ -28,7 +29,10 @@ const finished: Import = {
 const { finishedAt: _end, ...begunLike } = finished;
 const begun: Import = { ...begunLike, id: 2, status: "open", rejected: 0 };
 
-export const importRoutes: Operation[] = [
+/** Shows where photos are, for the events of profiles. */
+type ImportServices = { photos: { urlOf: UrlOf } };
+
+export const importRoutes: Operation<ImportServices>[] = [
   operation({
     operationId: "listImports",
     method: "GET",
@@ -123,13 +127,17 @@ export const importRoutes: Operation[] = [
       },
     },
     problems: ["not_found", "unknown_reference", "storage_limit_reached", "import_closed"],
-    steps: async ({ db, isDryRun, run, problemOf }, { accountId, params: { importId }, query, body, now }) => {
+    steps: async ({ db, isDryRun, run, problemOf }, { accountId, params: { importId }, query, body, now, services }) => {
       const { importRows } = await import("./import-rows.store.ts"); // most processes never import
       if (!isDryRun) await completeWords(db, accountId); // those of the call before, so that few ever wait
       const answer = await run(0, async (tx) => {
         const current = await lockImport(tx, accountId, importId);
         if (current.shown.status !== "open" && !isDryRun) throw notOpen(current.shown);
-        const rows = await importRows(tx, { engine: db.engine, accountId, importId, sourceId: current.sourceId }, body);
+        const rows = await importRows(
+          tx,
+          { engine: db.engine, accountId, importId, sourceId: current.sourceId, urlOf: services.photos.urlOf },
+          body,
+        );
         if (current.shown.status === "open")
           await addToImport(
             tx,

@@ -1,7 +1,9 @@
+import { hash } from "node:crypto";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime, enumeration, Id, int32Max, Name, named, paging, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { NewPet, PetStatus } from "../pets/pets.ts";
+import { description, price } from "../profiles/profiles.ts";
 
 const source = Name(
   "Where the animals come from, such as `Shelter register`: the same for each export of one system. Case does not count.",
@@ -88,6 +90,10 @@ export const Imports = named("Imports", Type.Array(Import));
 /** The most rows in one call. */
 const rowsMax = 1_000;
 const sourceId = Name("The source's own identifier of the animal.", 200);
+const ImportedProfile = named(
+  "ImportedProfile",
+  Type.Object({ description: Type.Optional(description), price: Type.Optional(price) }, { additionalProperties: false }),
+);
 const ImportRow = named(
   "ImportRow",
   Type.Object(
@@ -98,6 +104,7 @@ const ImportRow = named(
       quantity: Type.Optional(
         Type.Integer({ minimum: 0, maximum: int32Max, description: "The stock count. Default: the stock stays as it is." }),
       ),
+      profile: Type.Optional(ImportedProfile),
     },
     { additionalProperties: false },
   ),
@@ -130,11 +137,33 @@ export const ImportQuery = Type.Object({
 });
 export type ImportQuery = Static<typeof ImportQuery>;
 
-/** What a row says about a pet. What it leaves out is not known. */
-export type RowValues = { name: string; categoryId: number; status?: ImportRow["pet"]["status"]; quantity?: number };
+/** What a row says about a pet, in a form to compare. What it leaves out is not known. */
+export type RowValues = {
+  name: string;
+  categoryId: number;
+  status?: ImportRow["pet"]["status"];
+  quantity?: number;
+  /** A long one as its hash. */
+  description?: string;
+  price?: string;
+};
 
-export function valuesOf({ pet: { name, categoryId, status }, quantity }: ImportRow): RowValues {
-  return { name, categoryId, ...(status !== undefined && { status }), ...(quantity !== undefined && { quantity }) };
+/** The longest description that is kept as it is. */
+const keptMax = 100;
+
+export function valuesOf({
+  pet: { name, categoryId, status },
+  quantity,
+  profile: { description: text, price: cost } = {},
+}: ImportRow): RowValues {
+  return {
+    name,
+    categoryId,
+    ...(status !== undefined && { status }),
+    ...(quantity !== undefined && { quantity }),
+    ...(text !== undefined && { description: text.length > keptMax ? `sha256:${hash("sha256", text)}` : text }),
+    ...(cost !== undefined && { price: `${cost.amount} ${cost.currency}` }),
+  };
 }
 
 /** Returns the values that a row says differently from the row before, or that only it says. */

@@ -1,10 +1,11 @@
 import sql, { join } from "sql-template-tag";
-import type { Database, Transaction } from "../../platform/db/database.ts";
+import type { Transaction } from "../../platform/db/database.ts";
 import { statusOfStock } from "../inventory/inventory.ts";
 import { deleteEntries, lockPetsWithEntries, setCounts, type StoredItem } from "../inventory/inventory.store.ts";
 import type { Pet } from "../pets/pets.ts";
 import { deletePets, updatePets, type StoredPet } from "../pets/pets.store.ts";
-import { findProfileVersions } from "../profiles/profiles.store.ts";
+import type { StoredProfile } from "../profiles/profiles.ts";
+import { deleteProfile, findProfiles, recordProfile } from "../profiles/profiles.store.ts";
 import { addStays, finishUndo } from "./due-imports.store.ts";
 import {
   deleteChanges,
@@ -16,6 +17,7 @@ import {
   type Importing,
   type KnownRow,
 } from "./import-changes.store.ts";
+import { writeProfileValues, type ProfileValues } from "./import-profiles.store.ts";
 import type { StayingPet } from "./imports.ts";
 import { lockImport } from "./imports.store.ts";
 
@@ -26,7 +28,7 @@ const stepMax = 200;
 type Found = {
   pets: Map<number, StoredPet>;
   entries: Map<number, StoredItem>;
-  profiles: Map<number, number>;
+  profiles: Map<number, StoredProfile>;
   known: Map<string, KnownRow>;
   ordered: ReadonlySet<number>;
   categories: ReadonlySet<number>;
@@ -38,6 +40,8 @@ type Return = {
   updated?: { current: StoredPet; next: Pet };
   counted?: { current: StoredItem; quantity: number };
   untracked?: StoredItem;
+  /** Null values stand for no profile. */
+  profile?: { current: StoredProfile; values: ProfileValues | null };
   stays?: string;
 };
 
@@ -47,11 +51,7 @@ const changedSince = "It was changed after the import.";
  * Takes back what an import did to some of its pets, as far as nobody changed them since, or ends the undo if there are no more. Returns whether
  * another step is needed.
  */
-export async function undoSome(
-  tx: Transaction,
-  of: Pick<Importing, "accountId" | "importId"> & { engine: Database["engine"] },
-  now: number,
-): Promise<boolean> {
+export async function undoSome(tx: Transaction, of: Omit<Importing, "sourceId">, now: number): Promise<boolean> {
   const { accountId, importId } = of;
   const current = await lockImport(tx, accountId, importId);
   if (current.shown.status !== "undoing") return false;
@@ -63,7 +63,7 @@ export async function undoSome(
   }
   const found = await find(tx, importing, changes);
   const returns = changes.map((change) => returnOf(change, found));
-  await apply(tx, accountId, returns, found);
+  await apply(tx, importing, returns, found);
   await takeBackRows(tx, importing, changes, returns, found.known);
   const staying = returns.flatMap(({ stays }, i): StayingPet[] =>
     stays === undefined ? [] : [{ petId: changes[i]!.petId, reason: stays }],
@@ -91,7 +91,11 @@ async function find(tx: Transaction, importing: Importing, changes: readonly Cha
       : await tx.query<{ id: number }>(sql`SELECT id FROM categories WHERE account_id = ${accountId} AND id IN (${join(wanted)})`);
   return {
     ...locked,
-    profiles: await findProfileVersions(tx, accountId, made),
+    profiles: await findProfiles(
+      tx,
+      accountId,
+      changes.filter(({ isNew, versions }) => isNew || versions.profile !== null).map(({ petId }) => petId),
+    ),
     known: await findKnown(
       tx,
       importing,
@@ -108,15 +112,22 @@ function returnOf(change: Change, found: Found): Return {
   return change.isNew ? returnOfNew(change, current, found) : returnOfChanged(change, current, found);
 }
 
-function returnOfNew({ petId, petVersion, stockVersion }: Change, current: StoredPet, { entries, profiles, ordered }: Found): Return {
+function returnOfNew({ petId, versions }: Change, current: StoredPet, { entries, profiles, ordered }: Found): Return {
   if (ordered.has(petId)) return { stays: "It has orders." };
-  const isAsLeft = current.version === petVersion && (entries.get(petId)?.version ?? null) === stockVersion && !profiles.has(petId);
+  const stock = entries.get(petId)?.version ?? null;
+  const profile = profiles.get(petId)?.version ?? null;
+  const isAsLeft = current.version === versions.pet && stock === versions.stock && profile === versions.profile;
   return isAsLeft ? { deleted: current } : { stays: changedSince };
 }
 
-function returnOfChanged({ petId, prior, petVersion, stockVersion }: Change, current: StoredPet, { entries, categories }: Found): Return {
+function returnOfChanged({ petId, prior, versions }: Change, current: StoredPet, { entries, profiles, categories }: Found): Return {
+  const { pet: petVersion, stock: stockVersion } = versions;
   const entry = entries.get(petId);
   const back: Return = {};
+  const profile = profiles.get(petId);
+  if (versions.profile !== null && profile?.version === versions.profile)
+    back.profile = { current: profile, values: prior.profile ?? null };
+  else if (versions.profile !== null) back.stays = "Its profile was changed after the import.";
   let tracked = entry;
   if (stockVersion !== null && entry?.version !== stockVersion) back.stays = "Its stock was changed after the import.";
   else if (stockVersion !== null && prior.quantity === null) {
@@ -137,7 +148,8 @@ function returnOfChanged({ petId, prior, petVersion, stockVersion }: Change, cur
   return back;
 }
 
-async function apply(tx: Transaction, accountId: number, returns: readonly Return[], { entries }: Found): Promise<void> {
+async function apply(tx: Transaction, importing: Importing, returns: readonly Return[], { entries }: Found): Promise<void> {
+  const { accountId } = importing;
   const each = <T>(pick: (one: Return) => T | undefined): T[] => returns.flatMap((one) => pick(one) ?? []);
   await setCounts(
     tx,
@@ -154,11 +166,31 @@ async function apply(tx: Transaction, accountId: number, returns: readonly Retur
     accountId,
     each(({ updated }) => updated),
   );
+  await takeBackProfiles(
+    tx,
+    importing,
+    each(({ profile }) => profile),
+  );
   const deleted = each((one) => one.deleted).map((pet) => {
     const entry = entries.get(pet.pet.id);
     return { ...pet, entry: entry && { ...entry.item, version: entry.version } };
   });
   await deletePets(tx, accountId, deleted);
+}
+
+async function takeBackProfiles(tx: Transaction, importing: Importing, profiles: readonly NonNullable<Return["profile"]>[]): Promise<void> {
+  const { accountId, urlOf } = importing;
+  const isDeleted = ({ current, values }: (typeof profiles)[number]): boolean => values === null && current.photos.length === 0;
+  for (const { current } of profiles.filter(isDeleted)) {
+    await deleteProfile(tx, accountId, current.petId);
+    recordProfile(tx, accountId, urlOf, current, { ...current, description: null, price: null, photos: [] });
+  }
+  const kept = profiles.filter((one) => !isDeleted(one));
+  await writeProfileValues(
+    tx,
+    importing,
+    kept.map(({ current, values }) => ({ petId: current.petId, values: values ?? { description: null, price: null } })),
+  );
 }
 
 /** Makes the source's rows say what they said before the import. Rows of pets that it made, and that stay, keep their pets. */

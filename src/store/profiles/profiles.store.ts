@@ -39,15 +39,6 @@ export async function findProfiles(db: Queryable, accountId: number, petIds: rea
   return new Map(profiles.map((row) => [row.pet_id, profileOf(row, byPet.get(row.pet_id) ?? [])]));
 }
 
-/** Returns the versions of the profiles of these pets, by pet id. */
-export async function findProfileVersions(db: Queryable, accountId: number, petIds: readonly number[]): Promise<Map<number, number>> {
-  if (petIds.length === 0) return new Map();
-  const rows = await db.query<Pick<ProfileRow, "pet_id" | "version">>(
-    sql`SELECT pet_id, version FROM profiles WHERE account_id = ${accountId} AND pet_id IN (${join([...petIds])})`,
-  );
-  return new Map(rows.map((row) => [row.pet_id, row.version]));
-}
-
 /** Records that a profile was created, changed or deleted. */
 export function recordProfile(
   tx: Transaction,
