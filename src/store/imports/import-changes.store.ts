@@ -15,9 +15,15 @@ export type KnownRow = { petId: number; importId: number; values: RowValues };
 
 /**
  * How things were before an import changed them. A part that is left out did not change. A null `quantity` stands for untracked, and a null
- * `profile` for none.
+ * `profile` for none. `versions` are those from before.
  */
-export type Prior = { row?: KnownRow; pet?: Partial<PetChange>; quantity?: number | null; profile?: ProfileValues | null };
+export type Prior = {
+  versions?: Versions;
+  row?: KnownRow;
+  pet?: Partial<PetChange>;
+  quantity?: number | null;
+  profile?: ProfileValues | null;
+};
 
 /** The versions of a pet, its inventory entry and its profile. */
 export type Versions = Record<"pet" | "stock" | "profile", number | null>;

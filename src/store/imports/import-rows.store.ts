@@ -166,7 +166,9 @@ async function updateRows(tx: Transaction, importing: Importing, rows: readonly 
     const { pet, version } = update.current;
     const profile = described.get(pet.id);
     const between = { pet: version, stock: locked.entries.get(pet.id)?.version ?? null, profile: profile?.before?.version ?? null };
-    return afterBoth(earlier.get(pet.id), changeOf(update, written.has(update.row.index), profile), between);
+    const change = changeOf(update, written.has(update.row.index), profile);
+    change.prior.versions = between;
+    return afterBoth(earlier.get(pet.id), change, between);
   });
   await saveChanges(tx, accountId, importId, changes);
   const said = rows.map(({ rowId, known, values }) => {

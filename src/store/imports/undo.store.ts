@@ -10,12 +10,15 @@ import { addStays, finishUndo } from "./due-imports.store.ts";
 import {
   deleteChanges,
   deleteKnown,
+  findChanges,
   findKnown,
   firstChanges,
+  saveChanges,
   saveKnown,
   type Change,
   type Importing,
   type KnownRow,
+  type Versions,
 } from "./import-changes.store.ts";
 import { writeProfileValues, type ProfileValues } from "./import-profiles.store.ts";
 import type { StayingPet } from "./imports.ts";
@@ -65,6 +68,11 @@ export async function undoSome(tx: Transaction, of: Omit<Importing, "sourceId">,
   const returns = changes.map((change) => returnOf(change, found));
   await apply(tx, importing, returns, found);
   await takeBackRows(tx, importing, changes, returns, found.known);
+  await moveVersions(
+    tx,
+    accountId,
+    changes.flatMap((change, i) => moveOf(change, returns[i]!)),
+  );
   const staying = returns.flatMap(({ stays }, i): StayingPet[] =>
     stays === undefined ? [] : [{ petId: changes[i]!.petId, reason: stays }],
   );
@@ -212,4 +220,43 @@ async function takeBackRows(
   }
   await deleteKnown(tx, importing, forgotten);
   await saveKnown(tx, importing.accountId, importing.sourceId, back);
+}
+
+/** The versions of a pet before an import changed it, and after the undo gave it its earlier values. An earlier import left the former. */
+type Move = { petId: number; importId: number; before: Versions; after: Partial<Versions> };
+
+function moveOf({ petId, isNew, prior }: Change, { updated, counted, untracked, profile }: Return): Move[] {
+  if (isNew || !prior.row || !prior.versions) return [];
+  const after = {
+    ...(updated && { pet: updated.current.version + 1 }),
+    ...(counted && { stock: counted.current.version + 1 }),
+    ...(untracked && { stock: null }),
+    ...(profile && { profile: profile.values === null && profile.current.photos.length === 0 ? null : profile.current.version + 1 }),
+  };
+  return Object.keys(after).length === 0 ? [] : [{ petId, importId: prior.row.importId, before: prior.versions, after }];
+}
+
+/** The most imports of a pet that are followed back. */
+const movesMax = 20;
+
+/** An undo also changes versions: lets the imports before it be undone all the same, if nobody else has changed what they left. */
+async function moveVersions(tx: Transaction, accountId: number, moves: readonly Move[]): Promise<void> {
+  let level = moves;
+  for (let depth = 0; depth < movesMax && level.length > 0; depth++) {
+    const earlier: Move[] = [];
+    for (const [importId, own] of Map.groupBy(level, (move) => move.importId)) {
+      const ids = own.map(({ petId }) => petId);
+      const changes = await findChanges(tx, accountId, importId, ids);
+      const moved = own.flatMap((move) => {
+        const change = changes.get(move.petId);
+        if (!change) return [];
+        if (change.prior.row) earlier.push({ ...move, importId: change.prior.row.importId });
+        const isLeft = ([part]: [string, unknown]): boolean =>
+          change.versions[part as keyof Versions] === move.before[part as keyof Versions];
+        return [{ ...change, versions: { ...change.versions, ...Object.fromEntries(Object.entries(move.after).filter(isLeft)) } }];
+      });
+      await saveChanges(tx, accountId, importId, moved);
+    }
+    level = earlier;
+  }
 }
