@@ -3,7 +3,7 @@ import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime, enumeration, Id, int32Max, Name, named, paging, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { NewPet, PetStatus } from "../pets/pets.ts";
-import { description, price } from "../profiles/profiles.ts";
+import { description as text, price } from "../profiles/profiles.ts";
 
 const source = Name(
   "Where the animals come from, such as `Shelter register`: the same for each export of one system. Case does not count.",
@@ -92,7 +92,7 @@ const rowsMax = 1_000;
 const sourceId = Name("The source's own identifier of the animal.", 200);
 const ImportedProfile = named(
   "ImportedProfile",
-  Type.Object({ description: Type.Optional(description), price: Type.Optional(price) }, { additionalProperties: false }),
+  Type.Object({ description: Type.Optional(text), price: Type.Optional(price) }, { additionalProperties: false }),
 );
 const ImportRow = named(
   "ImportRow",
@@ -154,14 +154,14 @@ const keptMax = 100;
 export function valuesOf({
   pet: { name, categoryId, status },
   quantity,
-  profile: { description: text, price: cost } = {},
+  profile: { description: said, price: cost } = {},
 }: ImportRow): RowValues {
   return {
     name,
     categoryId,
     ...(status !== undefined && { status }),
     ...(quantity !== undefined && { quantity }),
-    ...(text !== undefined && { description: text.length > keptMax ? `sha256:${hash("sha256", text)}` : text }),
+    ...(said !== undefined && { description: said.length > keptMax ? `sha256:${hash("sha256", said)}` : said }),
     ...(cost !== undefined && { price: `${cost.amount} ${cost.currency}` }),
   };
 }
