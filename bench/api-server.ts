@@ -52,6 +52,7 @@ const app = openApi({
   gate,
   // the measurement calls only operations of the store, which need no services
   dashboard: { gate, services: {} as DashboardServices },
+  describedOrigin: undefined,
   services: {} as ApiServices,
   limiter,
   bounds,

@@ -49,13 +49,12 @@ export type Schemas = {
     status?: Schemas["PetStatus"] | null;
   };
   NewPets: (Schemas["NewPet"])[];
-  NullablePetStatus: "available" | "pending" | "sold" | null;
   PetPatch: {
     /** The pet's name. */
     name?: string;
     /** ID of the category the pet belongs to. */
     categoryId?: number;
-    status?: Schemas["NullablePetStatus"];
+    status?: Schemas["PetStatus"] | null;
   };
   Price: {
     /** In minor units: 4900 is 49.00 EUR. */
@@ -91,6 +90,18 @@ export type Schemas = {
     /** In display order. */
     photos: (Schemas["Photo"])[];
   };
+  PriceInput: {
+    /** In minor units: 4900 is 49.00 EUR. */
+    amount: number;
+    /** ISO 4217, such as `EUR`. */
+    currency: string;
+  };
+  PhotoSourceInput: {
+    url: string;
+    type: string;
+    width: number;
+    height: number;
+  };
   PhotoOrder: {
     /** A photo of the profile. */
     id: number;
@@ -99,25 +110,26 @@ export type Schemas = {
     width?: number | null;
     height?: number | null;
     url?: string | null;
-    sources?: (Schemas["PhotoSource"])[] | null;
+    sources?: (Schemas["PhotoSourceInput"])[] | null;
   };
-  NewProfile: {
+  ProfileInput: {
     /** A text for buyers. */
     description?: string | null;
-    price?: Schemas["Price"] | null;
+    price?: Schemas["PriceInput"] | null;
     /** The photos to keep, in display order; all others are deleted. If this field is left out, all photos stay as they are. */
     photos?: (Schemas["PhotoOrder"])[] | null;
   };
-  NullablePricePatch: {
+  PricePatch: {
     /** In minor units: 4900 is 49.00 EUR. */
     amount?: number | null;
     /** ISO 4217, such as `EUR`. */
     currency?: string | null;
-  } | null;
+  };
   ProfilePatch: {
     /** A text for buyers. */
     description?: string | null;
-    price?: Schemas["NullablePricePatch"];
+    /** Members that are left out stay as they are. */
+    price?: Schemas["PricePatch"] | null;
     /** The photos to keep, in display order; all others are deleted. If this field is left out, all photos stay as they are. */
     photos?: (Schemas["PhotoOrder"])[];
   };
@@ -156,7 +168,7 @@ export type Schemas = {
     complete?: boolean;
   };
   Orders: (Schemas["Order"])[];
-  NewOrder: {
+  OrderInput: {
     /** Unique order identifier. */
     id?: number | null;
     /** ID of the pet in the order. An order without it is a draft. */
@@ -241,7 +253,7 @@ export type Schemas = {
     stays?: Schemas["ImportStays"];
   };
   Imports: (Schemas["Import"])[];
-  NewImport: {
+  ImportInput: {
     /** Where the animals come from, such as `Shelter register`: the same for each export of one system. Case does not count. */
     source: string;
     /** The name of the file, for people. */
@@ -252,7 +264,7 @@ export type Schemas = {
   ImportedProfile: {
     /** A text for buyers. */
     description?: string | null;
-    price?: Schemas["Price"] | null;
+    price?: Schemas["PriceInput"] | null;
   };
   ImportRow: {
     /** The source's own identifier of the animal. */
@@ -447,7 +459,7 @@ export type Schemas = {
     createdAt: string;
   };
   Projects: (Schemas["Project"])[];
-  NewProject: {
+  ProjectInput: {
     /** The project's name. */
     name: string;
     /** One DNS label: the project is served at `{slug}.{platform_domain}`. Unique over all accounts. */
@@ -507,7 +519,7 @@ export type Schemas = {
     /** Seconds. */
     ttl: number;
   };
-  NullableDomainChallenge: {
+  DomainProof: {
     type: Schemas["ChallengeType"];
     name: string;
     value: string;
@@ -566,7 +578,7 @@ export type Schemas = {
     primary: boolean;
     redirect: Schemas["DomainRedirect"];
     record: Schemas["DnsRecord"];
-    challenge: Schemas["NullableDomainChallenge"];
+    challenge: Schemas["DomainProof"];
     problems: (Schemas["DomainProblem"])[];
     serving: Schemas["DomainServing"];
     certificate: Schemas["DomainCertificate"];
@@ -579,11 +591,11 @@ export type Schemas = {
     verifiedAt: string | null;
   };
   Domains: (Schemas["Domain"])[];
-  NewDomain: {
+  DomainInput: {
     /** A domain or subdomain, such as `www.example.com`; IDN in either form. */
     hostname: string;
   };
-  NewDomainRedirect: {
+  DomainRedirectInput: {
     to?: string;
     /** 301, 302, 307 or 308. Default: 301. */
     status?: number;
@@ -591,7 +603,7 @@ export type Schemas = {
   DomainPatch: {
     /** Makes it the primary name of the project, in place of any other. It has to be verified. */
     primary?: boolean;
-    redirect?: Schemas["NewDomainRedirect"];
+    redirect?: Schemas["DomainRedirectInput"];
   };
   RemovedDomain: {
     hostname: string;
@@ -600,7 +612,6 @@ export type Schemas = {
     /** The names that redirected to it. They now serve the site. */
     redirects: (string)[];
   };
-  NullableWebhookDisabledBecause: "failing" | "gone" | "request" | null;
   Webhook: {
     /** Unique identifier assigned on creation. */
     id: number;
@@ -614,7 +625,8 @@ export type Schemas = {
     ordered: boolean;
     /** Whether events are sent. */
     enabled: boolean;
-    disabledBecause: Schemas["NullableWebhookDisabledBecause"];
+    /** It failed for five days, answered 410, or was disabled by request. */
+    disabledBecause: "failing" | "gone" | "request" | null;
     /** Every event up to here was sent, or is among the deliveries. */
     position: number;
     /** The highest position delivered: replay from here to recover. */
@@ -631,7 +643,7 @@ export type Schemas = {
     secret?: string;
   };
   Webhooks: (Schemas["Webhook"])[];
-  NewWebhook: {
+  WebhookInput: {
     /** An `https://` URL on the public internet, with port 80, 443, or one from 1024 to 65535. */
     url: string;
     /** The types of events to send, such as `order.created`, `order.*` or `*`. Default: `*`. */
@@ -690,6 +702,18 @@ export type Schemas = {
     responseBody?: string | null;
   };
   WebhookDeliveries: (Schemas["WebhookDelivery"])[];
+  /** @deprecated a former name */
+  NewOrder: Schemas["OrderInput"];
+  /** @deprecated a former name */
+  NewProject: Schemas["ProjectInput"];
+  /** @deprecated a former name */
+  NewDomain: Schemas["DomainInput"];
+  /** @deprecated a former name */
+  NewDomainRedirect: Schemas["DomainRedirectInput"];
+  /** @deprecated a former name */
+  NullablePetStatus: Schemas["PetStatus"] | null;
+  /** @deprecated a former name */
+  NullableDomainChallenge: Schemas["DomainProof"];
 };
 
 export type paths = {
@@ -906,7 +930,6 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/merge-patch+json": Schemas["PetPatch"];
         "application/json": Schemas["PetPatch"];
       } };
       responses: {
@@ -1014,7 +1037,7 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/json": Schemas["NewProfile"];
+        "application/json": Schemas["ProfileInput"];
       } };
       responses: {
         200: Json<Schemas["Profile"]>;
@@ -1053,7 +1076,6 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/merge-patch+json": Schemas["ProfilePatch"];
         "application/json": Schemas["ProfilePatch"];
       } };
       responses: {
@@ -1132,10 +1154,7 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "image/jpeg": string;
-        "image/png": string;
-        "image/webp": string;
-        "image/avif": string;
+        "application/octet-stream": string;
       } };
       responses: {
         201: Json<Schemas["Photo"]>;
@@ -1348,7 +1367,6 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/merge-patch+json": Schemas["CategoryPatch"];
         "application/json": Schemas["CategoryPatch"];
       } };
       responses: {
@@ -1452,7 +1470,7 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/json": Schemas["NewOrder"];
+        "application/json": Schemas["OrderInput"];
       } };
       responses: {
         201: Json<Schemas["Order"]>;
@@ -1524,7 +1542,7 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/json": Schemas["NewOrder"];
+        "application/json": Schemas["OrderInput"];
       } };
       responses: {
         200: Json<Schemas["Order"]>;
@@ -1563,7 +1581,6 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/merge-patch+json": Schemas["OrderPatch"];
         "application/json": Schemas["OrderPatch"];
       } };
       responses: {
@@ -1848,7 +1865,7 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/json": Schemas["NewImport"];
+        "application/json": Schemas["ImportInput"];
       } };
       responses: {
         201: Json<Schemas["Import"]>;
@@ -2177,7 +2194,7 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/json": Schemas["NewProject"];
+        "application/json": Schemas["ProjectInput"];
       } };
       responses: {
         201: Json<Schemas["Project"]>;
@@ -2247,7 +2264,6 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/merge-patch+json": Schemas["ProjectPatch"];
         "application/json": Schemas["ProjectPatch"];
       } };
       responses: {
@@ -2349,8 +2365,7 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/gzip": string;
-        "application/zip": string;
+        "application/octet-stream": string;
       } };
       responses: {
         202: Json<Schemas["Deployment"]>;
@@ -2495,7 +2510,7 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/json": Schemas["NewDomain"];
+        "application/json": Schemas["DomainInput"];
       } };
       responses: {
         201: Json<Schemas["Domain"]>;
@@ -2570,7 +2585,6 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/merge-patch+json": Schemas["DomainPatch"];
         "application/json": Schemas["DomainPatch"];
       } };
       responses: {
@@ -2610,7 +2624,6 @@ export type paths = {
       };
       responses: {
         200: Json<Schemas["RemovedDomain"]>;
-        204: Empty;
         400: Json<Schemas["Error"]>;
         401: Json<Schemas["Error"]>;
         403: Json<Schemas["Error"]>;
@@ -2700,7 +2713,7 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/json": Schemas["NewWebhook"];
+        "application/json": Schemas["WebhookInput"];
       } };
       responses: {
         201: Json<Schemas["Webhook"]>;
@@ -2770,7 +2783,6 @@ export type paths = {
         };
       };
       requestBody: { content: {
-        "application/merge-patch+json": Schemas["WebhookPatch"];
         "application/json": Schemas["WebhookPatch"];
       } };
       responses: {

@@ -11,7 +11,9 @@ type Schema = {
   additionalProperties?: boolean | Schema;
   /** One reference to a named schema, to which `description` belongs. */
   allOf?: [Schema];
-  oneOf?: Schema[];
+  anyOf?: Schema[];
+  /** The values of this version; later ones may have more. */
+  "x-extensible-enum"?: string[];
   description?: string;
 };
 type OrReference<T> = T | { $ref: string };
@@ -36,11 +38,13 @@ const withoutType = /^(format|default|description|example|pattern|(min|max)(imum
 
 /**
  * Returns a TypeScript file with the types of a description for `openapi-fetch`: `Schemas` by name, and `paths` by path and
- * method. @throws Error that names an unknown keyword
+ * method. Types that users may have under a former name keep that name too. @throws Error that names an unknown keyword
  */
-export function typesOf(document: Description): string {
+export function typesOf(document: Description, formerNames: Record<string, string> = {}): string {
   const { paths, components } = document;
-  const schemas = Object.entries(components.schemas).map(([name, schema]) => ({ name, type: typeOf(schema), required: true }));
+  const schemas: Member[] = Object.entries(components.schemas).map(([name, schema]) => ({ name, type: typeOf(schema), required: true }));
+  for (const [name, type] of Object.entries(formerNames))
+    schemas.push({ name, type, required: true, description: "@deprecated a former name" });
   const routes = Object.entries(paths).map(([path, methods]) => ({ name: path, type: methodsOf(document, methods), required: true }));
   return [
     "// Made from openapi.json by `npm run description`.\n",
@@ -99,10 +103,23 @@ function contentOf(content: Content): string {
 
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return `Schemas[${JSON.stringify(schema.$ref.replace(/^#\/components\/schemas\//, ""))}]`;
-  const { type, enum: values, nullable, items, properties, required, additionalProperties, allOf, oneOf, ...rest } = schema;
+  const {
+    type,
+    enum: closed,
+    "x-extensible-enum": open,
+    nullable,
+    items,
+    properties,
+    required,
+    additionalProperties,
+    allOf,
+    anyOf,
+    ...rest
+  } = schema;
+  const values = closed ?? open;
   const unknown = Object.keys(rest).find((keyword) => !withoutType.test(keyword));
   if (unknown !== undefined) throw new Error(`no type for the keyword ${unknown}`);
-  if (oneOf) return oneOf.map(typeOf).join(" | ");
+  if (anyOf) return anyOf.map(typeOf).join(" | ");
   const found = values?.map((value) => JSON.stringify(value)) ?? [
     allOf ? typeOf(allOf[0]) : plainTypeOf({ type, items, properties, required, additionalProperties }),
   ];

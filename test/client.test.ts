@@ -242,8 +242,9 @@ test("of the windows that RateLimit names, the one with the fewest requests left
 test("types are made of everything in a description, or not at all", () => {
   const described = (schema: object) => typesOf({ paths: {}, components: { schemas: { Thing: schema } } });
   assert.match(described({ type: "string", enum: ["a", null], nullable: true }), /Thing: "a" \| null;/);
-  assert.match(described({ oneOf: [{ type: "string" }, { type: "integer" }] }), /Thing: string \| number;/);
-  assert.throws(() => described({ anyOf: [{ type: "string" }] }), /anyOf/);
+  assert.match(described({ anyOf: [{ type: "string" }, { type: "integer" }] }), /Thing: string \| number;/);
+  assert.match(described({ type: "string", "x-extensible-enum": ["a", "b"] }), /Thing: "a" \| "b";/);
+  assert.throws(() => described({ oneOf: [{ type: "string" }] }), /oneOf/);
   assert.throws(() => described({ type: "array" }), /no type for a schema of type array/);
 });
 

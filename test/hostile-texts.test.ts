@@ -59,7 +59,12 @@ function textSchemas(schemas: Schema[]): Schema[] {
   const collect = (schema: Schema): void => {
     for (const property of Object.values(schema.properties ?? {})) collect(property);
     if (schema.items) collect(schema.items);
-    const { description: _description, default: _default, ...rules } = schema;
+    const {
+      description: _description,
+      default: _default,
+      "x-extensible-enum": _values,
+      ...rules
+    } = schema as Schema & { "x-extensible-enum"?: string[] };
     if (schema.type === "string") found.set(JSON.stringify(rules), rules);
   };
   for (const schema of schemas) collect(schema);

@@ -40,7 +40,7 @@ async function openShop(): Promise<Shop> {
   const { id, key } = await service.newAccount();
   const values: Record<string, (number | string)[]> = {};
   const keep = (name: string, value: number | string): void => void (values[name] ??= []).push(value);
-  const shop: Shop = { id, key, values, files: { "application/gzip": site, "image/jpeg": examplePicture } };
+  const shop: Shop = { id, key, values, files: { createDeployment: site, addPhoto: examplePicture } };
   for (const name of ["Dogs", "Cats", "Fish"]) keep("categoryId", (await newCategory(service, name, key)).id);
   for (const name of ["Rex", "Luna", "Łódź", "ﷺ", "Tiger"]) {
     const { id: petId } = await newPet(service, Number(values["categoryId"]![0]), { name }, key);

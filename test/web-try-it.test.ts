@@ -46,7 +46,7 @@ test("the curl command under the panel does what the panel does", async (t) => {
   await panel.getByLabel("Body").fill(`{"description": "It's 5 o'clock: $HOME \\\\ \`id\`"}`);
   const command = await panel.getByRole("group", { name: "curl" }).innerText();
   assert.ok(command.includes(`${service.address}/v1/categories/${category.body.id}'`), "the path is filled in");
-  assert.ok(command.includes("-H 'Content-Type: application/merge-patch+json'"));
+  assert.ok(command.includes("-H 'Content-Type: application/json'"));
   assert.ok(!command.includes(service.key));
 
   const { stdout } = await promisify(execFile)("bash", ["--norc", "-c", `${command} -sS`], {

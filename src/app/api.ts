@@ -43,6 +43,8 @@ export type ApiOptions = MetricsOptions & {
   limiter: DnsPageOptions["limiter"];
   log: Logger;
   getPetSunset: number;
+  /** PUBLIC_URL if it is set: clients that are generated from the served description then need no other address. */
+  describedOrigin: string | undefined;
   trustedProxies: AddressList | undefined;
   answersKeptMs: number;
   connections: ConnectionGuard;
@@ -104,7 +106,7 @@ function addMcp(app: App, surface: Surface, options: ApiOptions): void {
 }
 
 /** Makes each text at its first request: few clients ask for it, and making it would take a third of each start. */
-function addDescription(app: Pick<App, "add">, options: Pick<ApiOptions, "getPetSunset">): void {
+function addDescription(app: Pick<App, "add">, options: Pick<ApiOptions, "getPetSunset" | "describedOrigin">): void {
   const texts = () => import("./description.ts");
   let json: Promise<StaticFile> | undefined;
   let yaml: Promise<StaticFile> | undefined;

@@ -289,6 +289,7 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
     metricsFrom: changing.metricsFrom.list,
     log,
     getPetSunset,
+    describedOrigin: publicUrl === `http://localhost:${settings.port}` ? undefined : publicUrl,
     answersKeptMs: settings.answersKeptMs,
     trustedProxies: mayTrust ? trustedProxies : undefined,
     web,

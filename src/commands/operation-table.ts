@@ -83,7 +83,8 @@ function shownOf(document: Description, schema: Schema | undefined): string[] {
 function declaredValue(document: Description, schema: Schema, { about = "", isRequired }: { about?: string; isRequired?: boolean }): Value {
   const { items } = plain(document, schema);
   const one = items ?? schema;
-  const { enum: values } = plain(document, one);
+  const { enum: closed, "x-extensible-enum": open } = plain(document, one);
+  const values = closed ?? open;
   const [first = ""] = about.split(/(?<=\.)\s/);
   return {
     kind: kindOf(document, one),
@@ -95,10 +96,10 @@ function declaredValue(document: Description, schema: Schema, { about = "", isRe
 }
 
 function kindOf(document: Description, schema: Schema): ValueKind {
-  const { type, oneOf } = plain(document, schema);
+  const { type, anyOf } = plain(document, schema);
   if (type === "integer" || type === "number") return "number";
   if (type === "boolean") return "boolean";
-  return type === "string" || oneOf ? "text" : "json";
+  return type === "string" || anyOf ? "text" : "json";
 }
 
 /** A schema without its references: that of a nullable reference is in `allOf`. */

@@ -89,9 +89,8 @@ function uploaded({ requestBody }: Operation): string | undefined {
 
 /** The file as it should be, cut off, with a byte changed, or anything else. */
 function fileOf(operation: Operation, { files }: Known): fc.Arbitrary<Buffer> {
-  const type = uploaded(operation) ?? "";
-  const file = files[type];
-  assert.ok(file, `no file of ${type} is known`);
+  const file = files[operation.operationId];
+  assert.ok(file, `no file for ${operation.operationId} is known`);
   const place = fc.nat({ max: file.length - 1 });
   return fc.oneof(
     { weight: 4, arbitrary: fc.constant(file) },

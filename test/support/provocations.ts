@@ -182,14 +182,7 @@ function badInput(operation: Operation): Provocation {
 
 function send({ shop, site }: Scene, operation: Operation, { params, path, key, headers, ...rest }: Provocation): Promise<Reply<Failure>> {
   const example = exampleOf(operation, params);
-  const body =
-    "body" in rest
-      ? rest.body
-      : operation.requestBody?.content["application/gzip"]
-        ? site
-        : operation.requestBody?.content["image/jpeg"]
-          ? examplePicture
-          : example.body;
+  const body = "body" in rest ? rest.body : ({ createDeployment: site, addPhoto: examplePicture }[operation.operationId] ?? example.body);
   return shop.ask<Failure>(operation.method, path ?? example.path, {
     key: key ?? shop.key,
     headers: { ...(example.contentType && { "content-type": example.contentType }), ...headers },
@@ -215,9 +208,9 @@ async function provokeKeyReused(scene: Scene, operation: Operation): Promise<Rep
   const headers = { "idempotency-key": `reused-${operation.operationId}` };
   const first = await send(scene, operation, { headers, ...refusedBody(operation) });
   assert.notEqual(first.status, 400, JSON.stringify(first.body));
-  const content = operation.requestBody?.content ?? {};
-  const otherPicture = content["image/jpeg"] && (await picture("navy", { width: 16, height: 16 }));
-  const otherBody = content["application/gzip"] ? scene.otherSite : (otherPicture ?? exampleOf(operation).body);
+  const { operationId } = operation;
+  const otherPicture = operationId === "addPhoto" && (await picture("navy", { width: 16, height: 16 }));
+  const otherBody = operationId === "createDeployment" ? scene.otherSite : otherPicture || exampleOf(operation).body;
   return send(scene, operation, { ...refusedBody(operation), headers, body: otherBody });
 }
 

@@ -64,7 +64,7 @@ export function rereadWebhooks(client: QueryClient): Promise<void> {
 
 const pathOf = (webhookId: number) => ({ params: { path: { webhookId } } });
 
-export const addWebhook = (body: Schemas["NewWebhook"]) => answerOf<Webhook>(store.POST("/webhooks", { body }));
+export const addWebhook = (body: Schemas["WebhookInput"]) => answerOf<Webhook>(store.POST("/webhooks", { body }));
 export const updateWebhook = (id: number, body: WebhookPatch) =>
   answerOf<Webhook>(store.PATCH("/webhooks/{webhookId}", { ...pathOf(id), body }));
 export const deleteWebhook = (id: number) => answerOf(store.DELETE("/webhooks/{webhookId}", pathOf(id)));

@@ -2,7 +2,7 @@ import { Type } from "../../platform/json-schema.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
-import { DateTime, enumeration, Id, named, variant } from "../../platform/http/schemas.ts";
+import { DateTime, Id, named, openEnumeration, variant } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
 import { readStorage } from "../../platform/storage-quotas.ts";
 import { lowStockSchema, plans, quotaOf, storageExample, storageSchemas } from "../accounts/accounts.ts";
@@ -10,7 +10,7 @@ import { findAccount } from "../accounts/accounts.store.ts";
 import { listKeys } from "../keys/keys.store.ts";
 import type { Limiter } from "./limits.ts";
 
-const PlanName = enumeration("Plan", plans);
+const PlanName = openEnumeration("Plan", plans);
 
 const LimitWindow = named(
   "LimitWindow",

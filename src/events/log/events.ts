@@ -1,13 +1,13 @@
 import { Type } from "../../platform/json-schema.ts";
 import { eventTypes, type EventType } from "../../platform/events.ts";
-import { DateTime, enumeration, named } from "../../platform/http/schemas.ts";
+import { DateTime, named, openEnumeration } from "../../platform/http/schemas.ts";
 import { invalidAt } from "../../platform/problem.ts";
 
 export const position = Type.Integer({ format: "int64", minimum: 1, description: "The event's place in the account's log, without gaps." });
 const Hash = (description: string) => Type.String({ pattern: "^[0-9a-f]{64}$", description });
 export const AnyObject = (description: string) => Type.Unsafe<object>({ type: "object", additionalProperties: true, description });
-export const EventTypeSchema = enumeration("EventType", eventTypes, "What happened to the resource.");
-export const ActorType = enumeration("ActorType", ["key", "member", "operator", "system"]);
+export const EventTypeSchema = openEnumeration("EventType", eventTypes, "What happened to the resource.");
+export const ActorType = openEnumeration("ActorType", ["key", "member", "operator", "system"]);
 export const nullableId = Type.Unsafe<number | null>({ type: "integer", format: "int64", nullable: true });
 
 const Event = named(
@@ -23,7 +23,7 @@ const Event = named(
       "EventResource",
       Type.Object({
         type: Type.String(),
-        id: Type.Unsafe<number | string>({ oneOf: [{ type: "integer", format: "int64" }, { type: "string" }] }),
+        id: Type.Unsafe<number | string>({ anyOf: [{ type: "integer", format: "int64" }, { type: "string" }] }),
       }),
     ),
     data: AnyObject("The resource after the change; its last state if it is gone."),

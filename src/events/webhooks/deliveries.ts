@@ -1,7 +1,7 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
-import { DateTime, enumeration, Id, named, Nullable, paging, variant } from "../../platform/http/schemas.ts";
+import { DateTime, Id, named, Nullable, openEnumeration, paging, variant } from "../../platform/http/schemas.ts";
 
-const DeliveryStatus = enumeration("DeliveryStatus", ["pending", "delivered", "failed"]);
+const DeliveryStatus = openEnumeration("DeliveryStatus", ["pending", "delivered", "failed"]);
 
 const shown = {
   id: Id("Unique identifier of the delivery."),

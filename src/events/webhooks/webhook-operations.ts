@@ -14,7 +14,7 @@ import { newWebhookSecret } from "./signature.ts";
 import {
   requireTypes,
   webhookChanged,
-  type NewWebhook,
+  type WebhookInput,
   type PageQuery,
   type Webhook,
   type WebhookPath,
@@ -56,7 +56,7 @@ export async function readWebhooks(db: Database, call: Call<WebhookServices, { q
   return { status: 200, body: page.rows.map((row) => webhookResponse(row, call.now)), headers: page.headers };
 }
 
-export async function createWebhook(tx: Transaction, call: Call<WebhookServices, { body: NewWebhook }>): Promise<Answer> {
+export async function createWebhook(tx: Transaction, call: Call<WebhookServices, { body: WebhookInput }>): Promise<Answer> {
   const { accountId, body, services, now } = call;
   const { types = ["*"], description = "", ordered = false } = body;
   requireTypes(types);

@@ -13,7 +13,7 @@ import {
   rotate,
   type WebhookServices,
 } from "./webhook-operations.ts";
-import { NewWebhook, PageQuery, Webhook, WebhookPath, WebhookReplay, Webhooks, WrittenWebhookPatch } from "./webhooks.ts";
+import { WebhookInput, PageQuery, Webhook, WebhookPath, WebhookReplay, Webhooks, WrittenWebhookPatch } from "./webhooks.ts";
 import { findWebhook } from "./webhooks.store.ts";
 
 export type { WebhookServices } from "./webhook-operations.ts";
@@ -64,7 +64,7 @@ export const webhookRoutes: Operation<WebhookServices>[] = [
     description: "Sends events from now on to a URL, signed by the Standard Webhooks specification. At most 20 for each account.",
     scope: "webhooks:write",
     alsoScope: "events:read", // endpoints receive events
-    body: NewWebhook,
+    body: WebhookInput,
     example: { body: { url: "https://hooks.example.com/orders", types: ["order.*"] } },
     answers: {
       201: created("The new endpoint with its secret.", Webhook, {

@@ -1,5 +1,5 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
-import { DateTime, enumeration, Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
+import { DateTime, openEnumeration, Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
 import { eventTypes, type EventType } from "../../platform/events.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { invalidAt } from "../../platform/problem.ts";
@@ -24,14 +24,14 @@ const ordered = Type.Boolean({
 });
 const enabled = Type.Boolean({ description: "Whether events are sent." });
 
-export const NewWebhook = named(
-  "NewWebhook",
+export const WebhookInput = named(
+  "WebhookInput",
   Type.Object(
     { url, types: Type.Optional(types), description: Type.Optional(description), ordered: Type.Optional(ordered) },
     { additionalProperties: false },
   ),
 );
-export type NewWebhook = Static<typeof NewWebhook>;
+export type WebhookInput = Static<typeof WebhookInput>;
 
 const WebhookPatch = named(
   "WebhookPatch",
@@ -56,7 +56,7 @@ const shown = {
   ordered,
   enabled,
   disabledBecause: Nullable(
-    enumeration(
+    openEnumeration(
       "WebhookDisabledBecause",
       ["failing", "gone", "request"],
       "It failed for five days, answered 410, or was disabled by request.",

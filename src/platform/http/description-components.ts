@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { baseOf, nameOf, Nullable } from "./schemas.ts";
+import { baseOf, isOpenEnumeration, nameOf, Nullable } from "./schemas.ts";
 import type { Reading } from "./value-checks.ts";
 
 type Json = Record<string, unknown>;
@@ -40,30 +40,33 @@ function isFree(components: Components, kind: Kind, name: string, part: unknown)
   return known === undefined || JSON.stringify(known) === JSON.stringify(part);
 }
 
+/** Where a schema is used. Objects of requests are closed; those of answers are open, so that clients accept fields that a later version adds. */
+export type Use = Reading & { isRequest?: boolean };
+
 /**
  * A schema as the description shows it: a named one as a reference. With `nullIsAbsent` an optional field may be null; if it has a named
- * type, it still refers to that type, and generators make it that type or null.
+ * type, it still refers to that type, and generators make it that type or null. A model that requests and answers share has two forms if they
+ * differ: `Price`, and `PriceInput` in requests.
  */
-export function describeSchema(schema: TSchema, components: Components, reading: Reading = {}): unknown {
+export function describeSchema(schema: TSchema, components: Components, reading: Use = {}): unknown {
   const name = nameOf(schema);
   if (name !== undefined) {
-    return share(components, "schemas", name, plain(schema, components, reading));
+    const part = plain(schema, components, reading);
+    const isOther = reading.isRequest === true && !isFree(components, "schemas", name, part);
+    return share(components, "schemas", isOther ? `${name}Input` : name, part);
   }
   const base = baseOf(schema);
   if (base === undefined) return plain(schema, components, reading);
   const { description, default: value, nullable, type } = schema as Json;
-  const isNullable = nullable === true && !reading.nullIsAbsent;
-  const reference = isNullable ? describeNullable(schema, base, components) : describeSchema(base, components, reading);
+  if (nullable === true && !reading.isRequest) {
+    // A reference to an object or to a closed list of values excludes null, whatever stands beside it.
+    if (!isOpenEnumeration(base)) throw new Error(`in answers, give ${nameOf(base)} or null a name of its own`);
+    return plain(schema, components, reading);
+  }
+  const reference = describeSchema(base, components, reading);
   const notes = withDefault(description, value);
-  if (nullable === true && reading.nullIsAbsent)
-    return { type, allOf: [reference], nullable, ...(notes !== undefined && { description: notes }) };
+  if (nullable === true) return { type, allOf: [reference], nullable, ...(notes !== undefined && { description: notes }) };
   return notes === undefined || notes === (base as Json)["description"] ? reference : { allOf: [reference], description: notes };
-}
-
-/** A named schema that may be null has a name of its own: OpenAPI 3.0 cannot add null to a reference. */
-function describeNullable(schema: TSchema, base: TSchema, components: Components): Reference {
-  const { description: _notes, ...rest } = schema as Json;
-  return share(components, "schemas", `Nullable${nameOf(base)}`, plain(rest, components, {}));
 }
 
 /**
@@ -71,12 +74,16 @@ function describeNullable(schema: TSchema, base: TSchema, components: Components
  * required in answers, and answers share models with requests. Leaves out empty descriptions, and `x-text`, which only this service's own
  * validation uses.
  */
-function plain(schema: unknown, components: Components, reading: Reading): unknown {
+function plain(schema: unknown, components: Components, reading: Use): unknown {
   if (Array.isArray(schema)) return schema.map((item: unknown) => plain(item, components, reading));
   if (schema === null || typeof schema !== "object") return schema;
   const { default: value, ...rest } = (reading.nullIsAbsent ? withNulls(schema) : schema) as Json & { description?: string };
-  const entries = Object.entries(rest)
+  const { enum: values, ...others } = rest;
+  const isOpen = Array.isArray(values) && isOpenEnumeration(schema);
+  const shown = isOpen ? { ...others, "x-extensible-enum": values.filter((one) => one !== null) } : rest;
+  const entries = Object.entries(shown)
     .filter(([key, member]) => !(key === "x-text" || (key === "description" && member === "")))
+    .filter(([key, member]) => reading.isRequest === true || key !== "additionalProperties" || member !== false)
     .map(([key, member]) => [key, describeMember(member, components, reading)]);
   const copy = Object.fromEntries(entries) as Json;
   const notes = withDefault(rest.description, value);
@@ -91,7 +98,7 @@ function withNulls(schema: object): object {
   return { ...schema, properties: Object.fromEntries(entries) as unknown };
 }
 
-function describeMember(member: unknown, components: Components, reading: Reading): unknown {
+function describeMember(member: unknown, components: Components, reading: Use): unknown {
   const isSchema = typeof member === "object" && member !== null && (nameOf(member) ?? baseOf(member)) !== undefined;
   return isSchema ? describeSchema(member, components, reading) : plain(member, components, reading);
 }

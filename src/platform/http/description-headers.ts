@@ -62,15 +62,14 @@ const responseHeaders = {
 
 type ResponseHeader = keyof typeof responseHeaders;
 
-/** On every answer of the API. */
-export const everyAnswer: ResponseHeader[] = [
-  "X-RateLimit-Limit",
-  "X-RateLimit-Remaining",
-  "X-RateLimit-Reset",
-  "RateLimit",
-  "RateLimit-Policy",
-  "X-Request-Id",
-];
+/**
+ * On every answer of the API, as the introduction says; described with each success and with a 429. Every generator of clients makes code for each
+ * header of each answer.
+ */
+export const everyAnswer: ResponseHeader[] = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
+
+/** Also on every answer of the API; described once, with the 429. */
+export const alsoOnEveryAnswer: ResponseHeader[] = ["RateLimit", "RateLimit-Policy", "X-Request-Id"];
 
 /** Headers that every operation takes; the reference describes them once, in its introduction. */
 export const everyRequest: Record<string, Record<string, unknown>> = Object.fromEntries(

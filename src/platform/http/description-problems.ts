@@ -1,6 +1,6 @@
 import type { Detail, ProblemCode } from "../problem.ts";
 import { pascalCase, share, shareIfFree, type Components } from "./description-components.ts";
-import { deprecationHeaders, everyAnswer, headerReferences, readsResource } from "./description-headers.ts";
+import { alsoOnEveryAnswer, deprecationHeaders, everyAnswer, headerReferences, readsResource } from "./description-headers.ts";
 import { keptStatuses } from "./idempotency.ts";
 import type { DescribedOperation } from "./operation.ts";
 import { baseOf, nameOf } from "./schemas.ts";
@@ -78,8 +78,6 @@ const sharedNames: Record<number, string> = {
   500: "InternalError",
   503: "Unavailable",
 };
-/** Statuses of answers made before the route is known, and so without the headers of a deprecated operation. */
-const beforeRoute = new Set([401, 429, 431]);
 
 /** The headers of refusals beside those of every answer, by code. */
 const headersOfCodes: Partial<Record<ProblemCode, string[]>> = {
@@ -135,8 +133,7 @@ type Refusal = { status: number; codes: ProblemCode[]; recorded: ErrorExamples[s
 function describeRefusal(operation: DescribedOperation, { status, codes, recorded }: Refusal, components: Components): unknown {
   const sharedName = sharedNames[status];
   if (sharedName !== undefined) {
-    const deprecation = beforeRoute.has(status) ? [] : deprecationHeaders;
-    return share(components, "responses", sharedName, responseOf(status, codes, deprecation));
+    return share(components, "responses", sharedName, responseOf(status, codes, []));
   }
   const deprecation = operation.deprecated ? deprecationHeaders : [];
   const replayed = operation.method === "POST" && keptStatuses.has(status) ? ["Idempotent-Replayed"] : [];
@@ -183,11 +180,13 @@ function nameOfRefusal({ scope, body, params }: DescribedOperation, status: numb
 }
 
 function responseOf(status: number, codes: ProblemCode[], more: string[], recorded: ErrorExamples[string] = {}) {
-  const headers = headerReferences([...everyAnswer, ...codes.flatMap((code) => headersOfCodes[code] ?? []), ...more]);
+  // The introduction says which headers every answer has. Repeated in each refusal, they would be a fifth of the description (decision 0078).
+  const always = status === 429 ? [...everyAnswer, ...alsoOnEveryAnswer] : [];
+  const headers = headerReferences([...always, ...codes.flatMap((code) => headersOfCodes[code] ?? []), ...more]);
   const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: messages[code], status, ...recorded[code] } }]));
   return {
     description: titles[status],
-    headers,
+    ...(Object.keys(headers).length > 0 && { headers }),
     content: { "application/json": { schema: { $ref: "#/components/schemas/Error" }, examples } },
   };
 }

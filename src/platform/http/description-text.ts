@@ -7,7 +7,7 @@ export const introduction = `A shop's back end: pets and their categories, order
 
 **Changes.** Every write returns the resource as it is afterwards. You can send back what you read: a body may repeat the resource's own \`id\`. An optional field that is \`null\` counts as absent; in a PATCH \`null\` removes the value. A resource's \`ETag\` stays the same until the resource changes: send it as \`If-Match\`, and the change happens only if nobody else changed the resource. You can repeat a POST with an \`Idempotency-Key\`: the service does it once.
 
-**Limits.** Each answer shows in \`X-RateLimit-*\` how many requests are left. Over the limit the answer is 429 with \`Retry-After\`: wait that long. A key that goes on sending requests is banned for some minutes. Storage is limited too: an addition beyond the limit is a 403 \`storage_limit_reached\`, and \`GET /account\` shows how much is left.
+**Limits.** Each answer, refusals included, shows in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` how many requests are left. Over the limit the answer is 429 with \`Retry-After\`: wait that long. A key that goes on sending requests is banned for some minutes. Storage is limited too: an addition beyond the limit is a 403 \`storage_limit_reached\`, and \`GET /account\` shows how much is left.
 
 **Errors** are objects with \`code\`, \`message\` and \`status\`. Codes are stable; messages may change. The \`details\` of a 400 or 422 say where the request is wrong. Each answer has an \`X-Request-Id\`: your own if you send one. The service logs a \`traceparent\` (W3C Trace Context).`;
 

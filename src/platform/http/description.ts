@@ -6,6 +6,8 @@ import { deprecationHeaders, everyAnswer, everyRequest, headerComponents, header
 import { introduction, stabilities, tagGroups, tags } from "./description-text.ts";
 import { readingOf, sunsetOf, type DescribedOperation, type Sunsets } from "./operation.ts";
 import { prefix } from "./api-surfaces.ts";
+import { anyFile } from "./pictures.ts";
+import { linksOf } from "./description-links.ts";
 import { codeSamples } from "./samples.ts";
 import { baseOf, ErrorSchema, nameOf, paging, parameterOf } from "./schemas.ts";
 import type { ProblemCode } from "../problem.ts";
@@ -18,7 +20,12 @@ const bearer = "BearerKey";
 const header = "ApiKeyHeader";
 
 /** What the declarations of operations leave out: examples of their refusals, and when the deprecated ones end. */
-export type Recorded = { errors: ErrorExamples; sunsets: Sunsets };
+export type Recorded = {
+  errors: ErrorExamples;
+  sunsets: Sunsets;
+  /** The origin that clients use. Default: the one that the description came from. */
+  origin?: string | undefined;
+};
 
 /** The OpenAPI 3.0.3 description of the API (specification 1.13), made from the operations that serve it, with recorded errors. */
 export function describe(operations: DescribedOperation[], recorded: Recorded): Description {
@@ -27,7 +34,7 @@ export function describe(operations: DescribedOperation[], recorded: Recorded): 
   describeSchema(ErrorSchema, components);
   for (const operation of operations) {
     const path = (paths[operation.path] ??= {});
-    path[operation.method.toLowerCase()] = describeOperation(operation, components, recorded);
+    path[operation.method.toLowerCase()] = describeOperation(operation, operations, components, recorded);
   }
   shareRepeated(Object.values(paths).flatMap((path) => Object.values(path)) as DescribedAnswers[], components);
   const used = new Set(operations.map(({ tag }) => tag));
@@ -40,7 +47,7 @@ export function describe(operations: DescribedOperation[], recorded: Recorded): 
       contact: { name: "The operator of this service" },
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
     },
-    servers: [{ url: prefix, description: "This service." }],
+    servers: [{ url: (recorded.origin ?? "") + prefix, description: "This service." }],
     tags: tags.filter(({ name }) => used.has(name) || name === "Pets" || name === "Store"),
     "x-tagGroups": tagGroups,
     "x-errors": errorTable(),
@@ -63,7 +70,13 @@ function errorTable(): Record<string, { status: number; meaning: string }> {
   return Object.fromEntries(codes.map((code) => [code, { status: statuses[code], meaning: meanings[code] }]));
 }
 
-function describeOperation(operation: DescribedOperation, components: Components, { errors, sunsets }: Recorded): Json {
+function describeOperation(
+  operation: DescribedOperation,
+  operations: readonly DescribedOperation[],
+  components: Components,
+  recorded: Recorded,
+): Json {
+  const { errors, sunsets } = recorded;
   const { operationId, tag, summary, description, scope, alsoScope, stability, deprecated, hideTryItPanel } = operation;
   const scopes = [scope, alsoScope].filter((one) => typeof one === "string");
   const notes = [
@@ -87,7 +100,7 @@ function describeOperation(operation: DescribedOperation, components: Components
     parameters: describeParameters(operation, components),
     ...(operation.body && { requestBody: describeBody(operation, components) }),
     ...(operation.upload && { requestBody: describeUpload(operation.upload) }),
-    responses: { ...describeAnswers(operation, components), ...describeProblems(operation, components, errors[operationId]) },
+    responses: { ...describeAnswers(operation, components, operations), ...describeProblems(operation, components, errors[operationId]) },
     "x-codeSamples": codeSamples(operation),
   };
 }
@@ -149,9 +162,17 @@ function withDefault(schema: Json, value: unknown): Json {
 
 function describeBody(operation: DescribedOperation, components: Components): Json {
   const { body, mediaTypes = ["application/json"], example } = operation;
-  const content = { schema: describeSchema(body as TSchema, components, readingOf(operation)), example: example?.body };
-  const notes = [`At most ${shownSize(bodyBytesMaxOf(operation))}.`, ...repeatedFields(body as TSchema)];
-  return { required: true, description: notes.join(" "), content: Object.fromEntries(mediaTypes.map((type) => [type, content])) };
+  const content = {
+    schema: describeSchema(body as TSchema, components, { ...readingOf(operation), isRequest: true }),
+    example: example?.body,
+  };
+  const [mediaType = "", ...others] = mediaTypes;
+  const notes = [
+    `At most ${shownSize(bodyBytesMaxOf(operation))}.`,
+    ...others.map((type) => `\`${type}\` is accepted too.`),
+    ...repeatedFields(body as TSchema),
+  ];
+  return { required: true, description: notes.join(" "), content: { [mediaType]: content } };
 }
 
 /** The fields that a body may have besides those of its model, in words. */
@@ -163,15 +184,18 @@ function repeatedFields(body: TSchema): string[] {
   });
 }
 
+/** An upload has one content type here, because many generators take no more, or only this one. The service finds the form in the bytes. */
 function describeUpload({ mediaTypes, description }: NonNullable<DescribedOperation["upload"]>): Json {
+  const own = mediaTypes.map((type) => `\`${type}\``).join(", ");
   const file = { schema: { type: "string", format: "binary" } };
-  return { required: true, description, content: Object.fromEntries(mediaTypes.map((type) => [type, file])) };
+  return { required: true, description: `${description} Its own content type is accepted too: ${own}.`, content: { [anyFile]: file } };
 }
 
-function describeAnswers(operation: DescribedOperation, components: Components): Json {
+function describeAnswers(operation: DescribedOperation, components: Components, operations: readonly DescribedOperation[]): Json {
   const replayed = operation.method === "POST" ? ["Idempotent-Replayed"] : [];
   const applied = operation.dryRun ? ["Preference-Applied"] : [];
   const deprecation = operation.deprecated ? deprecationHeaders : [];
+  const links = linksOf(operation, operations);
   const answers: [string, unknown][] = Object.entries(operation.answers).map(
     ([status, { description, schema, mediaType = "application/json", example, headers = [] }]) => [
       status,
@@ -179,11 +203,12 @@ function describeAnswers(operation: DescribedOperation, components: Components):
         description,
         headers: headerReferences([...everyAnswer, ...headers, ...replayed, ...applied, ...deprecation]),
         ...(schema && { content: { [mediaType]: { schema: describeSchema(schema, components), example } } }),
+        ...((status === "201" || status === "202") && Object.keys(links).length > 0 && { links }),
       },
     ],
   );
   if (readsResource(operation)) {
-    const headers = headerReferences([...everyAnswer, "ETag", ...deprecation]);
+    const headers = headerReferences(["ETag", ...deprecation]);
     answers.push([
       "304",
       shareIfFree(components, "responses", "NotModified", { description: "The client has the current version.", headers }),

@@ -1,3 +1,6 @@
 /** The pictures that people may upload (specification 2.7). */
 export const pictureTypes: [string, ...string[]] = ["image/jpeg", "image/png", "image/webp", "image/avif"];
 export const pictureBytesMax = 10 * 1_048_576;
+
+/** The content type of a file whose form is found in its bytes. */
+export const anyFile = "application/octet-stream";

@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
 import type { AnswerDescription, Example } from "./operation.ts";
 
-/** Content types of a JSON merge patch (RFC 7396). */
-export const mergePatch = ["application/merge-patch+json", "application/json"];
+/** Content types of a JSON merge patch (RFC 7396). The description has the first one alone, because many generators take no more. */
+export const mergePatch = ["application/json", "application/merge-patch+json"];
 
 /** A page of a list. */
 export function listed(description: string, schema: TSchema, example: Example): AnswerDescription {

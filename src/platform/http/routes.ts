@@ -7,6 +7,7 @@ import { bodyBytesMaxOf, parseJson, streamBody } from "./bodies.ts";
 import type { Slot } from "./idempotency.store.ts";
 import { hashOf, idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
 import { requireAccepted, requireMediaType } from "./negotiation.ts";
+import { anyFile } from "./pictures.ts";
 import { originOf, requireScope, unknownCaller, type Caller } from "./caller.ts";
 import { addHeader, clientAddress, isGone, type Exchange, type Route, type Surface } from "./exchange.ts";
 import {
@@ -153,7 +154,7 @@ function receive<S>(compiled: Compiled<S>, asked: Asked): Awaitable<void> {
   requireAccepted(headers.accept, compiled.answersWith);
   if (operation.upload) {
     requireBodyWithin(headers, bytesMax);
-    requireMediaType(operation.upload.mediaTypes, headers);
+    requireMediaType([...operation.upload.mediaTypes, anyFile], headers);
   }
   if (!compiled.validateBody) return perform(compiled, asked, undefined);
   return receiveBody(exchange, runtime.requests, mediaTypes, bytesMax).then((bytes) => perform(compiled, asked, parseJson(bytes)));

@@ -1,11 +1,18 @@
 import { Type, type Static, type TObject, type TOptional, type TProperties, type TSchema } from "../json-schema.ts";
 import { limitDefault } from "./paging.ts";
+import { statuses } from "./statuses.ts";
 
 const nameKey = Symbol("name");
 const baseKey = Symbol("base");
 const parameterKey = Symbol("parameter");
+const openKey = Symbol("open");
 /** A symbol stays on a schema that is made optional, and validators and serialisers ignore it. */
-type Marked = { [nameKey]?: string | undefined; [baseKey]?: TSchema | undefined; [parameterKey]?: string | undefined };
+type Marked = {
+  [nameKey]?: string | undefined;
+  [baseKey]?: TSchema | undefined;
+  [parameterKey]?: string | undefined;
+  [openKey]?: true;
+};
 
 /** Gives a schema the name under which the description lists it; wherever it is used, the description refers to it. */
 export function named<T extends TSchema>(name: string, schema: T): T {
@@ -36,6 +43,28 @@ export function enumeration<const V extends string | number>(name: string, value
   const type = values.every((value) => typeof value === "number") ? "integer" : "string";
   return named(name, Type.Unsafe<V>({ type, enum: [...values], ...(description && { description }) }));
 }
+
+/**
+ * A named string type that has these values in this version. Later versions may add values, so clients must accept others: the description lists
+ * them under `x-extensible-enum`.
+ */
+export function openEnumeration<const V extends string>(name: string, values: readonly V[], description?: string) {
+  return asOpen(enumeration(name, values, description));
+}
+
+/** Marks a list of values as one that grows. */
+function asOpen<T extends TSchema>(schema: T): T {
+  return Object.assign(schema, { [openKey]: true });
+}
+
+/** Whether later versions may add values to an enumeration. */
+export function isOpenEnumeration(schema: object): boolean {
+  return (schema as Marked)[openKey] === true;
+}
+
+/** A text of an answer that has one of these values in this version, and may have others in later ones. */
+const OpenText = (values: readonly string[], description: string) =>
+  asOpen(Type.Unsafe<string>({ type: "string", enum: [...values], description }));
 
 export const int32Max = 2_147_483_647;
 
@@ -113,7 +142,7 @@ export const paging = {
 export const Challenge = named(
   "DomainChallenge",
   Type.Object(
-    { type: enumeration("ChallengeType", ["TXT"]), name: Type.String(), value: Type.String() },
+    { type: openEnumeration("ChallengeType", ["TXT"]), name: Type.String(), value: Type.String() },
     { additionalProperties: false, description: "A second record to create if another account has used the name." },
   ),
 );
@@ -121,7 +150,7 @@ export const Challenge = named(
 export const ErrorSchema = named(
   "Error",
   Type.Object({
-    code: Type.String({ description: "Machine-readable error code." }),
+    code: OpenText(Object.keys(statuses), "Machine-readable error code."),
     message: Type.String({ description: "Human-readable description." }),
     status: Type.Integer({ description: "The HTTP status code." }),
     details: Type.Optional(

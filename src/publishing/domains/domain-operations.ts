@@ -101,7 +101,7 @@ export async function removeDomain(tx: Transaction, call: DomainCall, { leadsHer
   if (lost !== null) {
     requireConditions(conditions, (await domainResponse(tx, checks, lost, now)).version);
     await deleteLost(tx, accountId, lost.hostname);
-    return { status: 204 };
+    return { status: 200, body: { hostname: lost.hostname, redirects: [] } };
   }
   const domain = await lockDomain(tx, accountId, projectId, hostname);
   requireConditions(conditions, (await domainResponse(tx, checks, domain, now)).version);
@@ -114,7 +114,6 @@ export async function removeDomain(tx: Transaction, call: DomainCall, { leadsHer
     sendsHsts && hsts ? hstsWarning(domain, now) : null,
   ];
   const warning = warnings.filter((one) => one !== null).join(" ");
-  if (warning === "" && redirects.length === 0) return { status: 204 };
   return { status: 200, body: { hostname: domain.hostname, ...(warning !== "" && { warning }), redirects } };
 }
 

@@ -1,5 +1,5 @@
 import { operation, type Operation } from "../../platform/http/operation.ts";
-import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
+import { created, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import { PageQuery, ProjectPath } from "../projects/projects.ts";
 import { lookUpClaim } from "./domain-claims.ts";
 import {
@@ -15,7 +15,7 @@ import {
   removeDomain,
   type DomainServices,
 } from "./domain-operations.ts";
-import { Domain, DomainPatch, DomainPath, Domains, NewDomain, RemovedDomain } from "./domains.ts";
+import { Domain, DomainPatch, DomainPath, Domains, DomainInput, RemovedDomain } from "./domains.ts";
 import { requirePaidPlan } from "./domains.store.ts";
 import { parseHostname } from "../dns/dns.ts";
 
@@ -81,7 +81,7 @@ export const domainRoutes: Operation<DomainServices>[] = [
       "Attaches your host name to a project that has a ready deployment; needs plan Pro or above. Create the `record` of the answer at your registrar. The service checks it for 48 hours; `verifyDomain` checks it now. If another account used the name before, create the `challenge` record too. If another account has the name, the answer is `domain_taken` with a TXT record as its `challenge`: create that record and add the name again to take it over, unless the other account has its own record in place.",
     scope: "publishing:write",
     params: ProjectPath,
-    body: NewDomain,
+    body: DomainInput,
     example: { params: { projectId: 1 }, body: { hostname: "shop.example.com" } },
     answers: {
       201: created("The new domain, not verified yet.", Domain, shop),
@@ -136,13 +136,13 @@ export const domainRoutes: Operation<DomainServices>[] = [
     stability,
     summary: "Remove a domain",
     description:
-      "Returns once no node serves the name, not even on open connections. Its certificate is no longer renewed. The answer is a 200 with a warning if the DNS record still points here, or if browsers may open the name over HTTPS only (HSTS). It is a 200 with `redirects` if other names redirected to it: they keep their redirect, and serve the site while its target is missing.",
+      "Returns once no node serves the name, not even on open connections. Its certificate is no longer renewed. The answer has a `warning` if the DNS record still points here, or if browsers may open the name over HTTPS only (HSTS). `redirects` are the names that redirected to it: they keep their redirect, and serve the site while its target is missing.",
     scope: "publishing:write",
     params: DomainPath,
     example: { params: oneParams },
     answers: {
       200: {
-        description: "The domain is removed, and you have something left to do.",
+        description: "The domain is removed. `warning` says what is left to do, if anything.",
         schema: RemovedDomain,
         example: {
           hostname: "www.example.com",
@@ -150,7 +150,6 @@ export const domainRoutes: Operation<DomainServices>[] = [
           redirects: [],
         },
       },
-      204: deleted("The domain is removed."),
     },
     problems: ["not_found", "precondition_failed"],
     before: findRecordLeft,

@@ -1,7 +1,7 @@
 import { domainToASCII } from "node:url";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
-import { Challenge, DateTime, enumeration, Id, named, Nullable, variant } from "../../platform/http/schemas.ts";
+import { Challenge, DateTime, Id, named, Nullable, openEnumeration, variant } from "../../platform/http/schemas.ts";
 import { RedirectStatus } from "../projects/projects.ts";
 
 export { hstsSeconds, sendsHsts, type EdgePorts } from "./hsts.ts";
@@ -25,7 +25,7 @@ const record = named(
   "DnsRecord",
   Type.Object(
     {
-      type: variant(enumeration("DnsRecordType", ["CNAME", "ALIAS"]), {
+      type: variant(openEnumeration("DnsRecordType", ["CNAME", "ALIAS"]), {
         description: "`CNAME` for a subdomain; `ALIAS` for an apex, which some providers call ANAME.",
       }),
       name: Type.String({ description: "The label below the registrable domain, or `@`." }),
@@ -57,7 +57,7 @@ const serving = named(
   "DomainServing",
   Type.Object(
     {
-      what: variant(enumeration("DomainServes", ["site", "redirect", "nothing"]), {
+      what: variant(openEnumeration("DomainServes", ["site", "redirect", "nothing"]), {
         description: "`nothing`: visitors get a 404, or no connection over HTTPS.",
       }),
       to: Nullable(Type.String({ description: "The target of a redirect." })),
@@ -71,7 +71,7 @@ const certificate = named(
   "DomainCertificate",
   Type.Object(
     {
-      status: variant(enumeration("CertificateStatus", certificateStatuses), {
+      status: variant(openEnumeration("CertificateStatus", certificateStatuses), {
         description: "`none` until the name is verified, and always if the service has no certificate authority.",
       }),
       issuedAt: moment("When the certificate that is served was issued."),
@@ -125,7 +125,7 @@ const redirect = named(
   ),
 );
 
-export const NewDomain = named("NewDomain", Type.Object({ hostname }, { additionalProperties: false }));
+export const DomainInput = named("DomainInput", Type.Object({ hostname }, { additionalProperties: false }));
 
 export const DomainPatch = named(
   "DomainPatch",
@@ -136,7 +136,7 @@ export const DomainPatch = named(
       ),
       redirect: Type.Optional(
         named(
-          "NewDomainRedirect",
+          "DomainRedirectInput",
           Nullable(
             Type.Object(
               {
@@ -159,8 +159,8 @@ export const Domain = named(
     {
       hostname: Type.String(),
       projectId: Id("The project that it serves."),
-      kind: enumeration("DomainKind", ["subdomain", "apex"]),
-      status: variant(enumeration("DomainStatus", statuses), {
+      kind: openEnumeration("DomainKind", ["subdomain", "apex"]),
+      status: variant(openEnumeration("DomainStatus", statuses), {
         description: "`pending`: never verified yet. `failing`: its DNS has changed since; still served, and checked hourly.",
       }),
       primary: Type.Boolean({
@@ -169,7 +169,7 @@ export const Domain = named(
       }),
       redirect,
       record,
-      challenge: Nullable(Challenge),
+      challenge: named("DomainProof", Nullable(Challenge)),
       problems: Type.Array(problem),
       serving,
       certificate,

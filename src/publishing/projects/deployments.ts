@@ -1,5 +1,5 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
-import { DateTime, enumeration, Id, named, Nullable, variant } from "../../platform/http/schemas.ts";
+import { DateTime, Id, named, Nullable, openEnumeration, variant } from "../../platform/http/schemas.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { LeftOut } from "../../platform/left-out.ts";
 import type { Manifest } from "./manifest.ts";
@@ -7,7 +7,7 @@ import { projectFileName, type ProjectFile } from "./project-file.ts";
 
 const deploymentStatuses = ["queued", "ready", "failed"] as const;
 export type DeploymentStatus = (typeof deploymentStatuses)[number];
-const DeploymentStatus = enumeration("DeploymentStatus", deploymentStatuses);
+const DeploymentStatus = openEnumeration("DeploymentStatus", deploymentStatuses);
 
 /** A file that a deployment publishes: the SHA-256 of its content, and its size in bytes. */
 export type ClaimedFile = { hash: string; size: number };

@@ -8,7 +8,7 @@ import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import {
-  NewProject,
+  ProjectInput,
   PageQuery,
   Project,
   projectChanged,
@@ -76,7 +76,7 @@ export const projectRoutes: Operation<ProjectServices>[] = [
     description:
       "Creates a project and reserves its slug. Nothing is served there before the first deployment. An account can have at most 100 projects.",
     scope: "publishing:write",
-    body: NewProject,
+    body: ProjectInput,
     example: { body: { name: "Luna's Corner", slug: "luna" } },
     answers: {
       201: created("The new project.", Project, {
@@ -157,7 +157,7 @@ async function readProjects(db: Database, call: Call<ProjectServices, { query: S
   return { status: 200, body: projects.map(({ body }) => body), headers: page.headers };
 }
 
-async function createProject(tx: Transaction, call: Call<ProjectServices, { body: NewProject }>): Promise<Answer> {
+async function createProject(tx: Transaction, call: Call<ProjectServices, { body: ProjectInput }>): Promise<Answer> {
   const { accountId, body, services, now } = call;
   requireSlug(body.slug);
   const project = await insertProject(tx, accountId, body, now);

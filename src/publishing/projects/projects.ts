@@ -19,8 +19,8 @@ const hsts = Type.Boolean({
     "Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent if the service is reached at ports 80 and 443.",
 });
 
-export const NewProject = named("NewProject", Type.Object({ name, slug }, { additionalProperties: false }));
-export type NewProject = Static<typeof NewProject>;
+export const ProjectInput = named("ProjectInput", Type.Object({ name, slug }, { additionalProperties: false }));
+export type ProjectInput = Static<typeof ProjectInput>;
 
 const redirectToPrimary = Type.Boolean({
   description:

@@ -5,7 +5,7 @@ import { created, listed, resource } from "../../platform/http/resource-answers.
 import { batchBytesMax } from "../pets/pets.ts";
 import { completeWords, ownWordsMs } from "../pets/pets.store.ts";
 import type { UrlOf } from "../profiles/profiles.ts";
-import { Import, ImportedRows, ImportPath, ImportQuery, ImportRows, Imports, NewImport, RowsQuery, type ImportedRow } from "./imports.ts";
+import { Import, ImportedRows, ImportPath, ImportQuery, ImportRows, Imports, ImportInput, RowsQuery, type ImportedRow } from "./imports.ts";
 import { addToImport, beginUndo, findImport, insertImport, listImports, lockImport, notOpen } from "./imports.store.ts";
 
 const path = "/imports";
@@ -69,7 +69,7 @@ export const importRoutes: Operation<ImportServices>[] = [
     scope: "catalogue:write",
     alsoScope: "inventory:write",
     dryRun: true,
-    body: NewImport,
+    body: ImportInput,
     example: { body: { source: "Shelter register", fileName: "animals.csv", categories: ["Dogs"] } },
     answers: {
       201: created("The import, which is open.", Import, { ...begun, id: 3 }),

@@ -6,7 +6,7 @@ import { formatDateTime } from "../../platform/http/dates.ts";
 import { normalize } from "../../platform/normalize.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { insertMissingCategories } from "../categories/categories.store.ts";
-import type { Import, ImportQuery, ImportStatus, NewImport, StayingPet } from "./imports.ts";
+import type { Import, ImportQuery, ImportStatus, ImportInput, StayingPet } from "./imports.ts";
 
 type ImportRow = {
   id: number;
@@ -101,7 +101,7 @@ export async function lockImport(tx: Transaction, accountId: number, id: number)
 export async function insertImport(
   tx: Transaction,
   accountId: number,
-  made: NewImport,
+  made: ImportInput,
   now: number,
   { actor }: Origin,
 ): Promise<StoredImport> {

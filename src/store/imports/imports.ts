@@ -1,6 +1,18 @@
 import { hash } from "node:crypto";
 import { Type, type Static } from "../../platform/json-schema.ts";
-import { DateTime, enumeration, Id, int32Max, Name, named, paging, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
+import {
+  DateTime,
+  enumeration,
+  Id,
+  int32Max,
+  Name,
+  named,
+  openEnumeration,
+  paging,
+  Text,
+  variant,
+  writtenBack,
+} from "../../platform/http/schemas.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { NewPet, PetStatus } from "../pets/pets.ts";
 import { description as text, price } from "../profiles/profiles.ts";
@@ -13,13 +25,13 @@ const fileName = Name("The name of the file, for people.", 255);
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const importStatuses = ["open", "finished", "undoing", "undone"] as const;
-export const ImportStatus = enumeration("ImportStatus", importStatuses);
+export const ImportStatus = openEnumeration("ImportStatus", importStatuses);
 export type ImportStatus = Static<typeof ImportStatus>;
 
 /** The most categories that one request makes. */
 const categoriesMax = 500;
-export const NewImport = named(
-  "NewImport",
+export const ImportInput = named(
+  "ImportInput",
   Type.Object(
     {
       source,
@@ -34,7 +46,7 @@ export const NewImport = named(
     { additionalProperties: false },
   ),
 );
-export type NewImport = Static<typeof NewImport>;
+export type ImportInput = Static<typeof ImportInput>;
 
 /** Why a pet, or a part of it, was left as it is by an undo. */
 const StayingPet = named(
@@ -64,7 +76,7 @@ export const Import = named(
       "ImportActor",
       Type.Object(
         {
-          type: enumeration("ImportActorType", ["key", "member", "operator", "system"]),
+          type: openEnumeration("ImportActorType", ["key", "member", "operator", "system"]),
           id: Type.Unsafe<number | null>({ type: "integer", format: "int64", nullable: true }),
         },
         { description: "Who began it, as in events." },
@@ -112,7 +124,7 @@ const ImportRow = named(
 export type ImportRow = Static<typeof ImportRow>;
 export const ImportRows = named("ImportRows", Type.Array(ImportRow, { maxItems: rowsMax }));
 
-const RowOutcome = enumeration("ImportOutcome", ["created", "updated", "unchanged"], "What the row did to the pet.");
+const RowOutcome = openEnumeration("ImportOutcome", ["created", "updated", "unchanged"], "What the row did to the pet.");
 const ImportedRow = named(
   "ImportedRow",
   Type.Object({ sourceId: Text("As in the request.", 1, 200), petId: Id("The pet."), outcome: RowOutcome }),

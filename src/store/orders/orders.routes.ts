@@ -7,7 +7,17 @@ import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts"
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import { cancelOrder, changeOrder, placeOrder, placeOrders, type OrderRequest } from "./fulfilment.store.ts";
-import { NewOrder, Order, OrderPath, OrderQuery, Orders, patchOrder, WrittenOrder, WrittenOrderPatch, type OrderFields } from "./orders.ts";
+import {
+  OrderInput,
+  Order,
+  OrderPath,
+  OrderQuery,
+  Orders,
+  patchOrder,
+  WrittenOrder,
+  WrittenOrderPatch,
+  type OrderFields,
+} from "./orders.ts";
 import { findOrder, listOrders, lockOrder, orderOf, type StoredOrder } from "./orders.store.ts";
 
 const path = "/store/orders";
@@ -49,7 +59,7 @@ export const orderRoutes: Operation[] = [
       "Places an order. If the pet's stock is tracked, an open order holds its units and a complete order sells them. An order for more units than are free is refused, so no unit is sold twice. An order without `petId` is a draft. An `id` in the body is ignored.",
     scope: "orders:write",
     dryRun: true,
-    body: NewOrder,
+    body: OrderInput,
     example: { body: { petId: 1, quantity: 2, shipDate: "2026-12-24T10:00:00Z" } },
     answers: {
       201: created("The order as it was placed.", Order, {
@@ -144,7 +154,7 @@ export const orderRoutes: Operation[] = [
   }),
 ];
 
-function requestOf({ accountId, body, origin }: { accountId: number; body: NewOrder; origin: Origin }): OrderRequest {
+function requestOf({ accountId, body, origin }: { accountId: number; body: OrderInput; origin: Origin }): OrderRequest {
   return { accountId, fields: fieldsOf(body), origin };
 }
 

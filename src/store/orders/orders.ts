@@ -17,9 +17,9 @@ const fields = {
 export const Order = named("Order", Type.Object(fields, { additionalProperties: false }));
 export type Order = Static<typeof Order>;
 /** The body of a new order. It has its own schema because an optional field may be null in a body, but never in an answer. */
-export const NewOrder = named("NewOrder", Type.Object(fields, { additionalProperties: false }));
-export type NewOrder = Static<typeof NewOrder>;
-export const WrittenOrder = writtenBack(NewOrder, { id: OwnId("orderId") });
+export const OrderInput = named("OrderInput", Type.Object(fields, { additionalProperties: false }));
+export type OrderInput = Static<typeof OrderInput>;
+export const WrittenOrder = writtenBack(OrderInput, { id: OwnId("orderId") });
 
 export const Orders = named("Orders", Type.Array(Order));
 

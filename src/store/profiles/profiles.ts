@@ -70,14 +70,14 @@ export const Profile = named(
 export type Profile = Static<typeof Profile>;
 export type Price = Static<typeof price>;
 
-const NewProfile = named(
-  "NewProfile",
+const ProfileInput = named(
+  "ProfileInput",
   Type.Object(
     { description: Type.Optional(description), price: Type.Optional(price), photos: Type.Optional(photoOrders) },
     { additionalProperties: false },
   ),
 );
-export const WrittenProfile = writtenBack(NewProfile, { petId: OwnId("petId") });
+export const WrittenProfile = writtenBack(ProfileInput, { petId: OwnId("petId") });
 
 const pricePatch = named(
   "PricePatch",
