@@ -79,7 +79,9 @@ test("an export holds every animal that the filters show, as CSV and as JSON lin
   const dialog = page.getByRole("dialog", { name: "Export animals" });
   const [csv] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: "Export" }).click()]);
   assert.equal(csv.suggestedFilename(), "animals.csv");
-  const rows = parse<Record<string, string>>(await textOf(csv), { columns: true });
+  const text = await textOf(csv);
+  assert.ok(text.startsWith("\uFEFF"), "so that Excel reads it as UTF-8");
+  const rows = parse<Record<string, string>>(text, { columns: true, bom: true });
   assert.deepEqual(
     rows.map(({ id, name, categoryId: category, status }) => ({ id: Number(id), name, categoryId: Number(category), status })),
     all,

@@ -17,6 +17,7 @@ export const groups: Group[] = [
     suites: [
       "catalogue",
       "dry-run",
+      "folded-names",
       "imports",
       "imports-undo",
       "isolation",

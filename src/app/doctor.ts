@@ -73,10 +73,8 @@ async function checkEmbedded(settings: Settings, clock: () => number): Promise<F
       const behind = at - clock() > 3_600_000;
       const [number, known] = [Number(row?.["number"]), migrationsFor("sqlite").at(-1)?.number ?? 0];
       const found = [schemaFinding(number, known)];
-      if (number === known)
-        found.push(
-          ...(await certificateFindings(settings, clock(), (query) => db.prepare(query.sql).get(...(query.values as (string | number)[])))),
-        );
+      const ask: Ask = (query) => db.prepare(query.sql).get(...(query.values as (string | number)[]));
+      if (number === known) found.push(...(await nameFindings(ask)), ...(await certificateFindings(settings, clock(), ask)));
       if (behind) found.push(fault("clock", `the clock is behind the data, of ${new Date(at).toISOString()}`, "set the clock"));
       else found.push(ok("clock", `${new Date(clock()).toISOString()}, not behind the data`));
       return found;
@@ -102,8 +100,9 @@ async function checkPostgres(settings: Settings, clock: () => number): Promise<F
     if (rows[0]?.has !== true) return [...found, ok("database", "PostgreSQL answers; it is empty, and the first start makes the tables")];
     const newest = await client.query<{ number: number }>("SELECT MAX(number) AS number FROM migrations");
     const [number, known] = [Number(newest.rows[0]?.number), migrationsFor("postgres").at(-1)?.number ?? 0];
-    const ask = async ({ text, values }: { text: string; values: unknown[] }) => (await client.query<FormerCounts>(text, values)).rows[0];
-    return [...found, schemaFinding(number, known), ...(number === known ? await certificateFindings(settings, clock(), ask) : [])];
+    const ask: Ask = async ({ text, values }) => (await client.query<object>(text, values)).rows[0];
+    const more = number === known ? [...(await nameFindings(ask)), ...(await certificateFindings(settings, clock(), ask))] : [];
+    return [...found, schemaFinding(number, known), ...more];
   } catch (error) {
     return [
       fault("database", `PostgreSQL does not answer (${reasonOf(error)})`, "check the server, DATABASE_URL and the network", {
@@ -115,6 +114,17 @@ async function checkPostgres(settings: Settings, clock: () => number): Promise<F
   }
 }
 
+/** Returns the first row of a statement's answer. */
+type Ask = (query: { sql: string; text: string; values: unknown[] }) => unknown;
+
+/** Categories whose names fold alike since a release that folds more: each can be changed, but a new name is compared with the first (decision 0107). */
+async function nameFindings(ask: Ask): Promise<Finding[]> {
+  const { namesAlike } = await import("../store/pets/folded-names.store.ts");
+  const { count, account_id: account, name } = (await ask(namesAlike)) as { count: number | string; account_id: number; name: string };
+  const message = `${count} categories have names that fold like those of others, such as “${name}” of account ${account}`;
+  return Number(count) === 0 ? [] : [warning("names", message, "rename them in the dashboard, or merge them")];
+}
+
 /**
  * Certificates of another authority than the configured one, which are replaced as fast as the budget allows (decision 0104), and why the host of PUBLIC_URL
  * has no new certificate.
@@ -122,7 +132,7 @@ async function checkPostgres(settings: Settings, clock: () => number): Promise<F
 async function certificateFindings(
   { acmeDirectoryUrl, acmeBudget, publicUrl, publicUrlCertificate }: Settings,
   now: number,
-  ask: (query: { sql: string; text: string; values: unknown[] }) => unknown,
+  ask: Ask,
 ): Promise<Finding[]> {
   if (acmeDirectoryUrl === "") return [];
   const { formerCounts, lastReplacedAt, ownProblem } = await import("../publishing/certificates/former-authority.ts");

@@ -12,6 +12,7 @@ import type { Database } from "../platform/db/database.ts";
 import { forgetOldAnswers } from "../platform/http/idempotency.store.ts";
 import { repeat } from "../platform/jobs/repeat.ts";
 import { expireNodes } from "../platform/nodes/nodes.ts";
+import { foldNames } from "../store/pets/folded-names.store.ts";
 import type { FirstStart } from "./first-start.ts";
 import type { LimiterHandle } from "./limiter.ts";
 import type { Settings } from "./settings.ts";
@@ -52,6 +53,7 @@ export function startJobs({ settings, db, clock, nowRange, verifier, usage, coun
     repeat(cleanEveryMs, () => deleteExpiredPending(db, clock()), onError),
     repeat(cleanEveryMs, () => deleteExpiredChallenges(db, clock()), onError),
     repeat(cleanEveryMs, () => expireNodes(db), onError),
+    repeat(cleanEveryMs, () => foldNames(db), onError),
     repeat(cleanEveryMs, () => firstStart.sweep(), onError),
   ];
 }

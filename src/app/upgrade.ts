@@ -5,6 +5,7 @@ import { migrate, migrationsFor } from "../platform/db/migrate.ts";
 import { NewerDataError } from "../platform/db/migration-history.ts";
 import { copyBeforeUpgrade, copyToGoBackTo } from "../platform/db/sqlite-copies.ts";
 import type { Logger } from "../platform/log.ts";
+import { foldNames } from "../store/pets/folded-names.store.ts";
 
 /** `copy` is the path of the embedded database as it was before; undefined if the database was new, or is on PostgreSQL. */
 export type Upgrade = { migrated: string[]; isNew: boolean; copy: string | undefined };
@@ -26,6 +27,7 @@ export async function upgrade(db: Database, file: string, now: number): Promise<
   try {
     const copy = db.engine === "sqlite" ? copyBeforeUpgrade(file, migrations, now) : undefined;
     const migrated = await migrate(db, now, migrations);
+    await foldNames(db);
     return { migrated, isNew: migrated.length === migrations.length, copy };
   } catch (error) {
     if (!(error instanceof NewerDataError)) throw error;

@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { normalize } from "../platform/normalize.ts";
+import { earlierKey } from "../platform/normalize.ts";
 import { idProblem } from "./ids.ts";
 import { petStatuses, valueKey } from "./mapping.ts";
 import type { Mapping, PetStatus, TextField } from "./mapping.ts";
@@ -30,7 +30,7 @@ export function sourceIdOf(idColumn: string, header: readonly string[]): (cells:
 function idsByOccurrence(): (pet: Omit<Pet, "sourceId">) => string {
   const seen = new Map<string, number>();
   return ({ name, category }) => {
-    const key = bytesToHex(sha256(utf8ToBytes(JSON.stringify([name, normalize(category)])))).slice(0, 32);
+    const key = bytesToHex(sha256(utf8ToBytes(JSON.stringify([name, earlierKey(category)])))).slice(0, 32);
     const occurrence = (seen.get(key) ?? 0) + 1;
     seen.set(key, occurrence);
     return `row ${key} ${occurrence}`;

@@ -1,7 +1,20 @@
-/** Returns the key by which a name is sorted, compared and found: NFKC, lower case (specification 1.6). */
+import { foldText } from "./folding.ts";
+import { unicodeVersion } from "./unicode.gen.ts";
+
+/** Names the rules that make a stored key of a name; another text has all keys made anew at the next start. */
+export const foldingVersion = `${unicodeVersion}/1`;
+
+/** Returns the key by which a name is sorted, compared and found: Unicode's NFKC_Casefold (specification 1.6). */
 export function normalize(name: string): string {
-  return name.normalize("NFKC").toLowerCase();
+  return isAscii.test(name) ? name.toLowerCase() : foldText(name);
 }
+
+/** Returns the key of releases before 1.2.0: NFKC, lower case. Emails and the rows of files without ids are still compared by it. */
+export function earlierKey(text: string): string {
+  return text.normalize("NFKC").toLowerCase();
+}
+
+const isAscii = /^[\0-\x7f]*$/;
 
 /**
  * Returns the least key that is greater than all keys that begin with `prefix`, in the order of code points, which is that of

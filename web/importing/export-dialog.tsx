@@ -78,7 +78,8 @@ async function exportPets(
 ): Promise<{ file: Blob; animals: number }> {
   let animals = 0;
   const onRows = (rows: number) => onCount((animals += rows));
-  const parts: Blob[] = [];
+  // Without a byte order mark, Excel takes a CSV file for windows-1252.
+  const parts = format === "csv" ? [new Blob(["\uFEFF"])] : [];
   for await (const text of exportList(patientStore({ signal }), "pets", format, { query: filters, onRows })) parts.push(new Blob([text]));
   return { file: new Blob(parts, { type: formats[format].type }), animals };
 }

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import { normalize } from "../../platform/normalize.ts";
+import { earlierKey } from "../../platform/normalize.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { scopes } from "../keys/keys.ts";
@@ -57,7 +57,7 @@ export function emailOf(text: string): string {
 
 /** Returns the form of an email that is compared: it does not depend on upper or lower case. */
 export function emailKey(email: string): string {
-  return normalize(email.trim());
+  return earlierKey(email.trim());
 }
 
 /** How long (ms) a sign-in link works (specification 3.9). */

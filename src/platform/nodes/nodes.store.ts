@@ -1,5 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Database, Queryable, Transaction } from "../db/database.ts";
+import { foldingVersion } from "../normalize.ts";
 
 /** Names what nodes may have cached, as `{kind: "key", subject: "7"}` or `{kind: "domain", subject: "www.example.com"}`. */
 export type Change = { kind: string; subject: string };
@@ -47,8 +48,8 @@ export type Lease = {
 /** Inserts a lease of `leaseMs` from now. */
 export async function takeLease(tx: Transaction, { id, seen, secretsKeys }: Lease, leaseMs: number, now: Sql): Promise<void> {
   await tx.query(sql`
-    INSERT INTO nodes (id, lease_until, seen, secrets_keys, records_events)
-    VALUES (${id}, ${now} + ${leaseMs}, ${seen}, ${secretsKeys}, TRUE)`);
+    INSERT INTO nodes (id, lease_until, seen, secrets_keys, records_events, folding)
+    VALUES (${id}, ${now} + ${leaseMs}, ${seen}, ${secretsKeys}, TRUE, ${foldingVersion})`);
 }
 
 /** The ids of the keys that each node with a lease holds, as in its `Lease`. */
@@ -56,6 +57,13 @@ export async function liveSecretsKeys(db: Pick<Database, "engine" | "query">): P
   const rows = await db.query<{ secrets_keys: string | null }>(sql`
     SELECT secrets_keys FROM nodes WHERE lease_until > ${databaseTime(db.engine)}`);
   return rows.map((row) => row.secrets_keys);
+}
+
+/** Whether a node with a lease makes other keys of names than this release. */
+export async function hasOtherFoldings(db: Pick<Database, "engine" | "query">): Promise<boolean> {
+  const rows = await db.query(sql`
+    SELECT 1 FROM nodes WHERE lease_until > ${databaseTime(db.engine)} AND folding IS DISTINCT FROM ${foldingVersion} LIMIT 1`);
+  return rows.length > 0;
 }
 
 /** Extends a lease to `leaseMs` from now. Returns the number of nodes with a lease, including this one, or 0 if its own lease has ended. */

@@ -36,7 +36,7 @@ import {
   type Change,
 } from "./nodes.store.ts";
 
-export { liveSecretsKeys, type Change } from "./nodes.store.ts";
+export { hasOtherFoldings, liveSecretsKeys, type Change } from "./nodes.store.ts";
 
 /** How often the owner of a node calls `heartbeat`. */
 export const heartbeatEveryMs = 100;

@@ -92,7 +92,7 @@ export async function updateCategory(
   if (next.name === name && next.description === description) return current;
   try {
     const rows = await tx.query<CategoryRow>(sql`
-      UPDATE categories SET name = ${next.name}, name_key = ${normalize(next.name)}, description = ${next.description ?? null}, version = version + 1
+      UPDATE categories SET name_key = CASE WHEN name = ${next.name} THEN name_key ELSE ${normalize(next.name)} END, name = ${next.name}, description = ${next.description ?? null}, version = version + 1
       WHERE account_id = ${accountId} AND id = ${id} RETURNING ${columns}`);
     const updated = requireRow(rows, id);
     tx.record({ ...eventOf(accountId, "category.updated", updated), previous: fieldsBefore(current.category, updated.category) });

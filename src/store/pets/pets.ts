@@ -1,4 +1,5 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
+import { withPlainMarks } from "../../platform/folding.ts";
 import { normalize } from "../../platform/normalize.ts";
 import { enumeration, Id, Name, named, Nullable, OwnId, paging, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
 
@@ -86,11 +87,12 @@ export type PetQuery = Static<typeof PetQuery>;
 const nameKeyMax = 200;
 
 /**
- * Returns the key by which a pet's name, or the beginning of one, is sorted and found (specification 1.6). One character can fold to 18, and four
+ * Returns the key by which a pet's name, or the beginning of one, is sorted and found (specification 1.6): folded, with typographic marks as those of ASCII,
+ * which separate its words, and which people type in a search. One character can fold to 18, and four
  * indexes contain the key, so the key is cut at `nameKeyMax`.
  */
 export function nameKeyOf(text: string): string {
-  const folded = normalize(text);
+  const folded = withPlainMarks(normalize(text));
   if (folded.length <= nameKeyMax) return folded;
   let end = 0;
   for (let points = 0; points < nameKeyMax && end < folded.length; points++) end += (folded.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;

@@ -1,0 +1,70 @@
+import { foldings, marks, normalised } from "./unicode.gen.ts";
+
+/*
+ * Unicode's toNFKC_Casefold (The Unicode Standard, 3.13, D147), of one version of Unicode whichever the runtime has, so that all releases of Node and
+ * all browsers make the same keys (decision 0107). Of the runtime's normalisation it uses only what no later version of Unicode may change: that of
+ * characters which the oldest supported runtime knows. Newer ones fold by the table, and stay where they are.
+ */
+
+type Tables = { folded: Map<string, string>; normalised: RegExp; memo: Map<string, string> };
+
+let tables: Tables | undefined;
+
+/** Returns what a text folds to: equal for texts that differ in case, in compatible forms of characters, or in characters that nobody sees. */
+export function foldText(text: string): string {
+  tables ??= readTables();
+  const { memo } = tables;
+  let folded = "";
+  for (const character of inForm(text, "NFD")) folded += memo.get(character) ?? foldCharacter(character, tables);
+  return inForm(folded, "NFC");
+}
+
+/** Folds one character, as the property NFKC_Casefold is defined: until nothing changes. Keeps in `memo` what changes, so a bounded number. */
+function foldCharacter(character: string, { folded, memo }: Tables): string {
+  for (let text = character; ;) {
+    const next = inForm(Array.from(inForm(text, "NFKC"), (one) => folded.get(one) ?? one).join(""), "NFC");
+    if (next === text) {
+      if (text !== character) memo.set(character, text);
+      return text;
+    }
+    text = next;
+  }
+}
+
+function inForm(text: string, form: "NFC" | "NFD" | "NFKC"): string {
+  return text.replace((tables ??= readTables()).normalised, (run) => run.normalize(form));
+}
+
+function readTables(): Tables {
+  const folded = new Map<string, string>();
+  for (const entry of foldings.split(" ")) {
+    const [, from = "", to = from, step, distance, sequence] = /^(\w+)(?:-(\w+))?(?:\/(2))?(?::(-?\w+)|=(.*))$/.exec(entry) ?? [];
+    for (let point = parseInt(from, 16); point <= parseInt(to, 16); point += Number(step ?? 1)) {
+      const points = distance === undefined ? pointsIn(sequence ?? "") : [point + parseInt(distance, 16)];
+      folded.set(String.fromCodePoint(point), String.fromCodePoint(...points));
+    }
+  }
+  return { folded, normalised: new RegExp(`[${classOf(normalised)}]+`, "gu"), memo: new Map() };
+}
+
+function pointsIn(sequence: string): number[] {
+  return sequence === "" ? [] : sequence.split(".").map((point) => parseInt(point, 16));
+}
+
+/** Returns the inside of a character class of a regular expression. */
+function classOf(ranges: string): string {
+  return ranges.replaceAll(/\w+/g, (point) => `\\u{${point}}`).replaceAll(" ", "");
+}
+
+const singleQuotes = "\u2018\u2019\u201A\u201B\u2032\u2035\u2039\u203A\u2E32";
+const doubleQuotes = "\u00AB\u00BB\u201C\u201D\u201E\u201F\u2033\u2036\u301D\u301E\u301F";
+const dashes = "\u058A\u05BE\u2010\u2011\u2012\u2013\u2014\u2015\u2E3A\u2E3B\u301C";
+let anyMark: RegExp | undefined;
+
+/** Returns a folded text with the punctuation beyond ASCII as that of ASCII: quotes and dashes as such, anything else as a full stop. */
+export function withPlainMarks(folded: string): string {
+  anyMark ??= new RegExp(`[${classOf(marks)}]`, "gu");
+  return folded.replaceAll(anyMark, (mark) =>
+    singleQuotes.includes(mark) ? "'" : doubleQuotes.includes(mark) ? '"' : dashes.includes(mark) ? "-" : ".",
+  );
+}
