@@ -61,7 +61,7 @@ function pathOf(place: string, service: string): string {
 
 function headersOf(given: Arguments["options"][string]): Record<string, string> {
   const entries = listOf(given).map((text) => {
-    const [, name = "", value = ""] = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/.exec(text) ?? [];
+    const [, name = "", value = ""] = /^([!#$%&'*+.^_`|~\w-]+):(.*)$/.exec(text) ?? [];
     if (name === "") throw new UsageError(`${JSON.stringify(text)} is not NAME:VALUE`);
     if (name.toLowerCase() === "authorization") throw new UsageError("--key sets the key");
     return [name, value.trim()];

@@ -28,7 +28,7 @@ const pageSizeMax = 100;
 /** `pets list`, `orders create` and the like: a command for each operation of the API on one resource of the store. */
 export function nounCommands(environment: Environment): Command[] {
   return declaredOperations.flatMap((declared) => {
-    const [, verb = "", noun = ""] = /^([a-z]+)(\w*)$/.exec(declared.id) ?? [];
+    const [, verb = "", noun = ""] = /^([a-z]+)([A-Z]\w*)$/.exec(declared.id) ?? [];
     return Object.hasOwn(nouns, noun) ? [commandOf(environment, declared, `${nouns[noun]} ${verb}`)] : [];
   });
 }
