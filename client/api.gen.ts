@@ -215,6 +215,20 @@ export type Schemas = {
     type: Schemas["ImportActorType"];
     id: number | null;
   };
+  FailedPhoto: {
+    /** The pet. */
+    petId: number;
+    /** The address. */
+    url: string;
+    /** Why it could not be fetched. */
+    reason: string;
+  };
+  ImportPhotosFailed: {
+    /** How many photos could not be fetched. */
+    count: number;
+    /** The first 20. */
+    photos: (Schemas["FailedPhoto"])[];
+  };
   StayingPet: {
     /** The pet. */
     petId: number;
@@ -250,6 +264,7 @@ export type Schemas = {
     /** When its undo ended. */
     undoneAt?: string;
     by: Schemas["ImportActor"];
+    photosFailed?: Schemas["ImportPhotosFailed"];
     stays?: Schemas["ImportStays"];
   };
   Imports: (Schemas["Import"])[];
@@ -265,6 +280,8 @@ export type Schemas = {
     /** A text for buyers. */
     description?: string | null;
     price?: Schemas["PriceInput"] | null;
+    /** Addresses of photos, which the service fetches afterwards and adds to those of the pet. */
+    photos?: (string)[] | null;
   };
   ImportRow: {
     /** The source's own identifier of the animal. */

@@ -19,6 +19,7 @@ export const groups: Group[] = [
       "dry-run",
       "folded-names",
       "imports",
+      "imports-photos",
       "imports-undo",
       "isolation",
       "paging",

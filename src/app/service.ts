@@ -153,8 +153,8 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   if (db.engine === "sqlite") await ready;
   const address = await listen(app, settings);
   const jobs = startJobs({ settings, db, clock, nowRange, verifier, usage: callers.usage, counting, firstStart, trimming, onError });
-  const { urlOf } = publishing.services.photos;
-  const imports = startImports({ db, clock, node, bounds, urlOf, onError });
+  const { photos } = publishing.services;
+  const imports = startImports({ db, clock, node, bounds, photos, addresses: webhooks.services.webhookAddresses, onError });
   state.stops.push(...[...jobs, imports].map((job) => () => job.stop()));
   const running = opened.move();
   const parts = { app, db, administration, firstStart, publishing, feed, address, ready };

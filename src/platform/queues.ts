@@ -233,6 +233,16 @@ export const queues = {
     turnMs: 600_000,
     busy: "Too many imports are undone at once.",
   },
+  /** Downloads of photos that imports name. The rows are what waits. */
+  photo_fetches: {
+    by: "account",
+    max: 8,
+    waitingMax: 8,
+    waitingMaxEach: 8,
+    waitMs: 600_000,
+    turnMs: 120_000,
+    busy: "Too many photos are fetched at once.",
+  },
   /** TLS handshakes: one step in each turn of the event loop, so that many clients that connect at once fill no turn. */
   handshakes: {
     by: "address",

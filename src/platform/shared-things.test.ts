@@ -93,6 +93,7 @@ const bounded: Record<string, Bound> = {
   "publishing/storefront/renderer.ts": "queue rendering",
   "publishing/storefront/sitemap.ts": "queue rendering",
   "store/imports/import-worker.ts": "queue imports",
+  "store/imports/photo-worker.ts": "queue photo_fetches",
 };
 
 type Source = { path: string; text: string };

@@ -8,7 +8,7 @@ import type { ProfileValues } from "./import-profiles.store.ts";
 import type { RowValues } from "./imports.ts";
 
 /** The import that rows belong to. */
-export type Importing = { engine: Database["engine"]; accountId: number; importId: number; sourceId: number; urlOf: UrlOf };
+export type Importing = { engine: Database["engine"]; accountId: number; importId: number; sourceId: number; urlOf: UrlOf; now: number };
 
 /** What a source's row said last, the pet that it is, and the import that wrote this. */
 export type KnownRow = { petId: number; importId: number; values: RowValues };

@@ -16,15 +16,16 @@ import {
   type KnownRow,
   type Prior,
 } from "./import-changes.store.ts";
-import { writeProfileValues, type ProfileValues, type WrittenProfile } from "./import-profiles.store.ts";
-import { newValues, requireDistinctIds, valuesOf, type ImportedRow, type ImportRow, type RowValues } from "./imports.ts";
+import { queuePhotos } from "./import-photos.store.ts";
+import { writeProfileValues, type WrittenProfile } from "./import-profiles.store.ts";
+import { newPhotos, newValues, requireDistinctIds, valuesOf, type ImportedRow, type ImportRow, type RowValues } from "./imports.ts";
 
 /** A row at its place in the request, with what the source's row said last, if it is known. */
 type Placed = {
   index: number;
   rowId: string;
   values: RowValues;
-  profile: ProfileValues;
+  profile: NonNullable<ImportRow["profile"]>;
   known: KnownRow | undefined;
   fresh: Partial<RowValues>;
 };
@@ -82,11 +83,9 @@ async function makePets(tx: Transaction, importing: Importing, rows: readonly Pl
   const pets = await insertPets(tx, accountId, wanted, (i) => `body[${rows[i]!.index}].pet`);
   const counts = rows.flatMap(({ values: { quantity } }, i) => (quantity === undefined ? [] : [{ petId: pets[i]!.id, quantity }]));
   await addEntries(tx, accountId, counts);
-  const described = await writeProfiles(
-    tx,
-    importing,
-    rows.map((row, i) => ({ petId: pets[i]!.id, row })),
-  );
+  const own = rows.map((row, i) => ({ petId: pets[i]!.id, row: { ...row, fresh: row.values, known: undefined } })); // all of it is new to the pet
+  const described = await writeProfiles(tx, importing, own);
+  await queueRowPhotos(tx, importing, own);
   const said = rows.map(({ rowId, values }, i) => ({ rowId, known: { petId: pets[i]!.id, importId, values } }));
   await saveKnown(tx, accountId, sourceId, said);
   const changes = rows.map(({ rowId, values, known }, i): Change => {
@@ -113,6 +112,15 @@ function writeProfiles(
     return Object.keys(values).length === 0 ? [] : [{ petId, values }];
   });
   return writeProfileValues(tx, importing, wanted);
+}
+
+/** Has the photos fetched that the rows name freshly. */
+function queueRowPhotos(tx: Transaction, importing: Importing, rows: readonly { petId: number; row: Placed }[]): Promise<void> {
+  const wanted = rows.flatMap(({ petId, row: { fresh, known, profile } }) => {
+    const urls = fresh.photos === undefined ? [] : newPhotos(known?.values, profile.photos ?? []);
+    return urls.length === 0 ? [] : [{ petId, urls }];
+  });
+  return queuePhotos(tx, importing, wanted, importing.now);
 }
 
 /** A row of a locked pet, with what becomes of the pet. */
@@ -150,11 +158,9 @@ async function updateRows(tx: Transaction, importing: Importing, rows: readonly 
     tracked.map(({ current, stock }) => ({ petId: current.pet.id, quantity: stock!.quantity })),
   );
   await updatePets(tx, accountId, pets);
-  const described = await writeProfiles(
-    tx,
-    importing,
-    updates.map(({ row, current }) => ({ petId: current.pet.id, row })),
-  );
+  const own = updates.map(({ row, current }) => ({ petId: current.pet.id, row }));
+  const described = await writeProfiles(tx, importing, own);
+  await queueRowPhotos(tx, importing, own);
   const written = new Set(pets.map(({ row }) => row.index));
   const earlier = await findChanges(
     tx,

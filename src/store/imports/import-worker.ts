@@ -51,7 +51,7 @@ async function work(
   if (status === "undoing") {
     const own = db.actingAs({ actor: actorOfText(undoneBy), requestId: null });
     const of = { engine: db.engine, accountId, importId: id, urlOf };
-    while (!stopping.aborted) if (!(await own.write((tx) => undoSome(tx, of, clock())))) break;
+    while (!stopping.aborted) if (!(await own.write((tx) => undoSome(tx, { ...of, now: clock() })))) break;
   }
   if (status === "finished") await forget(db, accountId, id);
 }

@@ -135,7 +135,7 @@ export const importRoutes: Operation<ImportServices>[] = [
         if (current.shown.status !== "open" && !isDryRun) throw notOpen(current.shown);
         const rows = await importRows(
           tx,
-          { engine: db.engine, accountId, importId, sourceId: current.sourceId, urlOf: services.photos.urlOf },
+          { engine: db.engine, accountId, importId, sourceId: current.sourceId, urlOf: services.photos.urlOf, now },
           body,
         );
         if (current.shown.status === "open")

@@ -6,7 +6,7 @@ import { formatDateTime } from "../../platform/http/dates.ts";
 import { normalize } from "../../platform/normalize.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { insertMissingCategories } from "../categories/categories.store.ts";
-import type { Import, ImportQuery, ImportStatus, ImportInput, StayingPet } from "./imports.ts";
+import type { FailedPhoto, Import, ImportQuery, ImportStatus, ImportInput, StayingPet } from "./imports.ts";
 
 type ImportRow = {
   id: number;
@@ -24,6 +24,8 @@ type ImportRow = {
   undone_at: number | null;
   stays: number;
   stays_listed: string;
+  photos_failed: number;
+  photos_listed: string;
   version: number;
   due_at: number | null;
 };
@@ -32,7 +34,7 @@ type ImportRow = {
 export type StoredImport = { shown: Import; sourceId: number; dueAt: number | null; version: number };
 
 const columns = raw(
-  "id, source_id, file_name, status, created, updated, unchanged, rejected, actor, started_at, finished_at, undone_at, stays, stays_listed, version, due_at, account_id",
+  "id, source_id, file_name, status, created, updated, unchanged, rejected, actor, started_at, finished_at, undone_at, stays, stays_listed, photos_failed, photos_listed, version, due_at, account_id",
 );
 /** Adds the name of the source to rows of `imports`. */
 const named = (rows: Sql): Sql => sql`
@@ -153,9 +155,10 @@ export async function addToImport(
   if (isLast) await finishImport(tx, accountId, id, now);
 }
 
-/** Whether an import has to be ended, undone or forgotten. */
+/** Whether an import has to be ended, undone or forgotten, or a photo to be fetched. */
 export async function hasDueImport(db: Queryable, now: number): Promise<boolean> {
-  return (await db.query(sql`SELECT 1 FROM imports WHERE due_at <= ${now} LIMIT 1`)).length > 0;
+  const due = (table: string): Sql => sql`EXISTS (SELECT 1 FROM ${raw(table)} WHERE due_at <= ${now})`;
+  return (await db.query(sql`SELECT 1 WHERE ${due("imports")} OR ${due("import_photos")}`)).length > 0;
 }
 
 /** Ends a locked import that is open. */
@@ -224,6 +227,7 @@ function fromRow({ source_id: sourceId, file_name: fileName, stays, stays_listed
     ...(finishedAt !== null && { finishedAt: formatDateTime(finishedAt) }),
     ...(undoneAt !== null && { undoneAt: formatDateTime(undoneAt) }),
     by: actorOfText(row.actor),
+    ...(row.photos_failed > 0 && { photosFailed: { count: row.photos_failed, photos: JSON.parse(row.photos_listed) as FailedPhoto[] } }),
     ...((status === "undoing" || status === "undone") && { stays: { count: stays, pets: JSON.parse(listed) as StayingPet[] } }),
   };
   return { shown, sourceId, dueAt: row.due_at, version };

@@ -15,7 +15,7 @@ import {
 } from "../../platform/http/schemas.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { NewPet, PetStatus } from "../pets/pets.ts";
-import { description as text, price } from "../profiles/profiles.ts";
+import { description as text, photosMax, price } from "../profiles/profiles.ts";
 
 const source = Name(
   "Where the animals come from, such as `Shelter register`: the same for each export of one system. Case does not count.",
@@ -55,6 +55,17 @@ const StayingPet = named(
 );
 export type StayingPet = Static<typeof StayingPet>;
 
+const urlMax = 2_000;
+const FailedPhoto = named(
+  "FailedPhoto",
+  Type.Object({
+    petId: Id("The pet."),
+    url: Text("The address.", 1, urlMax),
+    reason: Type.String({ description: "Why it could not be fetched." }),
+  }),
+);
+export type FailedPhoto = Static<typeof FailedPhoto>;
+
 /** The most pets that an import lists after its undo. */
 export const staysListedMax = 100;
 
@@ -82,6 +93,15 @@ export const Import = named(
         { description: "Who began it, as in events." },
       ),
     ),
+    photosFailed: Type.Optional(
+      named(
+        "ImportPhotosFailed",
+        Type.Object(
+          { count: count("How many photos could not be fetched."), photos: Type.Array(FailedPhoto, { description: "The first 20." }) },
+          { description: "If photos could not be fetched." },
+        ),
+      ),
+    ),
     stays: Type.Optional(
       named(
         "ImportStays",
@@ -104,7 +124,24 @@ const rowsMax = 1_000;
 const sourceId = Name("The source's own identifier of the animal.", 200);
 const ImportedProfile = named(
   "ImportedProfile",
-  Type.Object({ description: Type.Optional(text), price: Type.Optional(price) }, { additionalProperties: false }),
+  Type.Object(
+    {
+      description: Type.Optional(text),
+      price: Type.Optional(price),
+      photos: Type.Optional(
+        Type.Array(
+          Type.String({
+            minLength: 1,
+            maxLength: urlMax,
+            pattern: "^https?://[^\\u0000-\\u0020]*$",
+            "x-text": "must be an address that begins with https:// or http://",
+          }),
+          { maxItems: photosMax, description: "Addresses of photos, which the service fetches afterwards and adds to those of the pet." },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
 );
 const ImportRow = named(
   "ImportRow",
@@ -158,6 +195,8 @@ export type RowValues = {
   /** A long one as its hash. */
   description?: string;
   price?: string;
+  /** The hash of each address. */
+  photos?: string;
 };
 
 /** The longest description that is kept as it is. */
@@ -166,7 +205,7 @@ const keptMax = 100;
 export function valuesOf({
   pet: { name, categoryId, status },
   quantity,
-  profile: { description: said, price: cost } = {},
+  profile: { description: said, price: cost, photos } = {},
 }: ImportRow): RowValues {
   return {
     name,
@@ -175,7 +214,16 @@ export function valuesOf({
     ...(quantity !== undefined && { quantity }),
     ...(said !== undefined && { description: said.length > keptMax ? `sha256:${hash("sha256", said)}` : said }),
     ...(cost !== undefined && { price: `${cost.amount} ${cost.currency}` }),
+    ...(photos !== undefined && { photos: photos.map(hashOfUrl).join(" ") }),
   };
+}
+
+const hashOfUrl = (url: string): string => hash("sha256", url).slice(0, 24);
+
+/** Returns the addresses of photos that a row names and the row before did not. */
+export function newPhotos(before: RowValues | undefined, urls: readonly string[]): string[] {
+  const known = new Set(before?.photos?.split(" "));
+  return [...new Set(urls)].filter((url) => !known.has(hashOfUrl(url)));
 }
 
 /** Returns the values that a row says differently from the row before, or that only it says. */

@@ -20,6 +20,7 @@ import {
   type KnownRow,
   type Versions,
 } from "./import-changes.store.ts";
+import { dropPhotos } from "./import-photos.store.ts";
 import { writeProfileValues, type ProfileValues } from "./import-profiles.store.ts";
 import type { StayingPet } from "./imports.ts";
 import { lockImport } from "./imports.store.ts";
@@ -54,18 +55,23 @@ const changedSince = "It was changed after the import.";
  * Takes back what an import did to some of its pets, as far as nobody changed them since, or ends the undo if there are no more. Returns whether
  * another step is needed.
  */
-export async function undoSome(tx: Transaction, of: Omit<Importing, "sourceId">, now: number): Promise<boolean> {
+export async function undoSome(tx: Transaction, of: Omit<Importing, "sourceId">): Promise<boolean> {
   const { accountId, importId } = of;
   const current = await lockImport(tx, accountId, importId);
   if (current.shown.status !== "undoing") return false;
   const importing = { ...of, sourceId: current.sourceId };
   const changes = await firstChanges(tx, importing, stepMax);
   if (changes.length === 0) {
-    await finishUndo(tx, accountId, importId, now);
+    await finishUndo(tx, accountId, importId, of.now);
     return false;
   }
   const found = await find(tx, importing, changes);
   const returns = changes.map((change) => returnOf(change, found));
+  await dropPhotos(
+    tx,
+    accountId,
+    changes.map(({ petId }) => petId),
+  );
   await apply(tx, importing, returns, found);
   await takeBackRows(tx, importing, changes, returns, found.known);
   await moveVersions(

@@ -4,16 +4,8 @@ import { operation, type Answer, type Call, type Operation } from "../../platfor
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { pictureBytesMax, pictureTypes } from "../../platform/http/pictures.ts";
 import { created, deleted } from "../../platform/http/resource-answers.ts";
-import {
-  lockToChange,
-  lockToSet,
-  recordChange,
-  requireProfile,
-  type OneProfile,
-  type ProfileServices,
-  type ReceivedPhoto,
-} from "./profile-answers.ts";
-import { Photo, PhotoPath, PhotoQuery, ProfilePath, shownPhoto } from "./profiles.ts";
+import { lockToChange, lockToSet, recordChange, requireProfile, type OneProfile, type ProfileServices } from "./profile-answers.ts";
+import { Photo, PhotoPath, PhotoQuery, ProfilePath, shownPhoto, type ReceivedPhoto } from "./profiles.ts";
 import { deletePhoto, ensureProfile, insertPhoto, requirePhotoRoom } from "./profiles.store.ts";
 
 const path = "/pets/{petId}/profile/photos";

@@ -4,29 +4,11 @@ import { requireAbsentAllowed, requireConditions } from "../../platform/http/con
 import type { Call } from "../../platform/http/operation.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
-import { shownProfile, type ProfilePath, type StoredForm, type StoredProfile, type UrlOf } from "./profiles.ts";
+import { shownProfile, type PhotoService, type ProfilePath, type StoredProfile } from "./profiles.ts";
 import { findProfile, recordProfile } from "./profiles.store.ts";
 
 /** The photo service that the profile operations call. */
-export type ProfileServices = {
-  photos: {
-    receive: (uploader: Uploader, body: AsyncIterable<Buffer>) => Promise<ReceivedPhoto>;
-    /** Encodes a picture as `receive` does, but stores nothing. */
-    rehearse: (uploader: Uploader, body: AsyncIterable<Buffer>) => Promise<ReceivedPhoto>;
-    /** @throws Problem `storage_limit_reached` */
-    claim: (tx: Transaction, accountId: number, photoId: number, received: ReceivedPhoto) => Promise<void>;
-    finish: (received: ReceivedPhoto) => void;
-    urlOf: UrlOf;
-  };
-};
-type Uploader = { accountId: number; hasGone: () => boolean };
-export type ReceivedPhoto = {
-  fingerprint: string;
-  width: number;
-  height: number;
-  forms: (StoredForm & { bytes: number })[];
-  isStored: boolean;
-};
+export type ProfileServices = { photos: PhotoService };
 
 export type OneProfile = { params: Static<typeof ProfilePath> };
 

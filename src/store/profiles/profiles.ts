@@ -1,3 +1,4 @@
+import type { Transaction } from "../../platform/db/database.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { Id, named, Nullable, OwnId, Text, writtenBack } from "../../platform/http/schemas.ts";
 import { byId, invalidAt, unknownReference } from "../../platform/problem.ts";
@@ -167,3 +168,22 @@ export function shownPhoto({ id: photoId, alt: text, forms }: StoredPhoto, urlOf
   const largest = sources.findLast(({ type }) => type === "image/webp") ?? sources.at(-1)!;
   return { id: photoId, alt: text, width: largest.width, height: largest.height, url: largest.url, sources };
 }
+
+/** Prepares and stores photos. */
+export type PhotoService = {
+  receive: (uploader: Uploader, body: AsyncIterable<Buffer>) => Promise<ReceivedPhoto>;
+  /** Encodes a picture as `receive` does, but stores nothing. */
+  rehearse: (uploader: Uploader, body: AsyncIterable<Buffer>) => Promise<ReceivedPhoto>;
+  /** @throws Problem `storage_limit_reached` */
+  claim: (tx: Transaction, accountId: number, photoId: number, received: ReceivedPhoto) => Promise<void>;
+  finish: (received: ReceivedPhoto) => void;
+  urlOf: UrlOf;
+};
+type Uploader = { accountId: number; hasGone: () => boolean };
+export type ReceivedPhoto = {
+  fingerprint: string;
+  width: number;
+  height: number;
+  forms: (StoredForm & { bytes: number })[];
+  isStored: boolean;
+};

@@ -1,0 +1,89 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Transaction } from "../../platform/db/database.ts";
+import type { FairShare } from "../../platform/jobs/fair-share.ts";
+import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
+import type { RowLeases } from "../../platform/nodes/row-leases.ts";
+import { Problem } from "../../platform/problem.ts";
+import { lockPet } from "../pets/pets.store.ts";
+import type { PhotoService, ReceivedPhoto } from "../profiles/profiles.ts";
+import { ensureProfile, findProfile, insertPhoto, recordProfile, requirePhotoRoom } from "../profiles/profiles.store.ts";
+import { claimPhotos, delayPhoto, failPhoto, moveProfileVersion, takePhoto, type DuePhoto } from "./import-photos.store.ts";
+
+const pollEveryMs = 1_000;
+/** Longer than a download and its encoding take. */
+const leaseMs = 5 * 60_000;
+/** The waits before new attempts to fetch a photo. */
+const waitsMs = [60_000, 10 * 60_000, 60 * 60_000];
+
+/** Downloads a file and passes its bytes to `use`. An error whose `isFinal` is true will come again. */
+export type FetchPicture = <T>(
+  url: string,
+  accountId: number,
+  stopping: AbortSignal,
+  use: (body: AsyncIterable<Buffer>) => Promise<T>,
+) => Promise<T>;
+
+type Parts = {
+  db: Database;
+  clock: Clock;
+  leases: RowLeases;
+  turns: FairShare<number>;
+  photos: PhotoService;
+  fetchPicture: FetchPicture;
+  onError: (error: unknown) => void;
+};
+
+/** Fetches the photos of imports, and adds each to its pet as an upload is. */
+export function openPhotoWorker(parts: Parts): Worker {
+  const { db, leases, turns, onError } = parts;
+  return openWorkerInTurns<DuePhoto>({
+    turns,
+    claim: async (share) => {
+      const claim = await leases.begin(leaseMs);
+      return claim === undefined ? [] : db.write((tx) => claimPhotos(tx, share, claim));
+    },
+    run: (photo, stopping) => fetchPhoto(parts, photo, stopping),
+    everyMs: pollEveryMs,
+    onError,
+  });
+}
+
+async function fetchPhoto(parts: Parts, photo: DuePhoto, stopping: AbortSignal): Promise<void> {
+  const { clock, photos, fetchPicture } = parts;
+  const { accountId, url, attempts } = photo;
+  const db = parts.db.forAccount(accountId);
+  try {
+    const uploader = { accountId, hasGone: () => stopping.aborted };
+    const received = await fetchPicture(url, accountId, stopping, (body) => photos.receive(uploader, body));
+    try {
+      await db.write((tx) => addPhoto(tx, photos, photo, received));
+    } finally {
+      photos.finish(received);
+    }
+  } catch (error) {
+    const waitMs = stopping.aborted ? 0 : waitsMs[attempts];
+    if (waitMs !== undefined && !isFinal(error)) await db.write((tx) => delayPhoto(tx, photo, clock() + waitMs));
+    else await db.write((tx) => failPhoto(tx, photo, (error as Error).message.slice(0, 300)));
+    if (!(error instanceof Problem) && !("isFinal" in (error as Error))) throw error;
+  }
+}
+
+/** Whether fetching the photo again would fail again: its address is refused, or it is no picture, or there is no room for it. */
+function isFinal(error: unknown): boolean {
+  return error instanceof Problem ? error.code !== "unavailable" : (error as { isFinal?: boolean }).isFinal === true;
+}
+
+/** Adds a fetched photo to its pet, unless the pet or the request for it is gone. */
+async function addPhoto(tx: Transaction, { claim, urlOf }: PhotoService, photo: DuePhoto, received: ReceivedPhoto): Promise<void> {
+  const { accountId, petId } = photo;
+  const pet = await lockPet(tx, accountId, petId);
+  if (!(await takePhoto(tx, photo)) || !pet) return;
+  const before = await findProfile(tx, accountId, petId);
+  await requirePhotoRoom(tx, accountId, petId);
+  await ensureProfile(tx, accountId, petId);
+  const id = await insertPhoto(tx, accountId, petId, "");
+  await moveProfileVersion(tx, photo, before?.version ?? null, (before?.version ?? 0) + 1);
+  await claim(tx, accountId, id, received);
+  const after = (await findProfile(tx, accountId, petId))!;
+  recordProfile(tx, accountId, urlOf, before, after);
+}
