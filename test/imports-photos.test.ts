@@ -54,12 +54,12 @@ test("photos that a row names are fetched afterwards, in their order and only on
   const [rex] = await shop.importAll([row(shop, "a", ["/rex.jpg", "/luna.png"], "Friendly.")]);
   const { petId } = rex!;
   await until(async () => (await photosOf(shop, petId)) === 2);
-  const before = asked.length;
+  const askedBefore = asked.length;
   assert.deepEqual(outcomes(await shop.importAll([row(shop, "a", ["/rex.jpg", "/luna.png"], "Friendly.")])), ["unchanged"]);
   const [again] = await shop.importAll([row(shop, "a", ["/rex.jpg", "/moved", "/luna.png"], "Friendly.")]);
   assert.equal(again!.petId, petId);
   await until(async () => (await photosOf(shop, petId)) === 3);
-  assert.deepEqual(asked.slice(before), ["/moved", "/rex.jpg"], "a redirect, and no photo again");
+  assert.deepEqual(asked.slice(askedBefore), ["/moved", "/rex.jpg"], "a redirect, and no photo again");
   const imports = await shop.make<Import[]>("GET", "/imports");
   await shop.undo(imports[2]!.id);
   assert.equal(await photosOf(shop, petId), 3, "photos that were added to a pet stay");
@@ -125,12 +125,12 @@ testOnce("a photo at an address that is not on the public internet is not fetche
   const guarded = await startService();
   try {
     const shop = await openImportShop(guarded);
-    const before = asked.length;
+    const askedBefore = asked.length;
     await shop.importAll([row(shop, "a", ["/rex.jpg"])]);
     await until(async () => ((await shop.newest()) as Failed).photosFailed?.count === 1);
     const [failed] = ((await shop.newest()) as Failed).photosFailed!.photos;
     assert.equal(failed!.reason, "The address leads to an address that is not on the public internet.");
-    assert.equal(asked.length, before);
+    assert.equal(asked.length, askedBefore);
   } finally {
     await guarded.close();
   }

@@ -55,7 +55,7 @@ async function openWorkers({ db, clock, node, bounds, photos, addresses, onError
       ...own,
       turns: bounds.queue("photo_fetches"),
       photos,
-      fetchPicture: (url, accountId, signal, use) => fetcher.fetch({ url, accountId, bytesMax: pictureBytesMax, accept, signal }, use),
+      fetchPicture: (url, accountId, signal, use) => fetcher.download({ url, accountId, bytesMax: pictureBytesMax, accept, signal }, use),
     }),
   ];
   for (const worker of workers) worker.wake();

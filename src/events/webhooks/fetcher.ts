@@ -28,7 +28,7 @@ export type Download = { url: string; accountId: number; bytesMax: number; accep
 export function openFetcher(rules: AddressRules) {
   const agents = { http: raceAddresses(new HttpAgent()), https: raceAddresses(new HttpsAgent({ minVersion: "TLSv1.2" })) };
 
-  async function open(
+  async function responseFrom(
     url: URL,
     { accountId, accept }: Pick<Download, "accountId" | "accept">,
     signal: AbortSignal,
@@ -58,17 +58,17 @@ export function openFetcher(rules: AddressRules) {
     const next = redirects.has(status) && headers.location !== undefined ? URL.parse(headers.location, url) : null;
     if (next === null) throw new FetchError(`Its server answered ${status}.`, { isFinal: status >= 400 && status < 500 && status !== 429 });
     if (left === 0) throw refused("redirects too often");
-    return open(next, { accountId, accept }, signal, left - 1);
+    return responseFrom(next, { accountId, accept }, signal, left - 1);
   }
 
   return {
     /** Downloads a file, and passes its bytes to `use`. @throws FetchError, and what `use` throws */
-    async fetch<T>(download: Download, use: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T> {
+    async download<T>(download: Download, use: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T> {
       const late = AbortSignal.timeout(fetchMs);
       const signal = AbortSignal.any([download.signal, late]);
       const url = URL.parse(download.url);
       if (url === null) throw refused("is not a URL");
-      const response = await open(url, download, signal).catch((error: unknown) => {
+      const response = await responseFrom(url, download, signal).catch((error: unknown) => {
         throw fetchErrorOf(error, late);
       });
       try {

@@ -16,7 +16,7 @@ const leaseMs = 5 * 60_000;
 const waitsMs = [60_000, 10 * 60_000, 60 * 60_000];
 
 /** Downloads a file and passes its bytes to `use`. An error whose `isFinal` is true will come again. */
-export type FetchPicture = <T>(
+type FetchPicture = <T>(
   url: string,
   accountId: number,
   stopping: AbortSignal,

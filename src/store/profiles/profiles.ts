@@ -138,7 +138,7 @@ export function orderPhotos(current: readonly PhotoText[], wanted: readonly { id
 }
 
 /** One form of a photo, which is a published file in one format and size. */
-export type StoredForm = { type: string; width: number; height: number; hash: string };
+type StoredForm = { type: string; width: number; height: number; hash: string };
 export type StoredPhoto = PhotoText & { forms: StoredForm[] };
 
 /** A profile with the version that its ETag shows. */
