@@ -1,3 +1,4 @@
+import type { CsvFormat } from "../importing/csv-format.ts";
 import type { ImportOptions } from "../importing/import-files.ts";
 import type { Report } from "../importing/report.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -23,6 +24,11 @@ export function importing(environment: Environment): Command {
       },
       "apply-stale": { about: "for an export of this shop: apply edits even of values that the shop has changed since, such as stock" },
       state: { value: "FILE", about: "the record of what earlier runs have loaded. Default: FILE.petstore-state.json; needed with -" },
+      encoding: { value: "NAME", about: "the file's text encoding, such as windows-1251 or shift_jis. Default: the file shows it" },
+      "header-line": {
+        value: "N",
+        about: "the line with the names of the columns; those above it are left out. Default: the file shows it",
+      },
       rejects: {
         value: "FILE",
         about: "where to write the rows that could not be loaded, and why. Default: FILE.petstore-rejects.csv; needed with -",
@@ -35,7 +41,7 @@ export function importing(environment: Environment): Command {
     async run({ options, operands: [file = ""] }, io) {
       const mapping = options["mapping"] as string | undefined;
       if (file === "-" && mapping === "-") throw new UsageError("FILE and --mapping cannot both be standard input");
-      if (typeof options["write-mapping"] === "string") return written(io, file, options["write-mapping"]);
+      if (typeof options["write-mapping"] === "string") return written(io, file, options["write-mapping"], await formatIn(options));
       if (file === "-" && (options["state"] === undefined || options["rejects"] === undefined))
         throw new UsageError("with - for FILE, --state FILE and --rejects FILE are required");
       const rehearsed = options["dry-run"] === true;
@@ -43,10 +49,11 @@ export function importing(environment: Environment): Command {
       const connection = (rehearsed ? serviceOf : connectionOf)(options, environment(io));
       const { rehearse } = await import("../importing/import-files.ts");
       const { summary } = await import("../importing/report.ts");
+      const format = await formatIn(options);
       const startedAt = systemClock();
       const report = await withInputFile(io, file, (rows) =>
         withMapping(io, mapping, async (mappingFile) => {
-          const files = { file: rows, mappingFile, ...answersOf(options), resend: options["resend"] === true };
+          const files = { file: rows, mappingFile, ...answersOf(options), format, resend: options["resend"] === true };
           if (!rehearsed) return importNow(files, connection, io.stderr);
           return rehearse(files, connection.key.trim() === "" ? undefined : await connect(connection, linesTo(io)));
         }),
@@ -59,11 +66,23 @@ export function importing(environment: Environment): Command {
 }
 
 /** Writes the mapping that is guessed, and imports nothing. */
-async function written(io: Io, file: string, to: string): Promise<Outcome> {
+async function written(io: Io, file: string, to: string, format: Partial<CsvFormat>): Promise<Outcome> {
   const { writeMapping } = await import("../importing/import-files.ts");
-  const { mapping, questions } = await withInputFile(io, file, (rows) => writeMapping(rows, to));
+  const { mapping, questions } = await withInputFile(io, file, (rows) => writeMapping(rows, to, format));
   const open = questions.length === 0 ? "" : ` The file does not show ${questions.join("; ")}.`;
   return { json: { mapping, questions, file: to }, text: `The guessed mapping is in ${to}.${open}` };
+}
+
+/** What the options say about the file's format. @throws UsageError */
+async function formatIn({ encoding: name, "header-line": line }: Arguments["options"]): Promise<Partial<CsvFormat>> {
+  const { encodingNamed, encodings } = await import("../importing/encodings.ts");
+  const encoding = typeof name === "string" ? encodingNamed(name) : undefined;
+  if (typeof name === "string" && encoding === undefined)
+    throw new UsageError(`--encoding knows no ${JSON.stringify(name)}; it is one of ${encodings.join(", ")}`);
+  const headerLine = typeof line === "string" ? Number(line) : undefined;
+  if (headerLine !== undefined && (!Number.isSafeInteger(headerLine) || headerLine < 1))
+    throw new UsageError("--header-line is a whole number from 1");
+  return { ...(encoding && { encoding }), ...(headerLine !== undefined && { headerLine }) };
 }
 
 function withMapping<R>(io: Io, mapping: string | undefined, work: (mapping: string | undefined) => Promise<R>): Promise<R> {

@@ -1,12 +1,13 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Problem } from "../platform/problem.ts";
+import type { CsvFormat } from "./csv-format.ts";
 import type { InputFile } from "./inspect.ts";
 
-/** Opens a file. @throws Problem `invalid_request` if it does not exist */
-export async function openFile(file: string): Promise<InputFile> {
+/** Opens a file; `chosen` is what is known of its format. @throws Problem `invalid_request` if it does not exist */
+export async function openFile(file: string, chosen: Partial<CsvFormat> = {}): Promise<InputFile> {
   await checkIsFile(file);
-  return { name: file, bytes: () => bytesOf(file) };
+  return { name: file, bytes: () => bytesOf(file), chosen };
 }
 
 async function checkIsFile(file: string): Promise<void> {

@@ -1,52 +1,70 @@
 import { Problem } from "../platform/problem.ts";
+import { layoutOf, type Delimiter } from "./csv-layout.ts";
+import { guessEncoding, sampleCells, type Reading } from "./encoding-guess.ts";
+import { decodeLeniently, type Encoding } from "./encodings.ts";
 
-export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252"] as const;
-export const delimiters = [",", ";", "\t", "|"] as const;
-export type Encoding = (typeof encodings)[number];
-type Delimiter = (typeof delimiters)[number];
-/** How to read a file's bytes as cells. */
-export type CsvFormat = { encoding: Encoding; delimiter: Delimiter };
+/** How to read a file's bytes as cells. The lines before `headerLine`, counted from 1, are left out. */
+export type CsvFormat = { encoding: Encoding; delimiter: Delimiter; headerLine: number };
+/** A file's format. `readings`: what encodings make of it that fit about as well, if the file does not settle which is right. */
+export type Detection = { format: CsvFormat; readings?: Reading[] };
 
 /** The format of a file about which nothing else is known. */
-export const formatDefault: CsvFormat = { encoding: "utf-8", delimiter: "," };
+export const formatDefault: CsvFormat = { encoding: "utf-8", delimiter: ",", headerLine: 1 };
 
 /** The character with which MS-DOS ended text files, and some programs still do. */
 export const endOfFile = "\u001A";
 
-/** The beginning of a file from which the delimiter is detected. */
+/** The beginning of a file from which the layout is detected. */
 const headBytesMax = 64 * 1024;
-const headRowsMax = 200;
+/** Text has at most this share of control characters. */
+const controlShareMax = 0.005;
 
 /**
- * Detects the encoding and the delimiter of a file. A byte order mark decides the encoding. Without one the file is UTF-16 if its beginning has many
- * zero bytes, nearly all of them at even or at odd positions; UTF-8 if the whole file is valid UTF-8; and windows-1252 otherwise.
+ * Detects the encoding, the delimiter and the line of the header of a file, except those that are `chosen`. A byte order mark decides the encoding.
+ * Without one the file is UTF-16 if its line feeds have two bytes; UTF-8 if the whole file is valid UTF-8; and otherwise the encoding is guessed from its
+ * cells. Reads the whole file and keeps a bounded part of it.
  *
  * @param options.isForPage refuses UTF-8 files with control characters too, such as a picture chosen by mistake. Default: only their rows are refused, later
  * @throws Problem `invalid_request` for a workbook, for a file that is not text, and for UTF-8 text with damaged characters
  */
-export async function detectFormat(bytes: AsyncIterable<Uint8Array>, file: string, { isForPage = false } = {}): Promise<CsvFormat> {
+export async function detectFormat(
+  bytes: AsyncIterable<Uint8Array>,
+  file: string,
+  { isForPage = false, chosen = {} }: { isForPage?: boolean; chosen?: Partial<CsvFormat> } = {},
+): Promise<Detection> {
   const utf8 = utf8Census();
+  const cells = sampleCells();
   let head = new Uint8Array(0);
   for await (const chunk of bytes) {
     if (head.length < headBytesMax) head = joined(head, chunk.subarray(0, headBytesMax - head.length));
+    if (chosen.encoding !== undefined && head.length === headBytesMax) break;
     utf8.add(chunk);
+    cells.add(chunk);
   }
   refuseWorkbook(head, file);
-  const encoding = markedEncoding(head) ?? utf16Of(head) ?? eightBitEncoding(utf8.end(), file);
-  const read = new TextDecoder(encoding).decode(head);
-  const text = read.endsWith(endOfFile) ? read.slice(0, -1) : read;
-  if (isForPage || encoding !== "utf-8" ? hasControls(text) : isMostlyNul(text))
+  const certain = chosen.encoding ?? markedEncoding(head) ?? utf16Of(head) ?? utf8OrOther(utf8.end(), file);
+  const guess = certain === undefined ? await guessEncoding(cells.bytes()) : undefined;
+  const encoding = certain ?? guess?.readings[0]?.encoding ?? formatDefault.encoding;
+  const text = textOf(head, encoding);
+  if (isBinary(text, encoding, isForPage))
     throw new Problem("invalid_request", `${file} is not a text file. Save it as CSV, and choose that file.`);
-  return { encoding, delimiter: delimiterOf(text) };
+  const { delimiter, headerLine } = layoutOf(text, chosen.delimiter);
+  const format = { encoding, delimiter, headerLine: chosen.headerLine ?? headerLine };
+  return { format, ...(guess?.isSure === false && { readings: guess.readings }) };
 }
 
-function hasControls(text: string): boolean {
+/** The beginning of a file as text, without a row that is cut. */
+function textOf(head: Uint8Array, encoding: Encoding): string {
+  const text = decodeLeniently(head, encoding).replaceAll(/\r\n?/g, "\n");
+  if (head.length < headBytesMax) return text.endsWith(endOfFile) ? text.slice(0, -1) : text;
+  return text.slice(0, text.lastIndexOf("\n") + 1) || text;
+}
+
+/** Whether text has too many control characters. UTF-8 may have many: each odd row is refused later. */
+function isBinary(text: string, encoding: Encoding, isForPage: boolean): boolean {
+  if (encoding === "utf-8" && !isForPage) return (text.split("\0").length - 1) * 2 > text.length;
   // oxlint-disable-next-line no-control-regex -- control characters are signs of a binary file
-  return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text);
-}
-
-function isMostlyNul(text: string): boolean {
-  return (text.split("\0").length - 1) * 2 > text.length;
+  return (text.match(/[\0-\x08\x0e-\x1a\x1c-\x1f]/g)?.length ?? 0) > text.length * controlShareMax;
 }
 
 function refuseWorkbook(head: Uint8Array, file: string): void {
@@ -66,29 +84,25 @@ function markedEncoding([a, b, c]: Uint8Array): Encoding | undefined {
   return undefined;
 }
 
-/** Detects UTF-16: most Latin letters and all line feeds have a zero byte in it, always the first of the two bytes or always the second. */
+/** Detects UTF-16 by the two bytes of line feeds: in other encodings, hardly any has a zero byte beside it. */
 function utf16Of(head: Uint8Array): Encoding | undefined {
-  if (head.length < 2) return undefined;
-  const zeros = [0, 0];
-  for (const [index, byte] of head.entries()) if (byte === 0) zeros[index % 2]! += 1;
-  const [even = 0, odd = 0] = zeros;
-  const many = head.length / 8;
-  if (odd > many && even < odd / 20 && !hasLoneLineFeed(head, 0)) return "utf-16le";
-  return even > many && odd < even / 20 && !hasLoneLineFeed(head, 1) ? "utf-16be" : undefined;
-}
-
-/** Whether a line feed is not on the letters' `side` of a byte pair, or has no zero beside it. Only this tells cells of NULs from UTF-16. */
-function hasLoneLineFeed(head: Uint8Array, side: 0 | 1): boolean {
-  const zero = side === 0 ? 1 : -1;
-  return head.some((byte, index) => byte === 0x0a && (index % 2 !== side || head[index + zero] !== 0));
+  let [all, little, big] = [0, 0, 0];
+  for (const [index, byte] of head.entries()) {
+    if (byte !== 0x0a && byte !== 0x0d) continue;
+    all += 1;
+    if (index % 2 === 0 && head[index + 1] === 0) little += 1;
+    if (index % 2 === 1 && head[index - 1] === 0) big += 1;
+  }
+  if (little > all / 2) return "utf-16le";
+  return big > all / 2 ? "utf-16be" : undefined;
 }
 
 type Census = { isValid: boolean; damaged: number; intact: number; /** The line of the first damaged character. */ line: number };
 
-/** Text in windows-1252 hardly ever contains valid sequences of UTF-8, so many of them mean a damaged UTF-8 file. */
-function eightBitEncoding({ isValid, damaged, intact, line }: Census, file: string): Encoding {
+/** UTF-8, or undefined for another encoding. Text in those hardly ever contains valid sequences of UTF-8, so many of them mean damaged UTF-8. */
+function utf8OrOther({ isValid, damaged, intact, line }: Census, file: string): Encoding | undefined {
   if (isValid) return "utf-8";
-  if (damaged > intact) return "windows-1252";
+  if (damaged > intact) return undefined;
   throw new Problem(
     "invalid_request",
     `${file} is UTF-8 text with ${damaged} damaged characters, the first in line ${line}. Save it as CSV again, in UTF-8.`,
@@ -127,33 +141,6 @@ function utf8Census(): { add: (chunk: Uint8Array) => void; end: () => Census } {
       return census;
     },
   };
-}
-
-/** Returns the delimiter by which the most rows have as many cells as the header; if several do equally well, the one that gives the most cells. */
-function delimiterOf(text: string): Delimiter {
-  const named = /^\uFEFF?sep=([,;\t|])\r?$/m.exec(text.slice(0, 10));
-  if (named && text.replace("\uFEFF", "").startsWith("sep=")) return named[1] as Delimiter;
-  const scored = delimiters.map((delimiter) => ({ delimiter, ...agreement(text, delimiter) }));
-  const [best] = scored.filter(({ inHeader }) => inHeader > 0).toSorted((a, b) => b.agreeing - a.agreeing || b.inHeader - a.inHeader);
-  return best?.delimiter ?? formatDefault.delimiter;
-}
-
-/** Returns the number of delimiters in the header, and the share of the first rows that have the same number. Ignores delimiters within quotes. */
-function agreement(text: string, delimiter: Delimiter): { inHeader: number; agreeing: number } {
-  const counts: number[] = [];
-  let [count, isQuoted, isEmpty] = [0, false, true];
-  for (const character of text) {
-    if (character === '"') isQuoted = !isQuoted;
-    else if (!isQuoted && character === delimiter) count += 1;
-    if (!isQuoted && (character === "\n" || character === "\r")) {
-      if (!isEmpty) counts.push(count);
-      if (counts.length === headRowsMax) break;
-      [count, isEmpty] = [0, true];
-    } else isEmpty = false;
-  }
-  if (counts.length === 0 || (!isEmpty && text.length < headBytesMax / 4)) counts.push(count);
-  const [inHeader = 0] = counts;
-  return { inHeader, agreeing: counts.filter((one) => one === inHeader).length / counts.length };
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -1,6 +1,8 @@
 import { CsvError, parse } from "csv-parse";
 import { Problem } from "../platform/problem.ts";
-import { endOfFile, formatDefault, type CsvFormat, type Encoding } from "./csv-format.ts";
+import { endOfFile, formatDefault, type CsvFormat } from "./csv-format.ts";
+import { namesDelimiter } from "./csv-layout.ts";
+import { hasUnusedBytes, strictDecoder, type Encoding } from "./encodings.ts";
 
 /** A row of the file; `line` is its first line, counted from 1. */
 export type CsvRow = { line: number; cells: string[] };
@@ -23,7 +25,7 @@ type Parsed = { record: string[]; info: { lines: number } };
 
 /**
  * Yields the rows of a CSV file (RFC 4180) as its bytes arrive, the header first. Line ends may be mixed, and rows may have more or fewer cells than
- * the header. Skips a byte order mark, and a first line such as `sep=;`, which spreadsheets write. `file` is the file's name in errors. Default
+ * the header. Skips a byte order mark, the lines above the header, and a first line such as `sep=;`, which spreadsheets write. `file` is the file's name in errors. Default
  * format: UTF-8 with commas.
  *
  * @throws Problem `invalid_request` with a message of one line if the file is empty, is not in the format's encoding, or has unmatched quotes
@@ -31,20 +33,23 @@ type Parsed = { record: string[]; info: { lines: number } };
 export async function* csvRows(
   bytes: AsyncIterable<Uint8Array>,
   file: string,
-  { encoding, delimiter }: CsvFormat = formatDefault,
+  { encoding, delimiter, headerLine }: CsvFormat = formatDefault,
 ): AsyncGenerator<CsvRow> {
   let line = 0;
+  let isHeaderless = true;
   try {
     for await (const { record, info } of parsed(textOf(bytes, file, encoding), delimiter)) {
-      const isFirst = line === 0;
       line = info.lines;
-      if (isFirst && record.length === 2 && record[0] === "sep=" && record[1] === "") continue;
-      yield { line: line - record.join("").split("\n").length + 1, cells: record };
+      const row = { line: line - record.join("").split("\n").length + 1, cells: record };
+      if (row.line < headerLine || namesDelimiter(row, delimiter)) continue;
+      isHeaderless = false;
+      yield row;
     }
   } catch (error) {
     throw error instanceof CsvError ? malformed(file, error, line) : error;
   }
   if (line === 0) throw new Problem("invalid_request", `${file} is empty: not even a header line.`);
+  if (isHeaderless) throw new Problem("invalid_request", `${file} has no line ${headerLine}, which should be the header.`);
 }
 
 /** Parses text with the parser's events, which its browser build has too. */
@@ -71,22 +76,25 @@ async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGen
 
 /** Decodes the file with `\n` as the only line end, so that line numbers match those of an editor. */
 async function* textOf(bytes: AsyncIterable<Uint8Array>, file: string, encoding: Encoding): AsyncGenerator<string> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
+  const decoder = strictDecoder(encoding);
   let lines = 1;
   let heldBack = "";
-  const decode = (chunk?: Uint8Array) => {
+  const refuse = (why: string): never => {
+    throw new Problem("invalid_request", `${file} ${why} (line ${lines}). Name its encoding, or save it as CSV again, in UTF-8.`);
+  };
+  const decode = (chunk?: Uint8Array): string => {
     try {
       return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
     } catch {
-      const why =
-        chunk === undefined ? `ends in the middle of a ${encoding.toUpperCase()} character` : `is not ${encoding.toUpperCase()} text`;
-      throw new Problem("invalid_request", `${file} ${why} (line ${lines}). Save it as CSV again, in UTF-8.`);
+      const name = encoding.toUpperCase();
+      return refuse(chunk === undefined ? `ends in the middle of a ${name} character` : `is not ${name} text`);
     }
   };
   for await (const chunk of bytes) {
     const text = heldBack + decode(chunk);
     heldBack = text.endsWith("\r") || text.endsWith(endOfFile) ? text.slice(-1) : "";
     const complete = text.slice(0, text.length - heldBack.length).replace(/\r\n?/g, "\n");
+    if (hasUnusedBytes(complete, encoding)) refuse(`has bytes that are no characters in ${encoding}`);
     lines += complete.split("\n").length - 1;
     yield complete;
   }

@@ -4,6 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 import { writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
 import { openFile } from "./csv-file.ts";
+import type { CsvFormat } from "./csv-format.ts";
 import { checkEdits, countsOfExport, makeEdits, patches } from "./export-changes.ts";
 import { importSource, reportOf } from "./import.ts";
 import { inspectFile, rowsOf, type InputFile, type Inspected } from "./inspect.ts";
@@ -36,6 +37,8 @@ export type ImportOptions = {
   rowsAre: "new" | "changes" | undefined;
   /** Whether edits of an export are applied to values that the shop has changed since. */
   appliesStale: boolean;
+  /** What is known of the file's format. Default: it is detected. */
+  format?: Partial<CsvFormat>;
 };
 
 /** A file whose rows become animals by a mapping. */
@@ -86,8 +89,12 @@ export async function importFile(client: PetStore, options: ImportOptions, now: 
 }
 
 /** Writes the mapping that is guessed for a file, to be completed. Returns what is left to answer. */
-export async function writeMapping(path: string, to: string): Promise<{ mapping: Mapping; questions: string[] }> {
-  const { columns, guess } = await inspectFile(await openFile(path));
+export async function writeMapping(
+  path: string,
+  to: string,
+  format?: Partial<CsvFormat>,
+): Promise<{ mapping: Mapping; questions: string[] }> {
+  const { columns, guess } = await inspectSettled(await openFile(path, format));
   if (guess === undefined) throw headless(path);
   await writeDurably(to, mappingToComplete(columns, guess.mapping), 0o666).catch((error: NodeJS.ErrnoException) => {
     throw new Problem("invalid_request", `The mapping ${to} cannot be written (${error.code ?? error.message}).`);
@@ -95,11 +102,22 @@ export async function writeMapping(path: string, to: string): Promise<{ mapping:
   return { mapping: guess.mapping, questions: questionsOf(columns, guess) };
 }
 
+/** @throws Problem `invalid_request` if several encodings fit the file about as well */
+async function inspectSettled(file: InputFile): Promise<Inspected> {
+  const inspected = await inspectFile(file);
+  if (inspected.readings === undefined) return inspected;
+  const readings = inspected.readings.map(({ encoding, cells }) => `${encoding} reads “${cells.join("”, “")}”`).join("; ");
+  throw new Problem(
+    "invalid_request",
+    `${file.name} does not say its encoding: ${readings}. Nothing was imported. Name the right one with --encoding.`,
+  );
+}
+
 /** Reads the file's columns and finds out what its rows are. @throws Problem `invalid_request` if that is not settled */
 async function openImport(options: ImportOptions, client: PetStore | undefined): Promise<Mapped | Edited> {
   const mapping = options.mappingFile === undefined ? undefined : await readMapping(options.mappingFile);
-  const file = await openFile(options.file);
-  const inspected = await inspectFile(file);
+  const file = await openFile(options.file, options.format);
+  const inspected = await inspectSettled(file);
   if (mapping !== undefined) return { file, inspected, plan: planMapping(inspected.columns, mapping) };
   if (client && (await isExport(client, file, inspected, options))) {
     const open = () => rowsOf(file, inspected.format);

@@ -36,8 +36,8 @@ export function summary(report: Report, rehearsed: boolean, seconds: number): st
     `${counted(rejected)} rejected`,
   ];
   const lines = [`${counted(rows)} rows${earlier} in ${seconds.toFixed(1)} s: ${counts.join(", ")}.`];
-  const { encoding, delimiter } = report.format ?? formatDefault;
-  if (encoding !== formatDefault.encoding || delimiter !== formatDefault.delimiter)
+  const { encoding, delimiter, headerLine } = report.format ?? formatDefault;
+  if (encoding !== formatDefault.encoding || delimiter !== formatDefault.delimiter || headerLine !== formatDefault.headerLine)
     lines.unshift(`The file was read as ${encoding} with ${delimiterNames[delimiter]}.`);
   if (report.plan) lines.unshift(...planText(report.plan));
   if (report.edits)

@@ -6,7 +6,7 @@ import { foldings, marks, normalised } from "./unicode.gen.ts";
  * characters which the oldest supported runtime knows. Newer ones fold by the table, and stay where they are.
  */
 
-type Tables = { folded: Map<string, string>; normalised: RegExp; memo: Map<string, string> };
+type Tables = { folded: Map<string, string>; bounds: Uint32Array; memo: Map<string, string> };
 
 let tables: Tables | undefined;
 
@@ -21,6 +21,7 @@ export function foldText(text: string): string {
 
 /** Folds one character, as the property NFKC_Casefold is defined: until nothing changes. Keeps in `memo` what changes, so a bounded number. */
 function foldCharacter(character: string, { folded, memo }: Tables): string {
+  if (character <= "\x7f" && !(character >= "A" && character <= "Z")) return character;
   for (let text = character; ;) {
     const next = inForm(Array.from(inForm(text, "NFKC"), (one) => folded.get(one) ?? one).join(""), "NFC");
     if (next === text) {
@@ -32,7 +33,30 @@ function foldCharacter(character: string, { folded, memo }: Tables): string {
 }
 
 function inForm(text: string, form: "NFC" | "NFD" | "NFKC"): string {
-  return text.replace((tables ??= readTables()).normalised, (run) => run.normalize(form));
+  const { bounds } = (tables ??= readTables());
+  let done = "";
+  let from = 0;
+  for (let at = 0; at < text.length;) {
+    const point = text.codePointAt(at) ?? 0;
+    const next = at + (point > 0xffff ? 2 : 1);
+    if (point > 0x7f && !isWithin(point, bounds)) {
+      done += text.slice(from, at).normalize(form) + text.slice(at, next);
+      from = next;
+    }
+    at = next;
+  }
+  return from === 0 ? text.normalize(form) : done + text.slice(from).normalize(form);
+}
+
+function isWithin(point: number, bounds: Uint32Array): boolean {
+  let low = 0;
+  let high = bounds.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((bounds[middle] ?? 0) <= point) low = middle + 1;
+    else high = middle;
+  }
+  return low % 2 === 1;
 }
 
 function readTables(): Tables {
@@ -44,7 +68,11 @@ function readTables(): Tables {
       folded.set(String.fromCodePoint(point), String.fromCodePoint(...points));
     }
   }
-  return { folded, normalised: new RegExp(`[${classOf(normalised)}]+`, "gu"), memo: new Map() };
+  const bounds = normalised.split(" ").flatMap((range) => {
+    const [from = 0, to = from] = range.split("-").map((point) => parseInt(point, 16));
+    return [from, to + 1];
+  });
+  return { folded, bounds: Uint32Array.from(bounds), memo: new Map() };
 }
 
 function pointsIn(sequence: string): number[] {

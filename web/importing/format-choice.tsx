@@ -1,22 +1,33 @@
-import { Select, SimpleGrid } from "@mantine/core";
+import { Alert, Button, Select, SimpleGrid, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
-import { delimiters, encodings, type CsvFormat } from "../../src/importing/csv-format.ts";
+import type { CsvFormat } from "../../src/importing/csv-format.ts";
+import { delimiters } from "../../src/importing/csv-layout.ts";
+import type { Reading } from "../../src/importing/encoding-guess.ts";
+import { encodings, type Encoding } from "../../src/importing/encodings.ts";
 import { texts } from "../texts/texts.ts";
+import styles from "./importing.module.css";
 
 const words = texts.importing.format;
-const encodingChoices = encodings.map((value) => ({ value, label: words.encodings[value] }));
+const encodingChoices = encodings.map((value) => ({ value, label: labelOf(value) }));
 const delimiterChoices = delimiters.map((value) => ({ value, label: words.delimiters[value] }));
 
-/** Shows the file's encoding and delimiter, and lets the user correct them. */
-export function FormatChoice({ format, onChange }: { format: CsvFormat; onChange: (format: CsvFormat) => void }): ReactNode {
+function labelOf(encoding: Encoding): string {
+  return (words.encodings as Partial<Record<Encoding, string>>)[encoding] ?? encoding;
+}
+
+type Props = { format: CsvFormat; onChange: (format: CsvFormat) => void };
+
+/** Shows the file's encoding, delimiter and line of the header, and lets the user correct them. */
+export function FormatChoice({ format, onChange }: Props): ReactNode {
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md" my="md">
+    <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md" my="md">
       <Select
         label={words.encoding}
         data={encodingChoices}
         value={format.encoding}
         onChange={(encoding) => encoding && onChange({ ...format, encoding })}
         allowDeselect={false}
+        searchable
       />
       <Select
         label={words.delimiter}
@@ -25,6 +36,30 @@ export function FormatChoice({ format, onChange }: { format: CsvFormat; onChange
         onChange={(delimiter) => delimiter && onChange({ ...format, delimiter })}
         allowDeselect={false}
       />
+      <TextInput
+        label={words.headerLine}
+        type="number"
+        min={1}
+        value={format.headerLine}
+        onChange={({ currentTarget: { valueAsNumber } }) => valueAsNumber >= 1 && onChange({ ...format, headerLine: valueAsNumber })}
+      />
     </SimpleGrid>
+  );
+}
+
+/** Asks which of several encodings is right, by what each makes of the file. */
+export function EncodingQuestion({ readings, format, onChange }: Props & { readings: readonly Reading[] }): ReactNode {
+  return (
+    <Alert variant="light" title={words.unsure} mb="lg">
+      <p className={styles.alertText}>{words.unsureText}</p>
+      {readings.map(({ encoding, cells }) => (
+        <p key={encoding} className={styles.alertText}>
+          <Button variant="default" size="compact-sm" onClick={() => onChange({ ...format, encoding })}>
+            {labelOf(encoding)}
+          </Button>{" "}
+          {cells.join(" · ")}
+        </p>
+      ))}
+    </Alert>
   );
 }

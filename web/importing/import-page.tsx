@@ -11,7 +11,7 @@ import { PageHeader, Section } from "../parts/page-header.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { ExportUpdate } from "./export-update.tsx";
 import { FileChoice } from "./file-choice.tsx";
-import { FormatChoice } from "./format-choice.tsx";
+import { EncodingQuestion, FormatChoice } from "./format-choice.tsx";
 import styles from "./importing.module.css";
 import { MappingEditor, withId } from "./mapping-editor.tsx";
 import { CountList, PetPreview, Reading, RejectList, RepeatedIds } from "./preview.tsx";
@@ -52,7 +52,8 @@ function ChosenFile({ file }: { file: File }): ReactNode {
   useEffect(() => start({ kind: "inspect", file, of: { account: id, name: file.name }, format }), [start, file, id, format]);
   const { result, failed } = state;
   const rowsAre = answer ?? (result && { yes: "changes", no: "new", unclear: undefined }[result.ownExport]);
-  const isReadable = result?.guess !== undefined && result.rows > 0;
+  const isReadable = result?.guess !== undefined && result.rows > 0 && result.readings === undefined;
+  const shownFormat = format ?? result?.format;
   return (
     <>
       <p className={styles.file}>
@@ -60,8 +61,9 @@ function ChosenFile({ file }: { file: File }): ReactNode {
       </p>
       {failed && <ErrorPanel error={refusalOfTask(failed)} />}
       {state.isRunning && <Reading />}
-      {result && <FormatChoice format={format ?? result.format} onChange={setFormat} />}
-      {result && !isReadable && <p className={styles.problem}>{words.noRows}</p>}
+      {shownFormat && <FormatChoice format={shownFormat} onChange={setFormat} />}
+      {result?.readings && <EncodingQuestion readings={result.readings} format={result.format} onChange={setFormat} />}
+      {result && !isReadable && !result.readings && <p className={styles.problem}>{words.noRows}</p>}
       {isReadable && rowsAre === undefined && <RowsQuestion onAnswer={setAnswer} />}
       {isReadable && rowsAre === "changes" && <ExportUpdate file={file} format={result.format} onAsNew={() => setAnswer("new")} />}
       {isReadable && rowsAre === "new" && result.ownExport !== "no" && (

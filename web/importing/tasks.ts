@@ -1,6 +1,7 @@
 import type { Pet } from "../../src/importing/pets.ts";
 import type { Columns } from "../../src/importing/columns.ts";
 import type { CsvFormat } from "../../src/importing/csv-format.ts";
+import type { Reading } from "../../src/importing/encoding-guess.ts";
 import type { Guess } from "../../src/importing/guess.ts";
 import type { Edit, OwnExport } from "../../src/importing/own-export.ts";
 import type { Mapping } from "../../src/importing/mapping.ts";
@@ -20,7 +21,13 @@ export type Task =
   | { kind: "checkExport"; file: File; format: CsvFormat; appliesStale: boolean }
   | { kind: "importExport"; file: File; format: CsvFormat; appliesStale: boolean };
 
-export type Inspected = Columns & { guess: Guess | undefined; isKnown: boolean; ownExport: OwnExport; format: CsvFormat };
+export type Inspected = Columns & {
+  readings?: Reading[];
+  guess: Guess | undefined;
+  isKnown: boolean;
+  ownExport: OwnExport;
+  format: CsvFormat;
+};
 /** `repeated`: the first id that more than one row has. */
 export type Checked = { counts: Counts; animals: Pet[]; rejects: Rejects; repeated: string | undefined };
 export type Imported = { counts: Counts; categoriesMade: string[]; rejects: Rejects };

@@ -1,0 +1,76 @@
+export const delimiters = [",", ";", "\t", "|"] as const;
+export type Delimiter = (typeof delimiters)[number];
+
+/** A row of a file's beginning: the line where it begins, and its cells. */
+type HeadRow = { line: number; cells: string[] };
+
+/** The rows from which the layout is detected. */
+const rowsMax = 200;
+/** The lines above the header, such as a title, that are looked through. */
+const titleRowsMax = 20;
+/** A row above the header has at most this share of the cells that the table's rows have. */
+const titleShareMax = 0.5;
+
+/**
+ * Detects the delimiter of a text and the line of its header. The delimiter is the one that most rows have equally often; among equals the one with the
+ * most cells. The header is the first row that does not look like a title: with more than half as many cells as the rows of the table have.
+ */
+export function layoutOf(text: string, chosen?: Delimiter): { delimiter: Delimiter; headerLine: number } {
+  const split = delimiters.map((delimiter) => ({ delimiter, rows: headRows(text, delimiter) }));
+  const named = chosen ?? /^\uFEFF?"?sep=([,;\t|])"?\r?\n/.exec(text)?.[1];
+  const scored = split.map(({ delimiter, rows }) => ({ delimiter, rows, ...agreement(rows) }));
+  const [best] = scored.filter(({ cells }) => cells > 1).toSorted((a, b) => b.share - a.share || b.cells - a.cells);
+  const { delimiter, rows } = scored.find((one) => one.delimiter === named) ?? best ?? scored[0]!;
+  return { delimiter, headerLine: headerLineOf(rows) };
+}
+
+/** Whether a row is the first line with which a spreadsheet names the delimiter, such as `sep=;`. */
+export function namesDelimiter({ line, cells }: HeadRow, delimiter: string): boolean {
+  return line === 1 && /^\uFEFF?sep=[,;\t|]$/.test(cells.join(delimiter));
+}
+
+/** The most frequent number of cells, and the share of rows that have it. Without one above 1, those of the first row with several cells. */
+function agreement(rows: readonly HeadRow[]): { cells: number; share: number } {
+  const counts = new Map<number, number>();
+  for (const { cells } of rows) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);
+  const [[cells, count] = [1, 0]] = [...counts].toSorted((a, b) => b[1] - a[1] || b[0] - a[0]);
+  if (cells > 1) return { cells, share: count / rows.length };
+  return { cells: rows.find((row) => row.cells.length > 1)?.cells.length ?? 1, share: 0 };
+}
+
+function headerLineOf(rows: readonly HeadRow[]): number {
+  const filled = rows.map(({ cells }) => cells.filter((cell) => cell.trim() !== "").length);
+  const ordered = filled.filter((count) => count > 0).toSorted((a, b) => a - b);
+  const typical = ordered[Math.floor(ordered.length / 2)] ?? 0;
+  const first = filled.slice(0, titleRowsMax + 1).findIndex((count) => count > typical * titleShareMax);
+  return rows[first]?.line ?? 1;
+}
+
+/** Splits the beginning of a text into rows and cells, as far as `rowsMax`; leaves out empty lines. A quote counts at the start of a cell only. */
+function headRows(text: string, delimiter: Delimiter): HeadRow[] {
+  const cellPattern = cellPatterns[delimiter];
+  const rows: HeadRow[] = [];
+  let row: HeadRow = { line: 1, cells: [] };
+  let line = 1;
+  for (let at = 0; at < text.length && rows.length < rowsMax; at++) {
+    cellPattern.lastIndex = at;
+    const [raw = "", quoted] = cellPattern.exec(text) ?? [];
+    row.cells.push(quoted === undefined ? raw : quoted.replaceAll('""', '"'));
+    at += raw.length;
+    line += raw.split("\n").length - 1;
+    if (text[at] === delimiter && at + 1 < text.length) continue;
+    if (text[at] === delimiter) row.cells.push("");
+    if ((row.cells.length > 1 || row.cells[0] !== "") && !namesDelimiter(row, delimiter)) rows.push(row);
+    line += 1;
+    row = { line, cells: [] };
+  }
+  return rows;
+}
+
+/** A cell in quotes, or else all up to the next delimiter, line end or the end. */
+const cellPatterns: Record<Delimiter, RegExp> = {
+  ",": /"((?:[^"]|"")*)"(?![^,\n])|[^,\n]*/y,
+  ";": /"((?:[^"]|"")*)"(?![^;\n])|[^;\n]*/y,
+  "\t": /"((?:[^"]|"")*)"(?![^\t\n])|[^\t\n]*/y,
+  "|": /"((?:[^"]|"")*)"(?![^|\n])|[^|\n]*/y,
+};
