@@ -42,8 +42,8 @@ export function sampleCells(): { add: (chunk: Uint8Array) => void; bytes: () => 
   return {
     add(chunk) {
       let from = 0;
-      for (let at = 0; at < chunk.length && size < sampleBytesMax; at++) {
-        const byte = chunk[at]!;
+      for (const [at, byte] of chunk.entries()) {
+        if (size >= sampleBytesMax) break;
         if (byte >= 0x80) isBeyondAscii = true;
         else if (isBoundary(byte)) {
           if (isBeyondAscii) cell += latin1(chunk.subarray(from, at), cell.length);
@@ -92,7 +92,7 @@ export async function guessEncoding(sample: Uint8Array): Promise<EncodingGuess> 
   const ranked = [...readings].toSorted(([, a], [, b]) => b.likelihood - a.likelihood);
   const [first, second] = ranked.map(([, { likelihood }]) => likelihood);
   const beyondAscii = sample.filter((byte) => byte >= 0x80).length;
-  const [[best = ""] = []] = ranked;
+  const best = ranked[0]?.[0] ?? "";
   const isSure = (first ?? 0) > (second ?? 0) * (1.15 + 3 / Math.max(1, beyondAscii)) && isClean(best, ranked[0]![1].encoding);
   return { isSure, readings: shown(ranked.map(([text, { encoding }]) => ({ encoding, text }))) };
 }

@@ -1,4 +1,4 @@
-import { normalize } from "../platform/normalize.ts";
+import { earlierKey } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Mapping } from "./mapping-schema.ts";
 
@@ -23,5 +23,5 @@ const foldedCharactersMax = 1_000;
 /** The form in which cells and the mapping's `values` are compared: trimmed and folded. */
 export function valueKey(value: string): string {
   const text = value.trim();
-  return text.length <= foldedCharactersMax ? normalize(text) : text;
+  return text.length <= foldedCharactersMax ? earlierKey(text) : text;
 }

@@ -9,7 +9,7 @@ export function normalize(name: string): string {
   return isAscii.test(name) ? name.toLowerCase() : foldText(name);
 }
 
-/** Returns the key of releases before 1.2.0: NFKC, lower case. Emails and the rows of files without ids are still compared by it. */
+/** Returns the key of releases before 1.2.0: NFKC, lower case. Emails and what mappings and files of earlier imports hold are still compared by it. */
 export function earlierKey(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
