@@ -18,7 +18,7 @@ export type Schemas = {
   };
   Error: {
     /** Machine-readable error code. */
-    code: "invalid_request" | "unauthorized" | "forbidden" | "confirmation_required" | "plan_required" | "storage_limit_reached" | "not_found" | "method_not_allowed" | "not_acceptable" | "pet_in_use" | "pet_not_available" | "insufficient_stock" | "order_complete" | "category_exists" | "category_not_empty" | "slug_taken" | "domain_taken" | "status_follows_stock" | "member_exists" | "import_closed" | "project_not_deployed" | "deployment_not_ready" | "domain_not_verified" | "idempotency_key_in_use" | "operation_sunset" | "events_expired" | "precondition_failed" | "session_changed" | "payload_too_large" | "unsupported_media_type" | "unknown_reference" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "headers_too_large" | "internal" | "unavailable";
+    code: "invalid_request" | "unauthorized" | "forbidden" | "confirmation_required" | "plan_required" | "storage_limit_reached" | "not_found" | "method_not_allowed" | "not_acceptable" | "pet_in_use" | "pet_not_available" | "insufficient_stock" | "order_complete" | "category_exists" | "category_not_empty" | "slug_taken" | "domain_taken" | "status_follows_stock" | "member_exists" | "import_closed" | "key_replaced" | "project_not_deployed" | "deployment_not_ready" | "domain_not_verified" | "idempotency_key_in_use" | "operation_sunset" | "events_expired" | "precondition_failed" | "session_changed" | "payload_too_large" | "unsupported_media_type" | "unknown_reference" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "headers_too_large" | "internal" | "unavailable";
     /** Human-readable description. */
     message: string;
     /** The HTTP status code. */
@@ -441,6 +441,79 @@ export type Schemas = {
     eventBytes: Schemas["StorageUse"];
     /** The keys or operations with the most requests, at most 50, those with the most first. Only with `groupBy`. */
     groups?: (Schemas["UsageGroup"])[];
+  };
+  Key: {
+    /** Unique identifier of the key. */
+    id: number;
+    /** The key's name. */
+    name: string;
+    /** Whether it is for web pages. */
+    publishable: boolean;
+    /** What it may do. */
+    scopes: (string)[];
+    /** The web origins that may use it; empty: any. */
+    origins: (string)[];
+    /** When it expires. */
+    expiresAt: string | null;
+    /** The key that it replaced. */
+    replaces: number | null;
+    /** How the key begins. */
+    prefix: string;
+    /** When it was created. */
+    createdAt: string;
+    /** When it was last used, to the minute. */
+    lastUsedAt: string | null;
+    /** Requests over a limit within the last minute. */
+    strikes: number;
+    /** Strikes left before the key is banned. */
+    strikesRemaining: number;
+    /** When its ban ends, or that of a key that made it. */
+    bannedUntil: string | null;
+  };
+  Keys: (Schemas["Key"])[];
+  KeyScope: "catalogue:read" | "catalogue:write" | "orders:read" | "orders:write" | "inventory:read" | "inventory:write" | "publishing:read" | "publishing:write" | "events:read" | "webhooks:read" | "webhooks:write" | "account:read" | "keys:read" | "keys:write";
+  KeyInput: {
+    /** The key's name. Default: `Key` and its id. */
+    name?: string | null;
+    /** What it may do. Default: all that the caller may give; never `keys:read` or `keys:write`. */
+    scopes?: (Schemas["KeyScope"])[] | null;
+    /** A date, or a date and time of RFC 3339, after which it no longer works. Default: never, or with the key that makes it. */
+    expires?: string | null;
+    /** Whether it is for web pages. Default: false. */
+    publishable?: boolean | null;
+    /** The web origins, such as `https://shop.example`, that a publishable key is bound to. Default: none. */
+    origins?: (string)[] | null;
+  };
+  PreviousKey: {
+    /** The key that was rotated. */
+    id: number;
+    /** When that one expires. */
+    expiresAt: string;
+  };
+  CreatedKey: {
+    /** Unique identifier of the key. */
+    id: number;
+    /** The key's name. */
+    name: string;
+    /** Whether it is for web pages. */
+    publishable: boolean;
+    /** What it may do. */
+    scopes: (string)[];
+    /** The web origins that may use it; empty: any. */
+    origins: (string)[];
+    /** When it expires. */
+    expiresAt: string | null;
+    /** The key that it replaced. */
+    replaces: number | null;
+    /** The key, in the first answer only. */
+    key?: string;
+    /** In a replay: why `key` is missing. */
+    notice?: string;
+    previous?: Schemas["PreviousKey"];
+  };
+  KeyRotation: {
+    /** How long the old key still works. Default: `24`. */
+    overlapHours?: number | null;
   };
   RedirectStatus: 301 | 302 | 307 | 308;
   ProjectRedirect: {
@@ -2161,6 +2234,134 @@ export type paths = {
         400: Json<Schemas["Error"]>;
         401: Json<Schemas["Error"]>;
         403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/keys": {
+    /** listKeys: List keys */
+    get: {
+      parameters: {
+        query?: {
+          /** The most items to return. */
+          limit?: number;
+          /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
+          cursor?: string;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Keys"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** createKey: Create a key */
+    post: {
+      parameters: {
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/json": Schemas["KeyInput"];
+      } };
+      responses: {
+        201: Json<Schemas["CreatedKey"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/keys/{keyId}/rotate": {
+    /** rotateKey: Rotate a key */
+    post: {
+      parameters: {
+        path: {
+          /** The key. */
+          keyId: number;
+        };
+        header?: {
+          /** Makes the request safe to repeat for 24 hours: a replay gets the first answer. */
+          "Idempotency-Key"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      requestBody?: { content: {
+        "application/json": Schemas["KeyRotation"];
+      } };
+      responses: {
+        201: Json<Schemas["CreatedKey"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        422: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/keys/{keyId}": {
+    /** revokeKey: Revoke a key */
+    delete: {
+      parameters: {
+        path: {
+          /** The key. */
+          keyId: number;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        204: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         431: Json<Schemas["Error"]>;

@@ -56,6 +56,7 @@ async function openShop(): Promise<Shop> {
   const webhook = await made<{ id: number }>(service, "POST", "/webhooks", { url: "https://hooks.example.com/", types: ["order.*"] }, key);
   keep("webhookId", webhook.id);
   keep("deliveryId", (await made<{ id: number }>(service, "POST", `/webhooks/${webhook.id}/test`, undefined, key)).id);
+  for (let i = 0; i < 2; i++) keep("keyId", (await made<{ id: number }>(service, "POST", "/keys", {}, key)).id);
   for (const slug of [`a${id}`, `b${id}`]) await publish(shop, slug);
   return shop;
 }
@@ -158,6 +159,7 @@ const lists = {
   listOrders: ["/store/orders?limit=1", "/store/orders?limit=1&complete=false", "/store/orders?limit=1&sort=-id"],
   listInventory: ["/store/inventory?limit=1", "/store/inventory?limit=1&status=available"],
   listImports: ["/imports?limit=1", "/imports?limit=1&sort=-id", "/imports?limit=1&source=Register"],
+  listKeys: ["/keys?limit=1"],
 };
 
 for (const [operationId, paths] of someOf(Object.entries(lists), engine === "postgres" ? 2 : 1)) {

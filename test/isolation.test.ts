@@ -52,6 +52,7 @@ for (const [how, come] of Object.entries(strangers))
         categoryId: 987,
         orderId: 987,
         importId: 987,
+        keyId: 987,
         projectId: 987,
         webhookId: 987,
       }).path;

@@ -258,6 +258,11 @@ test("on three nodes of one PostgreSQL a revoked key works on no node and a new 
 
   await first.administration["keys.revoke"]({ id: keyId });
   for (const reply of await everywhere(other)) assert.equal(reply.status, 401);
+  const { key: manager } = await first.administration["keys.create"]({ account: id, scopes: ["catalogue:read", "keys:write"] });
+  const { body: made } = await first.ask<{ id: number; key: string }>("POST", "/keys", { key: manager, body: {} });
+  for (const reply of await everywhere(made.key)) assert.equal(reply.status, 200);
+  assert.equal((await first.ask("DELETE", `/keys/${made.id}`, { key: manager })).status, 204);
+  for (const reply of await everywhere(made.key)) assert.equal(reply.status, 401);
   await first.administration["accounts.setPlan"]({ id, plan: "business" });
   for (const reply of await everywhere(key)) assert.match(reply.headers.get("ratelimit-policy") ?? "", /q=1000;/);
 });

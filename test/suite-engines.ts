@@ -52,6 +52,7 @@ export const groups: Group[] = [
       "events-verified",
       "idempotency",
       "key-changes",
+      "keys-by-keys",
       "limits",
       "long-reads",
       "limits-shared",

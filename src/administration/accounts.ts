@@ -1,7 +1,7 @@
 import { Type } from "../platform/json-schema.ts";
 import { accountName, plans, planTerms, quotaMax, quotaOf, storageLimits, type Account } from "../callers/accounts/accounts.ts";
 import { deleteAccount, findAccount, insertAccount, listAccounts, updatePlan } from "../callers/accounts/accounts.store.ts";
-import { makeKey, scopes } from "../callers/keys/keys.ts";
+import { defaultScopes, makeKey } from "../callers/keys/keys.ts";
 import { deleteKeys, insertKey } from "../callers/keys/keys.store.ts";
 import { type Queryable, type Transaction, rolledBack } from "../platform/db/database.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
@@ -29,7 +29,7 @@ const accountTerms = { name: Type.String(), ...terms };
 export function accountOperations({ db, clock, verifier, announcer, ports }: Parts) {
   const announceAccount = (tx: Transaction, subject: number) => announcer.publish(tx, { kind: "account", subject: String(subject) });
   return {
-    /** Creates an account with a first key that has all scopes. Only this answer shows the key. */
+    /** Creates an account with a first key, which can do everything but manage keys. Only this answer shows the key. */
     "accounts.create": operation(accountTerms, async (input) => {
       const wanted = accountWanted(input);
       return db.write((tx) => makeAccount(tx, wanted, clock()));
@@ -105,11 +105,11 @@ export function accountWanted(input: { name: string } & Parameters<typeof planTe
   return { name: accountName(input.name), agreed: planTerms(input), storage: storageLimits(input) };
 }
 
-/** Inserts an account with a first key that has all scopes. Only this result has the key: the database stores its hash. */
+/** Inserts an account with a first key, which can do everything but manage keys. Only this result has the key: the database stores its hash. */
 export async function makeAccount(tx: Transaction, { name, agreed, storage }: ReturnType<typeof accountWanted>, now: number) {
   const key = makeKey(false);
   const { id: accountId, plan } = await insertAccount(tx, name, agreed, now, storage);
-  await insertKey(tx, key, { accountId, publishable: false, scopes, expiresAt: null }, now);
+  await insertKey(tx, key, { accountId, publishable: false, scopes: defaultScopes, expiresAt: null }, now);
   return { account: { id: accountId, name, plan }, key };
 }
 

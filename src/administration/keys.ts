@@ -1,25 +1,28 @@
 import { Type } from "../platform/json-schema.ts";
 import {
-  defaultName,
-  hasExpired,
   keyExpiry,
   KeyName,
   KeyOrigins,
   keyOrigins,
   keyScopes,
-  keysMax,
-  makeKey,
-  overlapHoursDefault,
   overlapHoursMax,
-  rotatedExpiry,
   scopes,
   keyResponse,
   type Key,
 } from "../callers/keys/keys.ts";
-import { countKeys, deleteKey, findKey, insertKey, listKeys, recordUnban, setExpiry, type NewKey } from "../callers/keys/keys.store.ts";
+import {
+  addKey,
+  deleteKey,
+  findKey,
+  listKeys,
+  lockKeys,
+  recordUnban,
+  replaceKey,
+  type MadeKey,
+  type NewKey,
+} from "../callers/keys/keys.store.ts";
 import type { Transaction } from "../platform/db/database.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
-import { invalidAt } from "../platform/problem.ts";
 import { demandAccount } from "./accounts.ts";
 import { absent, id, operation, type Parts } from "./operation.ts";
 
@@ -43,7 +46,8 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
       const wanted: NewKey = { accountId: account, name, publishable, scopes: keyScopes(asked.scopes, publishable), origins, expiresAt };
       return db.write(async (tx) => {
         await demandAccount(tx, account);
-        return addKey(tx, wanted, clock());
+        await lockKeys(tx, account);
+        return shown(await addKey(tx, wanted, clock()));
       });
     }),
 
@@ -55,13 +59,11 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
     /** Replaces a key by one with the same name, scopes, origins and expiry. The old one ends after `overlapHours`. */
     "keys.rotate": operation(
       { id, overlapHours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax })) },
-      async ({ id: keyId, overlapHours = overlapHoursDefault }) => {
+      async ({ id: keyId, overlapHours }) => {
         const [answer, change] = await db.write(async (tx) => {
-          const old = await findKey(tx, keyId);
-          if (!old) throw absent("key", keyId);
-          if (hasExpired(old.expiresAt, clock()))
-            throw invalidAt("path.keyId", "has expired", `Key ${keyId} has expired: create a new one.`);
-          return [await replaceKey(tx, old, overlapHours, clock()), await announceKey(tx, keyId)] as const;
+          const { previous, ...made } = await replaceKey(tx, await lockKey(tx, keyId), { overlapHours }, clock());
+          const until = formatDateTime(previous.expiresAt);
+          return [{ ...shown(made), previous: { id: keyId, expiresAt: until } }, await announceKey(tx, keyId)] as const;
         });
         verifier.forgetKey(keyId);
         await announcer.waitForAck(change);
@@ -71,40 +73,34 @@ export function keyOperations({ db, clock, verifier, limiter, announcer }: Parts
 
     "keys.revoke": operation({ id }, async ({ id: keyId }) => {
       const [gone, change] = await db.write(async (tx) => {
-        const deleted = await deleteKey(tx, keyId);
-        if (!deleted) throw absent("key", keyId);
-        return [deleted, await announceKey(tx, keyId)] as const;
+        const key = await lockKey(tx, keyId);
+        await deleteKey(tx, key);
+        return [key, await announceKey(tx, keyId)] as const;
       });
       verifier.forgetKey(gone.id);
       await announcer.waitForAck(change);
       return { id: gone.id, account: gone.accountId, prefix: gone.prefix };
     }),
 
-    /** Ends a key's ban and clears its strikes. `unbanned` is whether it had any. */
+    /** Ends a key's ban, also that of a key that made it, and clears their strikes. `unbanned` is whether there were any. */
     "keys.unban": operation({ id }, async ({ id: keyId }) => {
       const key = await findKey(db, keyId);
       if (!key) throw absent("key", keyId);
-      const unbanned = await limiter.unban(keyId);
+      const ended: boolean[] = [];
+      for (const one of [keyId, ...key.makers]) ended.push(await limiter.unban(one));
+      const unbanned = ended.includes(true);
       if (unbanned) await db.write((tx) => recordUnban(tx, key));
       return { id: key.id, account: key.accountId, prefix: key.prefix, unbanned };
     }),
   };
 }
-
-async function replaceKey(tx: Transaction, old: Key, overlapHours: number, now: number) {
-  const expiresAt = rotatedExpiry(old.expiresAt, overlapHours, now);
-  await setExpiry(tx, old, expiresAt);
-  const name = old.name === defaultName(old.id) ? undefined : old.name;
-  const made = await addKey(tx, { ...old, name, replaces: old.id }, now);
-  return { ...made, previous: { id: old.id, expiresAt: formatDateTime(expiresAt) } };
+/** Finds a key, and keeps the keys of its account from changing. @throws Problem `not_found` */
+async function lockKey(tx: Transaction, keyId: number): Promise<Key> {
+  const found = await findKey(tx, keyId);
+  if (found) await lockKeys(tx, found.accountId);
+  const key = found && (await findKey(tx, keyId)); // the one before this lock may have revoked it
+  if (!key) throw absent("key", keyId);
+  return key;
 }
 
-async function addKey(tx: Transaction, wanted: NewKey, now: number) {
-  await tx.lock(`keys of account ${wanted.accountId}`); // two simultaneous requests could both create the last allowed key
-  if ((await countKeys(tx, wanted.accountId)) >= keysMax) {
-    throw invalidAt("body", "is one key too many", `The account has ${keysMax} keys already: revoke some first.`);
-  }
-  const text = makeKey(wanted.publishable);
-  const made = await insertKey(tx, text, wanted, now);
-  return { id: made.id, key: text, scopes: made.scopes };
-}
+const shown = ({ key: { id: keyId, scopes: given }, text }: MadeKey) => ({ id: keyId, key: text, scopes: given });

@@ -1,16 +1,14 @@
 import type { Dashboard } from "./api.ts";
 import { openDashboardGate, type DashboardGateOptions } from "../callers/members/gate.ts";
-import type { KeyServices } from "../callers/members/keys.routes.ts";
+import type { UnbanServices } from "../callers/members/keys.routes.ts";
 import { openPasswordHasher, type HashCost } from "../callers/members/passwords.ts";
 import type { Bounds } from "../platform/bounds.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
 import { passkeyCookie, pendingCookie, sessionCookie } from "../callers/members/sessions.ts";
 import { openSignInThrottle } from "../callers/members/throttle.ts";
-import type { Limiter } from "../callers/limits/limits.ts";
 
 type DashboardOptions = DashboardGateOptions & {
-  administration: KeyServices["administration"];
-  limiter: Limiter;
+  administration: UnbanServices["administration"];
   bounds: Bounds;
   /** Default: OWASP's. */
   hashCost: HashCost | undefined;
@@ -22,8 +20,8 @@ type DashboardOptions = DashboardGateOptions & {
 
 /** Opens the dashboard's gate, and the services of the operations that only the dashboard calls. */
 export function openDashboard(options: DashboardOptions): Dashboard {
-  const { db, publicUrl, administration, limiter, onSignedIn, secrets, hashCost, bounds } = options;
+  const { db, publicUrl, administration, onSignedIn, secrets, hashCost, bounds } = options;
   const signIn = { db, hasher: openPasswordHasher(bounds.queue("passwords"), hashCost), throttle: openSignInThrottle(), secrets };
   const cookies = { cookie: sessionCookie(publicUrl), pendingCookie: pendingCookie(publicUrl), passkeyCookie: passkeyCookie(publicUrl) };
-  return { gate: openDashboardGate(options), services: { signIn, ...cookies, onSignedIn, publicUrl, administration, limiter } };
+  return { gate: openDashboardGate(options), services: { signIn, ...cookies, onSignedIn, publicUrl, administration } };
 }

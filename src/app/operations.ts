@@ -1,7 +1,7 @@
 import { limitRoutes, type LimitServices } from "../callers/limits/limits.routes.ts";
 import { accountRoutes } from "../callers/members/account.routes.ts";
 import { factorRoutes } from "../callers/members/factors.routes.ts";
-import { keyRoutes, type KeyServices } from "../callers/members/keys.routes.ts";
+import { keyRoutes, unbanRoutes, type KeyServices, type UnbanServices } from "../callers/members/keys.routes.ts";
 import { memberRoutes, type MemberServices } from "../callers/members/members.routes.ts";
 import { passkeyRoutes, type PasskeyServices } from "../callers/members/passkeys.routes.ts";
 import { browserSessionRoutes } from "../callers/members/browser-sessions.routes.ts";
@@ -33,9 +33,9 @@ import type { Settings } from "./settings.ts";
 /** The services of the publishing operations. */
 export type PublishingServices = ProjectServices & StorefrontServices & DomainServices & ProfileServices;
 /** The services of the API's operations. */
-export type ApiServices = LimitServices & UsageServices & PublishingServices & EventServices & WebhookServices;
+export type ApiServices = LimitServices & UsageServices & PublishingServices & EventServices & WebhookServices & KeyServices;
 /** The services that only operations of the dashboard use, besides those of the API's operations. */
-export type DashboardServices = LinkServices & PasskeyServices & MemberServices & KeyServices;
+export type DashboardServices = LinkServices & PasskeyServices & MemberServices & UnbanServices;
 
 /** Every operation of the API, in the order of the description. */
 export const apiOperations: Operation<ApiServices>[] = [
@@ -49,6 +49,7 @@ export const apiOperations: Operation<ApiServices>[] = [
   ...eventRoutes,
   ...limitRoutes,
   ...usageRoutes,
+  ...keyRoutes,
   ...projectRoutes,
   ...deploymentRoutes,
   ...domainRoutes,
@@ -67,7 +68,7 @@ export const dashboardOperations: Operation<DashboardServices & ApiServices>[] =
   ...passkeyRoutes,
   ...memberRoutes,
   ...accountRoutes,
-  ...keyRoutes,
+  ...unbanRoutes,
   ...petChangeRoutes,
   ...orderHistoryRoutes,
   ...auditRoutes,

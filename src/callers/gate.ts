@@ -53,8 +53,10 @@ async function failUnverified({ limiter }: GateParts, error: unknown, exchange: 
 function count(parts: GateParts, verified: Verified | undefined, exchange: Exchange): Awaitable<ProblemFields | undefined> {
   const { limiter, usage } = parts;
   if (!verified) return andThen(limiter.address(clientAddress(exchange)), (decision) => refuseAddress(parts, exchange, decision));
-  const { accountId, keyId, quota, publishable } = verified;
-  const decision = publishable ? limiter.publishable(accountId, clientAddress(exchange), quota) : limiter.account(accountId, keyId, quota);
+  const { accountId, keyId, quota, publishable, makers } = verified;
+  const decision = publishable
+    ? limiter.publishable(accountId, clientAddress(exchange), quota)
+    : limiter.account(accountId, keyId, quota, makers);
   return andThen(decision, (settled) => {
     if (settled.verdict !== "unavailable") usage.record(accountId, keyId, exchange.route.operationId ?? noOperation, settled.verdict);
     const refusal = applyDecision(parts, exchange, settled);

@@ -20,6 +20,7 @@ export type ProblemCode =
   | "status_follows_stock"
   | "member_exists"
   | "import_closed"
+  | "key_replaced"
   | "project_not_deployed"
   | "domain_not_verified"
   | "deployment_not_ready"

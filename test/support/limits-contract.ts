@@ -173,6 +173,23 @@ const bans: Promises = [];
     assert.deepEqual(await limiter.strikeStatus(1, free), { strikes: 0, strikesRemaining: 20, bannedUntil: undefined });
   });
 
+  promise("a ban of a key counts for the keys that it made, and the strike status shows it", async (limiter) => {
+    const none = { perMinute: 0, perDay: 0 };
+    assert.equal((await limiter.account(1, 2, none, [1, 3])).verdict, "rate_limit_exceeded");
+    await ask(21, () => limiter.account(1, 1, none));
+    const decisions = await Promise.all([
+      limiter.account(1, 2, free, [3, 1]),
+      limiter.account(1, 4, free, []),
+      limiter.account(1, 5, free, [1]),
+    ]);
+    assert.deepEqual(verdicts(decisions), ["key_banned", "pass", "key_banned"]);
+    const { bannedUntil, strikesRemaining } = await limiter.strikeStatus(2, free, [3, 1]);
+    assert.deepEqual([bannedUntil, strikesRemaining], [noon + 5 * minute, 0]);
+    assert.equal((await limiter.strikeStatus(2, free)).bannedUntil, undefined);
+    assert.equal(await limiter.unban(1), true);
+    assert.equal((await limiter.account(1, 2, free, [3, 1])).verdict, "pass");
+  });
+
   promise("each further ban within 24 hours is twice as long, up to an hour", async (limiter, time) => {
     const none = { perMinute: 60, perDay: 0 };
     const ban = async () => last(await ask(21, () => limiter.account(1, 1, none))).retryAfterSeconds;

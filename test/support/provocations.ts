@@ -19,7 +19,7 @@ export type Scene = {
 };
 
 /**
- * Adds to the shop of the examples: animal 4 is sold; order 2 is complete; project 2 has no deployment; deployment 2 of
+ * Adds to the shop of the examples: key 3 has replaced key 2; animal 4 is sold; order 2 is complete; project 2 has no deployment; deployment 2 of
  * project 1 failed; another account holds `taken.example.com` and the slug `taken`, and has taken `lost.example.com` over;
  * `new.example.com` is not verified; import 1 is too old to be undone; the oldest event that is kept has position 3.
  *
@@ -31,6 +31,7 @@ export async function setScene(
   brokenSite: Uint8Array,
   prove: (challenge: NonNullable<Failure["challenge"]>) => void,
 ): Promise<Scene> {
+  await made(shop, "POST", "/keys/2/rotate", {});
   await made(shop, "POST", "/pets", { name: "Bo", categoryId: 2, status: "sold" });
   await made(shop, "POST", "/store/orders", { petId: 2, complete: true });
   await made(shop, "POST", "/projects", { name: "Second", slug: "second" });
@@ -66,6 +67,7 @@ const unknown = {
   categoryId: 999,
   orderId: 999,
   importId: 999,
+  keyId: 999,
   projectId: 999,
   deploymentId: 999,
   webhookId: 999,
@@ -123,6 +125,8 @@ const own: Record<string, Record<string, Provocation>> = {
     import_closed: { params: { importId: 1 } },
   },
   undoImport: { import_closed: { params: { importId: 1 } } },
+  createKey: { idempotency_key_reused: { body: { name: "Till" } } },
+  rotateKey: { key_replaced: { params: { keyId: 2 }, body: { overlapHours: 2 } } },
   createProject: { slug_taken: { body: { name: "Mine", slug: "taken" } } },
   updateProject: { slug_taken: { body: { slug: "taken" } } },
   promoteDeployment: { deployment_not_ready: { params: { deploymentId: 2 } } },

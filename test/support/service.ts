@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { pino } from "pino";
+import sql from "sql-template-tag";
 import { systemClock, type Clock } from "../../src/platform/clock.ts";
 import { openService, type Service, type ServiceOptions } from "../../src/app/service.ts";
 import { loadSettings } from "../../src/app/settings.ts";
@@ -96,6 +97,9 @@ export async function startService(
   await service.ready;
   const newAccount: TestService["newAccount"] = async (plan = "enterprise", figures = plan === "enterprise" ? unlimited : {}) => {
     const { account, key } = await service.administration["accounts.create"]({ name: "Test shop", plan, ...figures });
+    await service.db.write((tx) =>
+      tx.query(sql`UPDATE keys SET scopes = scopes || ' keys:read keys:write' WHERE account_id = ${account.id}`),
+    );
     return { id: account.id, key };
   };
   const { id: accountId, key } = await newAccount();

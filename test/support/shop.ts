@@ -57,4 +57,5 @@ export async function fillWithExamples(service: TestService): Promise<void> {
   await service.publishing.idle();
   await made(service, "POST", "/webhooks", { url: "https://hooks.example.com/pets", types: ["order.*"] });
   await made(service, "POST", "/webhooks/1/test");
+  await service.administration["keys.create"]({ account: service.accountId, name: "Website", scopes: ["catalogue:read"] });
 }

@@ -6,7 +6,8 @@ import { Text } from "../../platform/http/schemas.ts";
 import { origin } from "../../platform/parse.ts";
 import { invalidAt, type Problem } from "../../platform/problem.ts";
 
-export const scopes = [
+/** The scopes of a key that is made without any (specification 3.4). */
+export const defaultScopes = [
   "catalogue:read",
   "catalogue:write",
   "orders:read",
@@ -20,6 +21,9 @@ export const scopes = [
   "webhooks:write",
   "account:read",
 ] as const;
+/** The scopes to manage keys. Only members and operators give them, and only by name. */
+export const managingScopes = ["keys:read", "keys:write"] as const;
+export const scopes = [...defaultScopes, ...managingScopes] as const;
 export type Scope = (typeof scopes)[number];
 
 /** The scopes that a publishable key may have. Anybody can read it in the source of a web page. */
@@ -86,6 +90,8 @@ export type Key = {
   lastUsedAt: number | null;
   /** The id of the key that it replaced in a rotation. */
   replaces: number | null;
+  /** The ids of the keys whose bans count for it, because they made it. */
+  makers: number[];
 };
 
 /** Returns the default name of a key. */
@@ -131,7 +137,7 @@ function badExpiry(message: string): Problem {
 }
 
 /**
- * Returns the scopes of a new key: the requested ones, or all that its kind may have, in the order of `scopes`.
+ * Returns the scopes of a new key: the requested ones, or all of its kind that need not be named, in the order of `scopes`.
  *
  * @throws Problem `invalid_request` if a publishable key may not have one of them
  */
@@ -140,7 +146,12 @@ export function keyScopes(asked: readonly Scope[] | undefined, publishable: bool
   const refused = asked?.find((scope) => !allowed.includes(scope));
   const only = `only ${allowed.join(" and ")}`;
   if (refused) throw invalidAt("body.scopes", `must be ${only}`, `A publishable key cannot have ${refused}, ${only}.`);
-  return scopes.filter((scope) => (asked ?? allowed).includes(scope));
+  return scopes.filter((scope) => (asked ?? defaultScopesOf(publishable)).includes(scope));
+}
+
+/** The scopes of a key of this kind that is made without any. */
+export function defaultScopesOf(publishable: boolean): readonly Scope[] {
+  return publishable ? publishableScopes : defaultScopes;
 }
 
 export const KeyName = Text("The key's name. Default: `Key` and its id.", 1, 100);

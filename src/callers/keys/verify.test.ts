@@ -95,7 +95,7 @@ test("a key stops working at its expiry, cached or not", async (t) => {
 test("a revoked key is refused as soon as the verifier drops it", async (t) => {
   const { store, verifier, key, stored } = await openScene(t);
   assert.ok(await verifier.verify(key));
-  await store.write((tx) => deleteKey(tx, stored.id));
+  await store.write((tx) => deleteKey(tx, stored));
   verifier.forgetKey(stored.id);
   assert.equal(await verifier.verify(key), undefined);
 });
@@ -105,7 +105,7 @@ test("a read that began before the key was revoked is neither cached nor shared 
   const delayed = Promise.withResolvers<void>();
   scene.afterRead = () => delayed.promise;
   const early = verifier.verify(key);
-  await store.write((tx) => deleteKey(tx, stored.id));
+  await store.write((tx) => deleteKey(tx, stored));
   verifier.forgetKey(stored.id);
   const late = verifier.verify(key);
   delayed.resolve();
@@ -163,7 +163,7 @@ test("a node without a lease reads every key from the database and caches none",
   assert.equal((await verifier.verify(key))?.keyId, stored.id);
   await Promise.all([verifier.verify(key), verifier.verify(key)]);
   assert.equal(scene.reads, 3);
-  await store.write((tx) => deleteKey(tx, stored.id));
+  await store.write((tx) => deleteKey(tx, stored));
   assert.equal(await verifier.verify(key), undefined);
   assert.equal(verifier.verify("no key"), undefined);
 });

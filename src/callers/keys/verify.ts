@@ -19,6 +19,8 @@ export type Verified = {
   readonly publishable: boolean;
   /** The web origins that the key is bound to; undefined if it is bound to none. */
   readonly origins?: ReadonlySet<string>;
+  /** The keys whose bans count for this one. */
+  readonly makers: readonly number[];
   /** ms since the Unix epoch; null for a key that never expires. */
   readonly expiresAt: number | null;
 };
@@ -146,6 +148,7 @@ function entryOf({ key, plan, quota }: KeyWithPlan): Entry {
     scopes: new Set(key.scopes),
     publishable: key.publishable,
     ...(key.origins.length > 0 && { origins: new Set(key.origins) }),
+    makers: key.makers,
     expiresAt: key.expiresAt,
   };
   return { verified, usedAt: key.lastUsedAt };

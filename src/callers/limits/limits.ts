@@ -18,6 +18,7 @@
  * with a secret key is no strike if it would have passed without the requests of publishable keys (`publishable.ts`).
  * In any 60 seconds a key may have 20 strikes, or a fifth of its plan's requests per minute if that is more. The next strike bans
  * the key for five minutes. Each further ban within a day lasts twice as long, up to an hour. Requests of a banned key count nowhere.
+ * The keys that it made by the API are banned with it, so a program cannot escape its ban through keys of its own.
  *
  * **Clocks.** A single process uses the system's clock; nodes that share a Redis use its clock. If the clock jumps, no window
  * grants its quota twice, and every refusal ends by the time its window or ban ends on the changed clock.
@@ -62,8 +63,8 @@ export type CountedCaller = { accountId: number; quota: Quota; visitor?: string 
  * @throws Problem `unavailable`, by `unban`, while Redis cannot be reached
  */
 export interface Limiter {
-  /** A request with a secret key. */
-  account(accountId: number, keyId: number, quota: Quota): Awaitable<Decision>;
+  /** A request with a secret key. Bans of its `makers` count for it too. Default: none. */
+  account(accountId: number, keyId: number, quota: Quota, makers?: readonly number[]): Awaitable<Decision>;
   /** A request without a valid key. `address` as the socket or a trusted proxy reports it. */
   address(address: string): Awaitable<Decision>;
   /** A request with a publishable key; `quota` is the account's. Shows the minute window and the day window with the fewest requests left. */
@@ -79,7 +80,7 @@ export interface Limiter {
    * `Decision.at`.
    */
   giveBack(counted: CountedCaller, at: number): Awaitable<Decision>;
-  strikeStatus(keyId: number, quota: Quota): Awaitable<StrikeStatus>;
+  strikeStatus(keyId: number, quota: Quota, makers?: readonly number[]): Awaitable<StrikeStatus>;
   /** Deletes a key's ban, strikes and earlier bans. Returns whether there were any. */
   unban(keyId: number): Awaitable<boolean>;
   mode(): Mode;

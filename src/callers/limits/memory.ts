@@ -55,14 +55,14 @@ export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addre
   const { meters, strikes } = state;
   const allEntries: Pick<Entries<unknown, unknown>, "sweep" | "size">[] = [...Object.values(meters), ...Object.values(strikes)];
   return {
-    account: (accountId, keyId, quota) => countAccount(state, accountId, keyId, quota),
+    account: (...request) => countAccount(state, ...request),
     address: (address) => count(state, meters.address.getOrCreate(addressName(address)), addressQuota),
     publishable: (accountId, address, quota) => countPublishable(state, accountId, address, quota),
     dashboard: (memberId) => count(state, meters.person.getOrCreate(memberId), dashboardQuota),
     peekAccount: (accountId, quota) => peek(meters.account.get(accountId), quota, clock()),
     peekAddress: (address) => peek(meters.address.get(addressName(address)), addressQuota, clock()),
     giveBack: (counted, at) => giveBackRequest(state, counted, at),
-    strikeStatus: (keyId, quota) => strikeStatusOf(strikes.key.get(keyId) ?? newStrikes(), quota, clock()),
+    strikeStatus: (keyId, quota, makers = []) => strikeStatusOf(state, keyId, quota, makers),
     unban(keyId) {
       state.changes += 1;
       return strikes.key.delete(keyId);
@@ -99,13 +99,13 @@ function openStrikes() {
   };
 }
 
-function countAccount(state: State, accountId: number, keyId: number, quota: Quota): Decision {
+function countAccount(state: State, accountId: number, keyId: number, quota: Quota, makers: readonly number[] = []): Decision {
   const { clock, meters, strikes } = state;
   const now = clock();
   const windows = meters.account.getOrCreate(accountId);
   state.changes += 1;
   roll(windows, now);
-  const leftMs = banLeftOf(strikes.key.get(keyId), now);
+  const leftMs = longestBanLeft(state, keyId, makers, now);
   if (leftMs > 0) return banned(figures(windows, quota, now), leftMs);
   if (hasRoom(windows, quota)) {
     take(windows);
@@ -212,14 +212,21 @@ function banLeftOf(strikes: Strikes | undefined, now: number): number {
   return strikes === undefined ? 0 : banLeftMs(strikes, now);
 }
 
+function longestBanLeft({ strikes }: State, keyId: number, makers: readonly number[], now: number): number {
+  let leftMs = banLeftOf(strikes.key.get(keyId), now);
+  for (const maker of makers) leftMs = Math.max(leftMs, banLeftOf(strikes.key.get(maker), now));
+  return leftMs;
+}
+
 function refuseWithStrike(strikes: Strikes, allowed: number, decision: Decision, now: number): Decision {
   const remaining = strike(strikes, allowed, now);
   return remaining === -1 ? banned(decision, banLeftMs(strikes, now)) : refused(decision, remaining);
 }
 
-function strikeStatusOf(strikes: Strikes, quota: Quota, now: number): StrikeStatus {
-  const leftMs = banLeftMs(strikes, now);
-  const made = recentStrikes(strikes, now);
+function strikeStatusOf(state: State, keyId: number, quota: Quota, makers: readonly number[]): StrikeStatus {
+  const now = state.clock();
+  const leftMs = longestBanLeft(state, keyId, makers, now);
+  const made = recentStrikes(state.strikes.key.get(keyId) ?? newStrikes(), now);
   const remaining = leftMs > 0 ? 0 : Math.max(0, strikesAllowed(quota.perMinute) - made);
   return { strikes: made, strikesRemaining: remaining, bannedUntil: leftMs > 0 ? now + leftMs : undefined };
 }

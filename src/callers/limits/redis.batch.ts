@@ -18,6 +18,8 @@ export type LimitRequest = {
   /** Requests per minute and per day of each meter. */
   limits: number[];
   ban?: string;
+  /** The bans of other keys that count too. Only with `ban`. */
+  moreBans?: string[];
   strikes?: string;
 };
 
@@ -90,10 +92,10 @@ export function openBatches(send: Send, redisClock: Clock | undefined, reporter:
   };
 }
 
-function add(batch: Batch, { counting, givesBack, allowed, isSecret, meters, limits, ban, strikes }: LimitRequest): void {
-  batch.args.push(counting ? (isSecret ? "2" : "1") : givesBack ? "-1" : "0", allowed, meters.length, ...limits);
+function add(batch: Batch, { counting, givesBack, allowed, isSecret, meters, limits, ban, moreBans = [], strikes }: LimitRequest): void {
+  batch.args.push(counting ? (isSecret ? "2" : "1") : givesBack ? "-1" : "0", allowed, meters.length, moreBans.length, ...limits);
   batch.stringKeys.push(...meters);
-  if (ban !== undefined) batch.stringKeys.push(ban);
+  if (ban !== undefined) batch.stringKeys.push(ban, ...moreBans);
   if (strikes !== undefined) batch.listKeys.push(strikes);
   batch.nextOffset += 3 + limits.length;
 }

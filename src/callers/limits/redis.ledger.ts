@@ -199,9 +199,9 @@ function meterOf({ accounts, others }: Ledger, name: string): Meter {
   return (name.startsWith(`${prefix}account:`) ? accounts : others).getOrCreate(name);
 }
 
-function banLeft({ bans }: Ledger, { ban }: LimitRequest, now: number): number {
-  const until = ban === undefined ? undefined : bans.get(ban)?.until;
-  return until === undefined ? 0 : Math.max(0, until - now);
+function banLeft({ bans }: Ledger, { ban, moreBans = [] }: LimitRequest, now: number): number {
+  if (ban === undefined) return 0;
+  return Math.max(0, ...[ban, ...moreBans].map((one) => (bans.get(one)?.until ?? 0) - now));
 }
 
 /** How many requests of this node's share are left in each window of a meter. Answers show them as the remaining requests. */

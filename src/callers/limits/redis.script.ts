@@ -83,7 +83,7 @@ end
  * none. A key that several requests share is read and written once.
  *
  * KEYS, after the first:
- *   for each request: its meters; and the key of its ban, if its refusals are strikes
+ *   for each request: its meters; and the keys of its ban and of the other bans that count for it, if its refusals are strikes
  *   then, for each request with such a key: the key of its list of strikes
  * ARGV, after the first two:
  *   the number of meters and bans among the keys
@@ -91,6 +91,7 @@ end
  *     "0" to read only, "1" to count, "2" to count a request with a secret key, "-1" to give back
  *     the number of strikes allowed (0: its refusals are no strikes)
  *     the number of its meters
+ *     the number of the other bans
  *     for each meter, its quota per minute and per day; to give back, the numbers of the minute and day that counted the request
  * Answer:
  *   the time in ms
@@ -188,18 +189,22 @@ end
 local reply, size, key, arg, list = {now}, 1, 2, 4, strings + 2
 while ARGV[arg] do
   local counting, allowed, last = tonumber(ARGV[arg]) > 0, tonumber(ARGV[arg + 1]), key + tonumber(ARGV[arg + 2]) - 1
-  local over, verdict, left, strikes = false, 0, 0, 0
+  local others, over, verdict, left, strikes = tonumber(ARGV[arg + 3]), false, 0, 0, 0
   for k = key, last do
-    local meter, limit = meterAt(k), arg + 3 + 2 * (k - key)
+    local meter, limit = meterAt(k), arg + 4 + 2 * (k - key)
     if ARGV[limit + 1] ~= 'Infinity' then meter[5] = true end
     if meter[1] >= tonumber(ARGV[limit]) or meter[2] >= tonumber(ARGV[limit + 1]) then over = true end
     if counting and meter[3] then change(meter, KEYS[k]) end
   end
-  if allowed > 0 and (found[last] or bans[KEYS[last + 1]]) then left = banLeft(last + 1) end
+  if allowed > 0 then
+    for k = last + 1, last + 1 + others do
+      if found[k - 1] or bans[KEYS[k]] then left = math.max(left, banLeft(k)) end
+    end
+  end
   if left > 0 then verdict = 2 end
   if ARGV[arg] == '-1' then
     for k = key, last do
-      local meter, windows = meters[KEYS[k]], arg + 3 + 2 * (k - key)
+      local meter, windows = meters[KEYS[k]], arg + 4 + 2 * (k - key)
       if tonumber(ARGV[windows]) == minute then meter[1] = math.max(0, meter[1] - 1) end
       if tonumber(ARGV[windows + 1]) == day then meter[2] = math.max(0, meter[2] - 1) end
       change(meter, KEYS[k])
@@ -208,7 +213,7 @@ while ARGV[arg] do
     if allowed > 0 then strikes = recentStrikes(KEYS[list]) end
   elseif verdict == 0 and over then
     verdict = 1
-    if ARGV[arg] == '2' and spare(key, tonumber(ARGV[arg + 3]), tonumber(ARGV[arg + 4])) then
+    if ARGV[arg] == '2' and spare(key, tonumber(ARGV[arg + 4]), tonumber(ARGV[arg + 5])) then
       strikes = recentStrikes(KEYS[list])
     elseif allowed > 0 then
       verdict, left, strikes = strike(last + 1, KEYS[list], allowed)
@@ -225,9 +230,9 @@ while ARGV[arg] do
     local meter = meters[KEYS[k]]
     reply[size + 1], reply[size + 2], size = meter[1], meter[2], size + 2
   end
-  arg = arg + 3 + 2 * (last - key + 1)
+  arg = arg + 4 + 2 * (last - key + 1)
   key = last + 1
-  if allowed > 0 then key, list = key + 1, list + 1 end
+  if allowed > 0 then key, list = key + 1 + others, list + 1 end
 end
 save()
 return reply

@@ -57,20 +57,20 @@ export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Li
   const { link, ledger, batches } = state;
   await links.connect(link);
   return {
-    account: (accountId, keyId, quota) => countAccount(state, accountId, keyId, quota),
+    account: (...request) => countAccount(state, ...request),
     address: (address) => countOne(state, `${prefix}address:${addressName(address)}`, addressQuota),
     publishable: (accountId, address, quota) => countPublishable(state, accountId, address, quota),
     dashboard: (memberId) => countOne(state, `${prefix}person:${memberId}`, dashboardQuota),
     peekAccount: (accountId, quota) => peek(state, `${prefix}account:${accountId}`, quota),
     peekAddress: (address) => peek(state, `${prefix}address:${addressName(address)}`, addressQuota),
     giveBack: (counted, at) => giveBack(state, counted, at),
-    strikeStatus(keyId, quota) {
+    strikeStatus(keyId, quota, makers = []) {
       const allowed = strikesAllowed(quota.perMinute);
-      const request = { counting: false, allowed, meters: [], limits: [], ...keysOfKey(keyId) };
+      const request = { counting: false, allowed, meters: [], limits: [], ...keysOfKey(keyId, makers) };
       return ask(state, request, (answer, offset) => strikeStatusOf(answer, offset, allowed));
     },
     async unban(keyId) {
-      const { ban, strikes } = keysOfKey(keyId);
+      const { ban, strikes } = keysOfKey(keyId, []);
       const removed = await links.remove(link, [ban, strikes]);
       if (removed === undefined) throw new Problem("unavailable", "Redis cannot be reached, so the ban may still be in force. Try again.");
       ledger.bans.delete(ban);
@@ -150,10 +150,10 @@ function decideAlone(state: State, request: LimitRequest, run: number): number[]
   return ledgers.decideAlone(state.ledger, request, run);
 }
 
-function countAccount(state: State, accountId: number, keyId: number, quota: Quota): Awaitable<Decision> {
+function countAccount(state: State, accountId: number, keyId: number, quota: Quota, makers: readonly number[] = []): Awaitable<Decision> {
   const allowed = strikesAllowed(quota.perMinute);
   const limits = [quota.perMinute, quota.perDay];
-  const request = { counting: true, allowed, isSecret: true, meters: metersOf({ accountId, quota }), limits, ...keysOfKey(keyId) };
+  const request = { counting: true, allowed, isSecret: true, meters: metersOf({ accountId, quota }), limits, ...keysOfKey(keyId, makers) };
   return ask(state, request, (answer, offset) => applyVerdict(answer, offset, figures(answer, offset, quota), allowed), unavailable);
 }
 
@@ -198,7 +198,12 @@ function giveBack(state: State, counted: CountedCaller, countedAt: number): Awai
   });
 }
 
-const keysOfKey = (keyId: number) => ({ ban: `${prefix}ban:${keyId}`, strikes: `${prefix}strikes:${keyId}` });
+const banOf = (keyId: number): string => `${prefix}ban:${keyId}`;
+const keysOfKey = (keyId: number, makers: readonly number[]) => ({
+  ban: banOf(keyId),
+  moreBans: makers.map(banOf),
+  strikes: `${prefix}strikes:${keyId}`,
+});
 
 function metersOf(counted: CountedCaller): string[] {
   if ("memberId" in counted) return [`${prefix}person:${counted.memberId}`];

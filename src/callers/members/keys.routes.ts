@@ -1,162 +1,237 @@
 import { Type } from "../../platform/json-schema.ts";
-import type { Database } from "../../platform/db/database.ts";
+import type { Queryable } from "../../platform/db/database.ts";
 import type { Origin } from "../../platform/events.ts";
-import { formatDateTime } from "../../platform/http/dates.ts";
+import type { Caller } from "../../platform/http/caller.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
-import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
-import { byId, Problem } from "../../platform/problem.ts";
-import { quotaOf } from "../accounts/accounts.ts";
-import { findAccount } from "../accounts/accounts.store.ts";
-import { KeyName, KeyOrigins, overlapHoursMax, scopes, keyResponse, type Key } from "../keys/keys.ts";
-import { findKey, listKeys } from "../keys/keys.store.ts";
-import type { Limiter, StrikeStatus } from "../limits/limits.ts";
-import { personOf, requireConfirmed, signedOut } from "./responses.ts";
+import { deleted, listed } from "../../platform/http/resource-answers.ts";
+import { DateTime, Id, named, Nullable, paging } from "../../platform/http/schemas.ts";
+import { KeyName, KeyOrigins, overlapHoursDefault, overlapHoursMax, scopes } from "../keys/keys.ts";
+import {
+  confirm,
+  createKey,
+  lookForBan,
+  readKeys,
+  requireKey,
+  revealKey,
+  revokeKey,
+  rotateKey,
+  type KeyServices,
+} from "./key-operations.ts";
+import { personOf, requireConfirmed } from "./responses.ts";
+
+export type { KeyServices } from "./key-operations.ts";
 
 const tag = "Keys";
+const stability = "beta";
+const path = "/keys";
+const onePath = "/keys/{keyId}";
 const KeyPath = Type.Object({ keyId: Id("The key.") });
-const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 100 });
 const closed = { additionalProperties: false };
-const KeyResponse = Type.Object({
+const shown = {
   id: Id("Unique identifier of the key."),
   name: Type.String({ description: "The key's name." }),
-  prefix: Type.String({ description: "How the key begins." }),
-  publishable: Type.Boolean(),
-  scopes: Type.Array(Type.String()),
-  origins: Type.Array(Type.String(), { description: "The web origins that may use it. Empty: any origin may." }),
-  createdAt: DateTime("When it was created."),
+  publishable: Type.Boolean({ description: "Whether it is for web pages." }),
+  scopes: Type.Array(Type.String(), { description: "What it may do." }),
+  origins: Type.Array(Type.String(), { description: "The web origins that may use it; empty: any." }),
   expiresAt: Nullable(DateTime("When it expires.")),
-  lastUsedAt: Nullable(DateTime("When it was last used, to the minute.")),
-  replaces: Nullable(Type.Integer({ description: "The key that it replaced in a rotation, which may be gone." })),
-  strikes: Type.Integer({ description: "Requests over a limit within the last minute." }),
-  strikesRemaining: Type.Integer({ description: "Strikes left before the key is banned." }),
-  bannedUntil: Nullable(DateTime("When its ban ends.")),
-});
-const MadeKey = Type.Object({
-  id: Id("Unique identifier of the key."),
-  key: Type.String({ description: "The key, shown here only." }),
-  scopes: Type.Array(Type.String()),
-});
-const RotatedKey = Type.Object({
-  ...MadeKey.properties,
-  previous: Type.Object({ id: Id("The key that it replaces."), expiresAt: DateTime("When that one expires.") }),
-});
-
-/** An operator's operations on keys. They validate their input, and return once every node has applied the change. */
-type KeyAdministration = {
-  "keys.create": (input: unknown) => Promise<{ id: number; key: string; scopes: string[] }>;
-  "keys.rotate": (input: unknown) => Promise<{ id: number; key: string; scopes: string[]; previous: { id: number; expiresAt: string } }>;
-  "keys.revoke": (input: unknown) => Promise<unknown>;
-  "keys.unban": (input: unknown) => Promise<{ unbanned: boolean }>;
+  replaces: Nullable(Type.Integer({ format: "int64", description: "The key that it replaced." })),
 };
-export type KeyServices = {
-  /** Returns the operations, on behalf of `origin`. */
-  administration: (origin: Origin) => KeyAdministration;
-  limiter: Pick<Limiter, "strikeStatus">;
-};
+const Key = named(
+  "Key",
+  Type.Object({
+    ...shown,
+    prefix: Type.String({ description: "How the key begins." }),
+    createdAt: DateTime("When it was created."),
+    lastUsedAt: Nullable(DateTime("When it was last used, to the minute.")),
+    strikes: Type.Integer({ description: "Requests over a limit within the last minute." }),
+    strikesRemaining: Type.Integer({ description: "Strikes left before the key is banned." }),
+    bannedUntil: Nullable(DateTime("When its ban ends, or that of a key that made it.")),
+  }),
+);
+const PreviousKey = named(
+  "PreviousKey",
+  Type.Object({ id: Id("The key that was rotated."), expiresAt: DateTime("When that one expires.") }),
+);
+const CreatedKey = named(
+  "CreatedKey",
+  Type.Object({
+    ...shown,
+    key: Type.Optional(Type.String({ description: "The key, in the first answer only." })),
+    notice: Type.Optional(Type.String({ description: "In a replay: why `key` is missing." })),
+    previous: Type.Optional(PreviousKey),
+  }),
+);
+const KeyScope = named("KeyScope", Type.Enum([...scopes]));
+const KeyInput = named(
+  "KeyInput",
+  Type.Object(
+    {
+      name: Type.Optional(KeyName),
+      scopes: Type.Optional(
+        Type.Array(KeyScope, {
+          minItems: 1,
+          maxItems: 100,
+          description: "What it may do. Default: all that the caller may give; never `keys:read` or `keys:write`.",
+        }),
+      ),
+      expires: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          description:
+            "A date, or a date and time of RFC 3339, after which it no longer works. Default: never, or with the key that makes it.",
+        }),
+      ),
+      publishable: Type.Optional(Type.Boolean({ description: "Whether it is for web pages. Default: false." })),
+      origins: Type.Optional(KeyOrigins),
+    },
+    closed,
+  ),
+);
+const RotateKey = named(
+  "KeyRotation",
+  Type.Object(
+    {
+      overlapHours: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: overlapHoursMax,
+          default: overlapHoursDefault,
+          description: "How long the old key still works.",
+        }),
+      ),
+    },
+    closed,
+  ),
+);
 
-/** The account's keys: every member sees them, and owners create and revoke them. */
+const first = { id: 1, name: "Key 1", publishable: false, scopes: ["catalogue:read"], origins: [], expiresAt: null, replaces: null };
+const listedToo = {
+  prefix: "psk_9xYz",
+  createdAt: "2026-12-24T10:00:00Z",
+  lastUsedAt: null,
+  strikes: 0,
+  strikesRemaining: 200,
+  bannedUntil: null,
+};
+const example = "psk_0000000000000000000000000000000qbdq0";
+
+/** The account's keys, for members and for keys that may manage others (specification 3.13): members see them all, owners change them. */
 export const keyRoutes: Operation<KeyServices>[] = [
   operation({
     operationId: "listKeys",
     method: "GET",
-    path: "/keys",
+    path,
     tag,
-    summary: "List the keys",
-    description: "The account's keys by id, and how near each is to a ban.",
+    stability,
+    summary: "List keys",
+    description: "The account's keys, ordered by `id`, and how near each is to a ban. Never shows a key itself.",
     scope: "keys:read",
-    answers: { 200: { description: "The keys.", schema: Type.Array(KeyResponse) } },
-    handle: async ({ db, caller, services: { limiter } }) => {
-      const { accountId } = personOf(caller);
-      const account = await findAccount(db, accountId);
-      if (!account) throw signedOut();
-      const quota = quotaOf(account);
-      const keys = await listKeys(db, accountId);
-      const body = await Promise.all(keys.map(async (key) => withStrikes(key, await limiter.strikeStatus(key.id, quota))));
-      return { status: 200, body };
+    query: Type.Object(paging),
+    answers: {
+      200: listed("The keys.", named("Keys", Type.Array(Key)), [{ ...first, ...listedToo }]),
     },
+    read: readKeys,
   }),
   operation({
     operationId: "createKey",
     method: "POST",
-    path: "/keys",
+    path,
     tag,
+    stability,
     summary: "Create a key",
-    description: "Creates a key, which is shown once. Default scopes: all that its kind may have.",
+    description:
+      "Creates a key, which is shown once. Its scopes and its expiry must lie within those of the key that makes it, and a ban of that key counts for it. At most 100 live keys for each account.",
     scope: "keys:write",
-    authorize: requireConfirmed,
-    body: Type.Object(
-      {
-        scopes: Type.Optional(Scopes),
-        expires: Type.Optional(Type.String({ maxLength: 100 })),
-        publishable: Type.Optional(Type.Boolean()),
-        name: Type.Optional(KeyName),
-        origins: Type.Optional(KeyOrigins),
+    authorize: confirmedIfMember,
+    body: KeyInput,
+    example: { body: { name: "Website", scopes: ["catalogue:read"], publishable: true, origins: ["https://shop.example"] } },
+    answers: {
+      201: {
+        description: "The new key.",
+        schema: CreatedKey,
+        example: {
+          ...first,
+          id: 2,
+          name: "Website",
+          publishable: true,
+          origins: ["https://shop.example"],
+          key: example.replace("psk", "psp"),
+        },
       },
-      closed,
-    ),
-    answers: { 201: { description: "The key.", schema: MadeKey } },
-    handle: async ({ caller, body, origin, services: { administration } }) => ({
-      status: 201,
-      body: await administration(origin)["keys.create"]({ account: personOf(caller).accountId, ...body }),
-    }),
+    },
+    before: () => Promise.resolve({ isBanned: false }),
+    write: createKey,
+    reveal: revealKey,
   }),
   operation({
     operationId: "rotateKey",
     method: "POST",
-    path: "/keys/{keyId}/rotate",
+    path: `${onePath}/rotate`,
     tag,
+    stability,
     summary: "Rotate a key",
-    description: "Creates a key with the scopes and the expiry of an existing one. The old key ends after the overlap. Default: 24 hours.",
+    description:
+      "Creates a key with the name, scopes, origins and expiry of another, which ends after the overlap. A key cannot rotate one that may do what it may not, or that manages keys, itself included.",
     scope: "keys:write",
-    authorize: requireConfirmed,
+    authorize: confirmedIfMember,
     params: KeyPath,
-    body: Type.Object({ overlapHours: Type.Optional(Type.Number({ minimum: 0, maximum: overlapHoursMax })) }, closed),
-    answers: { 201: { description: "The new key.", schema: RotatedKey } },
-    handle: async ({ db, caller, params, body, origin, services: { administration } }) => {
-      await requireOwnKey(db, personOf(caller).accountId, params.keyId);
-      return { status: 201, body: await administration(origin)["keys.rotate"]({ id: params.keyId, ...body }) };
+    body: RotateKey,
+    isBodyOptional: true,
+    example: { params: { keyId: 2 }, body: { overlapHours: 1 } },
+    answers: {
+      201: {
+        description: "The new key.",
+        schema: CreatedKey,
+        example: { ...first, id: 3, name: "Website", key: example, replaces: 2, previous: { id: 2, expiresAt: "2026-12-24T11:00:00Z" } },
+      },
     },
+    problems: ["not_found", "key_replaced"],
+    before: lookForBan,
+    write: rotateKey,
+    reveal: revealKey,
+    finish: confirm,
   }),
   operation({
     operationId: "revokeKey",
     method: "DELETE",
-    path: "/keys/{keyId}",
+    path: onePath,
     tag,
+    stability,
     summary: "Revoke a key",
-    description: "Revokes a key at once.",
+    description: "Revokes a key: after the answer it no longer works. A key can revoke itself, and keys that may do no more than it.",
     scope: "keys:write",
     params: KeyPath,
-    answers: { 204: { description: "The key no longer works." } },
-    handle: async ({ db, caller, params, origin, services: { administration } }) => {
-      await requireOwnKey(db, personOf(caller).accountId, params.keyId);
-      await administration(origin)["keys.revoke"]({ id: params.keyId });
-      return { status: 204 };
-    },
+    example: { params: { keyId: 2 } },
+    answers: { 204: deleted("The key no longer works.") },
+    problems: ["not_found"],
+    write: revokeKey,
+    finish: confirm,
   }),
+];
+
+/** An operator's operations on behalf of an origin. */
+export type UnbanServices = { administration: (origin: Origin) => { "keys.unban": (input: unknown) => Promise<{ unbanned: boolean }> } };
+
+/** Only members end bans. */
+export const unbanRoutes: Operation<UnbanServices>[] = [
   operation({
     operationId: "unbanKey",
     method: "POST",
-    path: "/keys/{keyId}/unban",
+    path: `${onePath}/unban`,
     tag,
     summary: "End a key's ban",
-    description: "Ends a key's ban and clears its strikes.",
+    description: "Ends a key's ban, also that of a key that made it, and clears their strikes.",
     scope: "keys:write",
     params: KeyPath,
-    answers: { 200: { description: "Whether it had a ban or strikes.", schema: Type.Object({ unbanned: Type.Boolean() }) } },
+    answers: { 200: { description: "Whether there was a ban or a strike.", schema: Type.Object({ unbanned: Type.Boolean() }) } },
     handle: async ({ db, caller, params, origin, services: { administration } }) => {
-      await requireOwnKey(db, personOf(caller).accountId, params.keyId);
+      await requireKey(db, personOf(caller).accountId, params.keyId);
       const { unbanned } = await administration(origin)["keys.unban"]({ id: params.keyId });
       return { status: 200, body: { unbanned } };
     },
   }),
 ];
 
-/** Answers another account's key as an unknown one. A key never moves to another account, so the check cannot become stale. */
-async function requireOwnKey(db: Database, accountId: number, keyId: number): Promise<void> {
-  const key = await findKey(db, keyId);
-  if (key?.accountId !== accountId) throw new Problem("not_found", `There is no ${byId("key", keyId)}.`);
-}
-
-function withStrikes(key: Key, { strikes, strikesRemaining, bannedUntil }: StrikeStatus) {
-  return { ...keyResponse(key), strikes, strikesRemaining, bannedUntil: bannedUntil === undefined ? null : formatDateTime(bannedUntil) };
+async function confirmedIfMember(db: Queryable, caller: Caller, now: number): Promise<void> {
+  if (caller.person) await requireConfirmed(db, caller, now);
 }

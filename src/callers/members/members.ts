@@ -2,7 +2,7 @@ import { hash, randomBytes } from "node:crypto";
 import { earlierKey } from "../../platform/normalize.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { invalidAt } from "../../platform/problem.ts";
-import { scopes } from "../keys/keys.ts";
+import { defaultScopes } from "../keys/keys.ts";
 
 export const roles = ["owner", "member"] as const;
 export type Role = (typeof roles)[number];
@@ -32,7 +32,7 @@ export type Reset = { at: number; by: string };
 export const membersMax = 100;
 
 /** Every member sees the account and works in the store. Owners also manage keys and members. */
-const memberScopes: readonly string[] = [...scopes, "self", "keys:read", "members:read"];
+const memberScopes: readonly string[] = [...defaultScopes, "self", "keys:read", "members:read"];
 const scopesByRole: Record<Role, ReadonlySet<string>> = {
   member: new Set(memberScopes),
   owner: new Set([...memberScopes, "keys:write", "members:write", "audit:read"]),

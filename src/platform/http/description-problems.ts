@@ -30,6 +30,7 @@ const messages: Record<ProblemCode, string> = {
     "Pet 1 is available, as its stock says: 4 free, 1 held by open orders. It cannot be set to sold. Change the count with PUT /v1/store/inventory/1, or stop tracking with DELETE /v1/store/inventory/1.",
   member_exists: "The account has a member with this email. Reset that member to make a new sign-in link.",
   import_closed: "Import 1 is finished: it takes no more rows. Begin another.",
+  key_replaced: "Key 2 has been replaced already: rotate the key that replaced it.",
   project_not_deployed: "The project has no ready deployment.",
   deployment_not_ready: "The deployment is not ready.",
   domain_not_verified: "A name that is to be primary is not verified.",

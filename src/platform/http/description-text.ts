@@ -27,6 +27,10 @@ export const tags: Tag[] = [
     description: "Animals from files and other systems: found again by the source's own identifiers, and taken back as a whole.",
   },
   { name: "Account", description: "The plan, its limits, and what is used of them." },
+  {
+    name: "Keys",
+    description: "The account's API keys, for programs that make keys for others. Needs scopes that only members and operators give.",
+  },
   { name: "Projects", description: "Published sites: each at an address of the platform, with the deployments that it is made of." },
   { name: "Domains", description: "A project's own host names: the DNS record to create, its verification, the certificate." },
   { name: "Webhooks", description: "Endpoints that get the account's events, signed and tried again, and what was sent to them." },
@@ -36,7 +40,7 @@ export const tagGroups = [
   { name: "Pets", tags: ["Animals", "Categories"] },
   { name: "Store", tags: ["Orders", "Inventory"] },
   { name: "Integration", tags: ["Imports", "Events", "Webhooks"] },
-  { name: "Platform", tags: ["Account", "Projects", "Domains"] },
+  { name: "Platform", tags: ["Account", "Keys", "Projects", "Domains"] },
 ];
 
 /** What a stability marker promises. */

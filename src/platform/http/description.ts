@@ -172,7 +172,7 @@ function describeBody(operation: DescribedOperation, components: Components): Js
     ...others.map((type) => `\`${type}\` is accepted too.`),
     ...repeatedFields(body as TSchema),
   ];
-  return { required: true, description: notes.join(" "), content: { [mediaType]: content } };
+  return { required: !operation.isBodyOptional, description: notes.join(" "), content: { [mediaType]: content } };
 }
 
 /** The fields that a body may have besides those of its model, in words. */

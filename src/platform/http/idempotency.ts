@@ -10,6 +10,7 @@ import { statuses } from "./statuses.ts";
 
 /** Statuses of the refusals that are kept: the same request would be refused again (specification 1.8). */
 export const keptStatuses = new Set([404, 409, 412, 422]);
+export const replayed = "idempotent-replayed";
 const keyPath = "header.Idempotency-Key";
 const keyForm = /^[\x20-\x7e]{1,255}$/;
 
@@ -120,10 +121,15 @@ function keptForm({ status, headers, version, body }: Answer, bodyHash: string):
   };
 }
 
+/** Whether an answer was made for an earlier request with the same Idempotency-Key. */
+export function isReplay({ headers }: Pick<Answer, "headers">): boolean {
+  return headers?.[replayed] !== undefined;
+}
+
 function replay(kept: KeptAnswer, bodyHash: string): Answer {
   if (kept.bodyHash !== bodyHash) throw reused();
   const body: unknown = kept.body === null ? undefined : JSON.parse(kept.body);
-  return { status: kept.status, headers: { ...kept.headers, "idempotent-replayed": "true" }, body };
+  return { status: kept.status, headers: { ...kept.headers, [replayed]: "true" }, body };
 }
 
 /** Returns the hash of a body, which is the same for equal bodies. */

@@ -117,6 +117,8 @@ type Declaration<S> = {
   dryRun?: true;
   /** The accepted content types of the body. Default: JSON. */
   mediaTypes?: string[];
+  /** Whether a request without a body counts as one with `{}`. */
+  isBodyOptional?: true;
   /** The most bytes of a JSON body. Default: 64 KiB; 4 KiB if `scope` is null. */
   bodyBytesMax?: number;
   /**
@@ -151,8 +153,11 @@ type Write<C, F, R = F> = {
   finish?: (db: Database, call: C, prepared: F) => Promise<void>;
   /** Replaces `before` in a dry run: makes the same from the body, stores nothing, and needs no `finish`. */
   beforeDryRun?: (db: Database, call: C, body: AsyncIterable<Buffer>) => Promise<R>;
-  /** Adds the secrets to an answer before it is sent, because the answer of `write` is stored with its Idempotency-Key. Needs a `finish`. */
-  reveal?: (answer: Answer, call: C) => Answer;
+  /**
+   * Adds the secrets to an answer before it is sent, because the answer of `write` is stored with its Idempotency-Key. Needs a `before` or a
+   * `finish`. A dry run shows no secret.
+   */
+  reveal?: (answer: Answer, call: C, prepared: F) => Answer;
 };
 
 /** A part of a call that has a transaction of its own. Its answer has JSON in its body, because it may be kept. */

@@ -170,7 +170,8 @@ function perform<S>(compiled: Compiled<S>, asked: Asked, sent: unknown): Awaitab
   if (exchange.keyProblem) throw exchange.keyProblem;
   const params = validateParams?.(exchange.params);
   const query = validateQuery(exchange.query === "" ? nothing : readQuery(exchange.query));
-  const given = { params, query, body: validateBody?.(sent, params), sent, key, isDryRun, now };
+  const body = validateBody?.(operation.isBodyOptional ? (sent ?? {}) : sent, params);
+  const given = { params, query, body, sent, key, isDryRun, now };
   return andThen(run(compiled, asked, given), (answer) => writeAnswer(exchange, moved(answer, base)));
 }
 
@@ -260,7 +261,7 @@ async function changeOnce<S>(
 ): Promise<Answer> {
   const prepared = (await before?.(db, call, streamBody(exchange.request, bytesMax))) as never;
   try {
-    const shown = (answer: Answer): Answer => reveal?.(answer, call) ?? answer;
+    const shown = (answer: Answer): Answer => reveal?.(answer, call, prepared) ?? answer;
     if (!slot) return shown(await db.write((tx) => write(tx, call, prepared)));
     const bodyHash = hashOf(upload ? (prepared as Received).fingerprint : sent);
     return shown(await idempotent.run(db, slot, bodyHash, runtime.nowRange(), (tx) => write(tx, call, prepared)));

@@ -1,6 +1,7 @@
 import { rolledBack, type Database, type Transaction } from "../db/database.ts";
 import type { Problem } from "../problem.ts";
 import { problemOf } from "./answers.ts";
+import { isReplay, replayed } from "./idempotency.ts";
 import type { Answer, Step, Steps } from "./operation.ts";
 
 type Options = {
@@ -28,8 +29,6 @@ export function openSteps({ db, isDryRun, once, onError }: Options): Steps {
   };
 }
 
-const replayed = "idempotent-replayed";
-
 /** How a call changes many items: one at a time, several in a step. */
 type ManyChanges<I, R> = {
   /** Changes the first items, at least one, and returns their results. */
@@ -50,12 +49,12 @@ export async function changeInSteps<I, R>(steps: Steps, items: readonly I[], { c
   while (results.length < items.length) {
     const left = items.slice(results.length);
     try {
-      const { body, headers } = await steps.run(results.length, async (tx) => ({
+      const answer = await steps.run(results.length, async (tx) => ({
         status: 200,
         body: { results: await change(tx, left) },
       }));
-      results.push(...(body as { results: R[] }).results);
-      isReplayed &&= headers?.[replayed] !== undefined;
+      results.push(...(answer.body as { results: R[] }).results);
+      isReplayed &&= isReplay(answer);
     } catch (error) {
       if (results.length === 0) throw error;
       const problem = steps.problemOf(error);
