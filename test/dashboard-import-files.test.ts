@@ -7,6 +7,7 @@ import { openDashboardShop, pick } from "./support/dashboard-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { assertAccessibleOnPhone } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
+import { xlsx } from "./support/sheets.ts";
 import { give, start, summary, petsOf } from "./support/import-page.ts";
 
 const [browser, service] = await stage(startService);
@@ -48,13 +49,38 @@ test("what the guess does not settle is asked, and nothing is imported before it
   assert.equal(await summary(page), "2 created, 0 changed, 0 unchanged, 0 rejected.");
 });
 
+test("a workbook is imported as the rows of its first visible sheet", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const file = join(temporaryFolder(t), "animals.xlsx");
+  const rows = [
+    ["Name", "Species", "Status"],
+    ["Rex", "Dog", "Available"],
+    ["Tom", "Cat", "Sold"],
+  ];
+  const cells = rows.map((row) => `<row>${row.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join("")}</row>`);
+  const hidden = { name: "Lists", state: "hidden", rows: "" };
+  await writeFile(file, xlsx({ sheets: [hidden, { name: "Animals", rows: cells.join("") }] }));
+  const page = await shop.open("/import");
+  await give(page, file);
+  await start(page, "2").click();
+  assert.equal(await summary(page), "2 created, 0 changed, 0 unchanged, 0 rejected.");
+  assert.deepEqual(
+    (await petsOf(shop)).map(({ name, status }) => [name, status]),
+    [
+      ["Rex", "available"],
+      ["Tom", "sold"],
+    ],
+  );
+});
+
 test("an unreadable file is refused in plain words before any request", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const folder = temporaryFolder(t);
   const page = await shop.open("/import");
   const cases: [string, string | Buffer, RegExp][] = [
     ["quote.csv", 'id,name\n1,"Rex\n', /a quote is opened after line 1 and never closed/],
-    ["workbook.csv", Buffer.from("504b030414000600", "hex"), /is a workbook of a spreadsheet program, not a CSV file/],
+    ["workbook.csv", Buffer.from("504b030414000600", "hex"), /is a zip file that breaks off/],
+    ["old.xls", Buffer.from("d0cf11e0a1b11ae1", "hex"), /is a workbook of an old spreadsheet program/],
     ["picture.csv", Buffer.from("id,name\n1,\u0001\u0002\n"), /is not a text file/],
     [
       "damaged.csv",

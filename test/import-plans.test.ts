@@ -34,7 +34,8 @@ const expected: Record<string, { columns: (string | undefined)[]; asks?: RegExp 
 /** What the page shows of a file, by the functions that its worker calls. */
 async function onPage(path: string) {
   const blob = await openAsBlob(path);
-  const file: InputFile = { name: path, bytes: () => chunksOf(blob.stream()), isForPage: true };
+  const read = async (at: number, count: number) => new Uint8Array(await blob.slice(at, at + count).arrayBuffer());
+  const file: InputFile = { name: path, bytes: () => chunksOf(blob.stream()), access: { size: blob.size, read }, isForPage: true };
   const { columns, guess, format } = await inspectFile(file);
   assert.ok(guess);
   const { rows, rejects } = await readSource(rowsOf(file, format), guess.mapping, path);

@@ -10,6 +10,7 @@ import { csvRows } from "./csv.ts";
 import { openFile } from "./csv-file.ts";
 import { rowsOf as rowsIn } from "./inspect.ts";
 import { anyText } from "../../test/support/any-text.ts";
+import { xlsx } from "../../test/support/sheets.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "petstore-csv-"));
 after(() => rm(folder, { recursive: true }));
@@ -144,9 +145,22 @@ test("text with a damaged or cut character is refused, and the line is named", a
   }
 });
 
+test("a workbook is read by its content, whatever its name, and an empty one is refused", async () => {
+  const book = (rows: string) => xlsx({ sheets: [{ name: "Pets", rows }] });
+  const rows = await rowsOf(book('<row><c t="str"><v>id</v></c></row><row><c><v>985141000123456</v></c></row>'));
+  assert.deepEqual(
+    rows.map(({ line, cells }) => [line, cells]),
+    [
+      [1, ["id"]],
+      [2, ["985141000123456"]],
+    ],
+  );
+  await refused(book(""), /is empty: not even a header line/);
+});
+
 test("a file that is not text is refused before any of it is read as names", async () => {
   await refused(Buffer.concat([Buffer.from("a,b\n1,"), Buffer.from([1, 2, 3, 0xff, 0xfe])]), /is not a text file/);
-  await refused(Buffer.from("PK\u0003\u0004"), /is a workbook of a spreadsheet program/);
+  await refused(Buffer.from("d0cf11e0a1b11ae1", "hex"), /is a workbook of an old spreadsheet program.*Save it as \.xlsx/);
   await refused(Buffer.alloc(1), /is not a text file/);
   await refused(Buffer.alloc(300_000), /is not a text file/);
   await refused(Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), /is not a text file/);
@@ -180,4 +194,14 @@ test("a row of 10 MB is refused after a small part of it is read", async () => {
     assert.ok(chunks < 20, `${chunks} chunks of 64 KB`);
     await refused(Buffer.concat([Buffer.from(start), ...Array.from({ length: 160 }, () => chunk)]), words);
   }
+});
+
+test("title lines above the header of a workbook are left out, and the header can be chosen", async () => {
+  const cells = (line: number, ...texts: string[]) =>
+    `<row r="${line}">${texts.map((text, i) => `<c r="${"ABC"[i]}${line}" t="inlineStr"><is><t>${text}</t></is></c>`).join("")}</row>`;
+  const rows = cells(1, "Stray animals") + cells(3, "id", "name", "kind") + cells(4, "1", "Rex", "dog") + cells(5, "2", "Tom", "cat");
+  const book = xlsx({ sheets: [{ name: "Pets", rows }] });
+  const lines = async (chosen?: Partial<CsvFormat>) => (await rowsOf(book, chosen)).map(({ line }) => line);
+  assert.deepEqual(await lines(), [3, 4, 5]);
+  assert.deepEqual(await lines({ headerLine: 4 }), [4, 5]);
 });

@@ -25,7 +25,7 @@ const controlShareMax = 0.005;
  * cells. Reads the whole file and keeps a bounded part of it.
  *
  * @param options.isForPage refuses UTF-8 files with control characters too, such as a picture chosen by mistake. Default: only their rows are refused, later
- * @throws Problem `invalid_request` for a workbook, for a file that is not text, and for UTF-8 text with damaged characters
+ * @throws Problem `invalid_request` for an old workbook, for a file that is not text, and for UTF-8 text with damaged characters
  */
 export async function detectFormat(
   bytes: AsyncIterable<Uint8Array>,
@@ -41,7 +41,7 @@ export async function detectFormat(
     utf8.add(chunk);
     cells.add(chunk);
   }
-  refuseWorkbook(head, file);
+  refuseOldWorkbook(head, file);
   const certain = chosen.encoding ?? markedEncoding(head) ?? utf16Of(head) ?? utf8OrOther(utf8.end(), file);
   const guess = certain === undefined ? await guessEncoding(cells.bytes()) : undefined;
   const encoding = certain ?? guess?.readings[0]?.encoding ?? formatDefault.encoding;
@@ -67,13 +67,12 @@ function isBinary(text: string, encoding: Encoding, isForPage: boolean): boolean
   return (text.match(/[\0-\x08\x0e-\x1a\x1c-\x1f]/g)?.length ?? 0) > text.length * controlShareMax;
 }
 
-function refuseWorkbook(head: Uint8Array, file: string): void {
-  const isZip = head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4;
+function refuseOldWorkbook(head: Uint8Array, file: string): void {
   const isOldWorkbook = head[0] === 0xd0 && head[1] === 0xcf && head[2] === 0x11 && head[3] === 0xe0;
-  if (isZip || isOldWorkbook)
+  if (isOldWorkbook)
     throw new Problem(
       "invalid_request",
-      `${file} is a workbook of a spreadsheet program, not a CSV file. Save it as CSV, and choose that file.`,
+      `${file} is a workbook of an old spreadsheet program, or has a password. Save it as .xlsx or CSV without one, and choose that file.`,
     );
 }
 

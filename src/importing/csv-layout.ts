@@ -5,7 +5,7 @@ export type Delimiter = (typeof delimiters)[number];
 type HeadRow = { line: number; cells: string[] };
 
 /** The rows from which the layout is detected. */
-const rowsMax = 200;
+export const layoutRowsMax = 200;
 /** The lines above the header, such as a title, that are looked through. */
 const titleRowsMax = 20;
 /** A row above the header has at most this share of the cells that the table's rows have. */
@@ -38,7 +38,8 @@ function agreement(rows: readonly HeadRow[]): { cells: number; share: number } {
   return { cells: rows.find((row) => row.cells.length > 1)?.cells.length ?? 1, share: 0 };
 }
 
-function headerLineOf(rows: readonly HeadRow[]): number {
+/** The line of the first row that does not look like a title. */
+export function headerLineOf(rows: readonly HeadRow[]): number {
   const filled = rows.map(({ cells }) => cells.filter((cell) => cell.trim() !== "").length);
   const ordered = filled.filter((count) => count > 0).toSorted((a, b) => a - b);
   const typical = ordered[Math.floor(ordered.length / 2)] ?? 0;
@@ -46,13 +47,13 @@ function headerLineOf(rows: readonly HeadRow[]): number {
   return rows[first]?.line ?? 1;
 }
 
-/** Splits the beginning of a text into rows and cells, as far as `rowsMax`; leaves out empty lines. A quote counts at the start of a cell only. */
+/** Splits the beginning of a text into rows and cells, as far as `layoutRowsMax`; leaves out empty lines. A quote counts at the start of a cell only. */
 function headRows(text: string, delimiter: Delimiter): HeadRow[] {
   const cellPattern = cellPatterns[delimiter];
   const rows: HeadRow[] = [];
   let row: HeadRow = { line: 1, cells: [] };
   let line = 1;
-  for (let at = 0; at < text.length && rows.length < rowsMax; at++) {
+  for (let at = 0; at < text.length && rows.length < layoutRowsMax; at++) {
     cellPattern.lastIndex = at;
     const [raw = "", quoted] = cellPattern.exec(text) ?? [];
     row.cells.push(quoted === undefined ? raw : quoted.replaceAll('""', '"'));

@@ -1,5 +1,9 @@
+import type { RandomAccess } from "../platform/archives/zip-directory.ts";
+import { isZip } from "../platform/archives/zip-reader.ts";
+import { Problem } from "../platform/problem.ts";
 import { readColumns, type Columns } from "./columns.ts";
-import { detectFormat, type CsvFormat, type Detection } from "./csv-format.ts";
+import { detectFormat, formatDefault, type CsvFormat, type Detection } from "./csv-format.ts";
+import { headerLineOf, layoutRowsMax } from "./csv-layout.ts";
 import { csvRows, type CsvRow } from "./csv.ts";
 import type { Reading } from "./encoding-guess.ts";
 import { guessMapping, type Guess } from "./guess.ts";
@@ -9,7 +13,13 @@ import { recognizedRowsMax } from "./own-export.ts";
  * A file that can be read more than once. `isForPage` refuses files with control characters, such as a picture chosen by mistake. `chosen` is what is known of
  * its format.
  */
-export type InputFile = { name: string; bytes: () => AsyncIterable<Uint8Array>; isForPage?: boolean; chosen?: Partial<CsvFormat> };
+export type InputFile = {
+  name: string;
+  bytes: () => AsyncIterable<Uint8Array>;
+  access: RandomAccess;
+  isForPage?: boolean;
+  chosen?: Partial<CsvFormat>;
+};
 /**
  * What a file shows before anything is sent: its format, columns, first rows, and a guess, unless it has no header. `readings`: a person has to say which of
  * these encodings is right.
@@ -31,11 +41,34 @@ export async function inspectFile(file: InputFile, chosen?: CsvFormat): Promise<
   return { ...read, format, ...(readings && { readings }), header, first, guess: guessMapping(read.columns) };
 }
 
-/** Yields the rows of a file from its beginning, as `csvRows` does. Default format: the one that is detected. */
+/**
+ * Yields the rows of a file from its beginning, as `csvRows` does: of a workbook (.xlsx, .ods), as its first bytes say, those of its first visible
+ * sheet. Default format: the one that is detected.
+ */
 export async function* rowsOf(file: InputFile, format?: CsvFormat): AsyncGenerator<CsvRow> {
-  yield* csvRows(file.bytes(), file.name, format ?? (await formatOf(file)).format);
+  if (await isWorkbook(file)) yield* rowsOfWorkbook(file, (format ?? (await formatOf(file)).format).headerLine);
+  else yield* csvRows(file.bytes(), file.name, format ?? (await formatOf(file)).format);
 }
 
-function formatOf({ name, bytes, ...how }: InputFile): Promise<Detection> {
-  return detectFormat(bytes(), name, how);
+/** A workbook has no encoding or delimiter to choose. */
+async function formatOf(file: InputFile): Promise<Detection> {
+  if (!(await isWorkbook(file))) return detectFormat(file.bytes(), file.name, file);
+  const first: CsvRow[] = [];
+  for await (const row of rowsOfWorkbook(file, 1)) if (first.push(row) === layoutRowsMax) break;
+  return { format: { ...formatDefault, headerLine: file.chosen?.headerLine ?? headerLineOf(first) } };
+}
+
+async function isWorkbook({ access }: InputFile): Promise<boolean> {
+  return isZip(await access.read(0, 4));
+}
+
+async function* rowsOfWorkbook({ access, name }: InputFile, headerLine: number): AsyncGenerator<CsvRow> {
+  const { openWorkbook, sheetOf } = await import("./sheets/workbook.ts");
+  const workbook = await openWorkbook(access, name);
+  let isEmpty = true;
+  for await (const row of workbook.rows(sheetOf(workbook, name))) {
+    isEmpty = false;
+    if (row.line >= headerLine) yield row;
+  }
+  if (isEmpty) throw new Problem("invalid_request", `${name} is empty: not even a header line.`);
 }

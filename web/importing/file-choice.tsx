@@ -33,7 +33,7 @@ export function FileChoice({ onFile }: { onFile: (file: File) => void }): ReactN
       onDrop={onDrop}
     >
       <p className={styles.dropTitle}>{words.drop}</p>
-      <FileButton accept=".csv,.txt,text/csv" onChange={take}>
+      <FileButton accept=".csv,.txt,text/csv,.xlsx,.ods" onChange={take}>
         {(props) => <Button {...props}>{words.choose}</Button>}
       </FileButton>
       <p className={styles.hint}>{words.fileHint(megabytesMax)}</p>

@@ -166,7 +166,8 @@ function progressOf(total: number): { advance: (rows: number) => void; end: () =
 }
 
 function inputOf(file: File): InputFile {
-  return { name: file.name, bytes: () => chunksOf(file.stream()), isForPage: true };
+  const read = async (position: number, count: number) => new Uint8Array(await file.slice(position, position + count).arrayBuffer());
+  return { name: file.name, bytes: () => chunksOf(file.stream()), access: { size: file.size, read }, isForPage: true };
 }
 
 /** The first rejects for the page, and a file with all of them. */
