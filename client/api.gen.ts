@@ -287,8 +287,10 @@ export type Schemas = {
     /** The source's own identifier of the animal. */
     sourceId: string;
     pet: Schemas["NewPet"];
-    /** The stock count. Default: the stock stays as it is. */
+    /** The stock count. Default: the stock stays as it is, but it becomes 0 if this row is not `available` and the stock is still what an earlier row said. */
     quantity?: number | null;
+    /** The pet that the row is already, where the client remembers that. If the source does not know the `sourceId` yet, it is then taken to have said this row before, so nothing is written. */
+    petId?: number | null;
     profile?: Schemas["ImportedProfile"] | null;
   };
   ImportRows: (Schemas["ImportRow"])[];

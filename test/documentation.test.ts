@@ -10,7 +10,6 @@ import { commonOptions, readArguments } from "../src/commands/command.ts";
 import { commands } from "../src/commands/commands.ts";
 import { argumentsOf, commandOf } from "../src/commands/program.ts";
 import { rowCharactersMax } from "../src/importing/csv.ts";
-import { resendMsMax } from "../src/importing/load.ts";
 import { batchSizeMax } from "../src/importing/plan.ts";
 import { petsMax } from "../src/importing/source.ts";
 import { lockMs, statementMs } from "../src/platform/db/postgres-connections.ts";
@@ -167,8 +166,6 @@ const figures: [page: (typeof names)[number], sentence: string][] = [
   ["docs/specification/6-publishing.md", `The last ${words[Number(settings.get("KEEP_DEPLOYMENTS"))]} deployments are kept`],
   ["docs/publishing.md", `\`EDGE_HTTP_PORT\` (${settings.get("EDGE_HTTP_PORT")})`],
   ["docs/publishing.md", `\`EDGE_HTTPS_PORT\` (${settings.get("EDGE_HTTPS_PORT")},`],
-  ["docs/importing.md", `stayed unanswered for more than ${hours(resendMsMax)}`],
-  ["docs/importing.md", `such answers for ${hours(keptMs)}`],
   ["docs/importing.md", `a batch of up to ${count(batchSizeMax)} animals`],
   ["docs/importing.md", `at most ${words[limitWaitsMax]} times ${minutes(limitWaitMsMax)} for a request`],
   ["docs/importing.md", `tries ${words[triesMax]} times with growing pauses`],

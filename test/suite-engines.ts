@@ -220,6 +220,7 @@ export const groups: Group[] = [
       "export",
       "guides",
       "import",
+      "import-memory",
       "init",
       "publishing-commands",
     ],

@@ -23,7 +23,8 @@ export function importing(environment: Environment): Command {
         about: "what the rows of a file are that may be an export of this shop: new animals, or changes of those with their ids",
       },
       "apply-stale": { about: "for an export of this shop: apply edits even of values that the shop has changed since, such as stock" },
-      state: { value: "FILE", about: "the record of what earlier runs have loaded. Default: FILE.petstore-state.json; needed with -" },
+      source: { value: "NAME", about: "where the animals come from, the same for each file of one system. Default: as the file shows" },
+      state: { value: "FILE", about: "what a release before 1.1 remembered. Default: FILE.petstore-state.json" },
       encoding: { value: "NAME", about: "the file's text encoding, such as windows-1251 or shift_jis. Default: the file shows it" },
       "header-line": {
         value: "N",
@@ -34,7 +35,6 @@ export function importing(environment: Environment): Command {
         about: "where to write the rows that could not be loaded, and why. Default: FILE.petstore-rejects.csv; needed with -",
       },
       "dry-run": { about: "read, map and count the rows and write the rejects; change nothing" },
-      resend: { about: "send an unanswered batch again after more than 23 hours" },
       ...connectionOptions,
     },
     operands: ["FILE"],
@@ -42,8 +42,7 @@ export function importing(environment: Environment): Command {
       const mapping = options["mapping"] as string | undefined;
       if (file === "-" && mapping === "-") throw new UsageError("FILE and --mapping cannot both be standard input");
       if (typeof options["write-mapping"] === "string") return written(io, file, options["write-mapping"], await formatIn(options));
-      if (file === "-" && (options["state"] === undefined || options["rejects"] === undefined))
-        throw new UsageError("with - for FILE, --state FILE and --rejects FILE are required");
+      if (file === "-" && options["rejects"] === undefined) throw new UsageError("with - for FILE, --rejects FILE is required");
       const rehearsed = options["dry-run"] === true;
       // A dry run needs no key to read and count the rows.
       const connection = (rehearsed ? serviceOf : connectionOf)(options, environment(io));
@@ -53,7 +52,7 @@ export function importing(environment: Environment): Command {
       const startedAt = systemClock();
       const report = await withInputFile(io, file, (rows) =>
         withMapping(io, mapping, async (mappingFile) => {
-          const files = { file: rows, mappingFile, ...answersOf(options), format, resend: options["resend"] === true };
+          const files = { file: rows, mappingFile, ...answersOf(options), format };
           if (!rehearsed) return importNow(files, connection, io.stderr);
           return rehearse(files, connection.key.trim() === "" ? undefined : await connect(connection, linesTo(io)));
         }),
@@ -89,11 +88,12 @@ function withMapping<R>(io: Io, mapping: string | undefined, work: (mapping: str
   return mapping === undefined ? work(mapping) : withInputFile(io, mapping, work);
 }
 
-function answersOf(options: Arguments["options"]): Omit<ImportOptions, "file" | "mappingFile" | "resend"> {
+function answersOf(options: Arguments["options"]): Omit<ImportOptions, "file" | "mappingFile"> {
   const rowsAre = options["rows"];
   if (rowsAre !== undefined && rowsAre !== "new" && rowsAre !== "changes") throw new UsageError("--rows is new or changes");
   const [stateFile, rejectsFile] = [options["state"] as string | undefined, options["rejects"] as string | undefined];
-  return { stateFile, rejectsFile, rowsAre, appliesStale: options["apply-stale"] === true };
+  const source = options["source"] as string | undefined;
+  return { source, stateFile, rejectsFile, rowsAre, appliesStale: options["apply-stale"] === true };
 }
 
 /** Shows a progress bar once the file is read. Waits are printed above the bar, or as lines before it appears. */

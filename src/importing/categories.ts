@@ -1,48 +1,67 @@
 import type { PetStore } from "../../client/client.ts";
-import { pages } from "../../client/pages.ts";
 import { refusal } from "../../client/refusals.ts";
 import { normalize } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
+import { categoryNames } from "./exported-pets.ts";
+import { refusedElements } from "./plan.ts";
+import type { ImportSource } from "./sources.ts";
 
-/** The categories of a file: their ids by folded name, the names of created ones, and by folded name why the service refused others. */
-export type Categories = { ids: Map<string, number>; made: string[]; refused: Map<string, string> };
+/** The categories of a file: their ids by folded name, and those that the shop does not have. */
+export type Categories = { ids: ReadonlyMap<string, number>; missing: string[] };
+/** An import that has begun. `refused` has the reason for each category that the service refuses, by folded name. */
+export type Begun = { importId: number; ids: ReadonlyMap<string, number>; made: string[]; refused: ReadonlyMap<string, string> };
 
 /** The most categories that one import creates; more means that the mapping names the wrong column. */
 const newMax = 500;
 
-/** Finds the categories by folded name and creates missing ones. @throws Problem with the service's code */
-export async function ensureCategories(client: PetStore, names: Iterable<string>): Promise<Categories> {
-  const wanted = new Map(Array.from(names, (name) => [normalize(name), name]));
-  const ids = await listCategories(client);
-  const missing = [...wanted].filter(([folded]) => !ids.has(folded));
+/** Finds the categories by folded name. @throws Problem `invalid_request` if too many are missing */
+export async function findCategories(client: PetStore, names: Iterable<string>): Promise<Categories> {
+  const ids = await categoryIds(client);
+  const missing = [...new Map(Array.from(names, (name) => [normalize(name), name]))].filter(([folded]) => !ids.has(folded));
   if (missing.length > newMax)
     throw new Problem(
       "invalid_request",
       `${missing.length} categories would be created, more than ${newMax}. Does the mapping name the right column?`,
     );
-  const categories: Categories = { ids, made: [], refused: new Map() };
-  for (const [folded, name] of missing) await makeCategory(client, folded, name, categories);
-  return categories;
+  return { ids, missing: missing.map(([, name]) => name) };
 }
 
-async function listCategories(client: PetStore): Promise<Map<string, number>> {
-  const ids = new Map<string, number>();
-  for await (const page of pages(client, "/categories")) for (const { id, name } of page) ids.set(normalize(name), id);
-  return ids;
+/** Creates categories by name, and finds those that exist. @throws Problem or PetStoreError */
+export async function ensureCategories(client: PetStore, names: Iterable<string>): Promise<Omit<Begun, "importId">> {
+  const { ids: found, missing } = await findCategories(client, names);
+  const [ids, refused, made]: [Map<string, number>, Map<string, string>, string[]] = [new Map(found), new Map(), []];
+  for (const name of missing) {
+    const answer = await client.POST("/categories", { body: { name } });
+    if (answer.data) {
+      ids.set(normalize(name), answer.data.id);
+      made.push(name);
+    } else if (answer.response.status === 400) refused.set(normalize(name), refusal(answer).message);
+    else throw refusal(answer);
+  }
+  return { ids, made, refused };
 }
 
-async function makeCategory(client: PetStore, folded: string, name: string, categories: Categories): Promise<void> {
-  const answer = await client.POST("/categories", { body: { name } });
-  const { status } = answer.response;
-  if (answer.data) {
-    categories.ids.set(folded, answer.data.id);
-    categories.made.push(name);
-  } else if (status === 400) {
-    categories.refused.set(folded, refusal(answer).message);
-  } else if (status === 409) {
-    // Another client has created the category since the list was read.
-    const id = (await listCategories(client)).get(folded);
-    if (id === undefined) throw refusal(answer);
-    categories.ids.set(folded, id);
-  } else throw refusal(answer);
+/** Begins an import, which creates the missing categories. @throws PetStoreError */
+export async function beginImport(client: PetStore, { source, fileName }: ImportSource, { ids, missing }: Categories): Promise<Begun> {
+  const refused = new Map<string, string>();
+  let categories = missing;
+  for (;;) {
+    const answer = await client.POST("/imports", { body: { source, fileName, categories } });
+    if (answer.data) {
+      const all = categories.length === 0 ? ids : await categoryIds(client);
+      return { importId: answer.data.id, ids: all, made: categories, refused };
+    }
+    const problem = refusal(answer);
+    const named = refusedElements(
+      (problem.details ?? []).filter(({ path }) => path.startsWith("body.categories[")),
+      categories.length,
+    );
+    if (answer.response.status !== 400 || named.size === 0) throw problem;
+    for (const [index, reason] of named) refused.set(normalize(categories[index]!), reason);
+    categories = categories.filter((_, index) => !named.has(index));
+  }
+}
+
+async function categoryIds(client: PetStore): Promise<Map<string, number>> {
+  return new Map(Array.from(await categoryNames(client), ([id, name]) => [normalize(name), id]));
 }

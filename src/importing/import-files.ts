@@ -1,24 +1,24 @@
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import type { PetStore } from "../../client/client.ts";
 import type { Clock } from "../platform/clock.ts";
-import { writeDurably } from "../platform/files.ts";
+import { moveDurably, writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
 import { openFile } from "./csv-file.ts";
 import type { CsvFormat } from "./csv-format.ts";
 import { checkEdits, countsOfExport, makeEdits, patches } from "./export-changes.ts";
-import { importSource, reportOf } from "./import.ts";
+import { importSource, previewSource } from "./import.ts";
 import { inspectFile, rowsOf, type InputFile, type Inspected } from "./inspect.ts";
 import { mappingToComplete, planMapping, questionsOf, type MappingPlan } from "./mapping-plan.ts";
 import { readMapping } from "./mapping-file.ts";
 import type { Mapping } from "./mapping.ts";
 import { planExport, recognizeExport, type ExportPlan } from "./own-export.ts";
-import { planLoad } from "./plan.ts";
 import type { Progress } from "./progress.ts";
 import { removeRejects, writeRejects } from "./rejects-file.ts";
 import type { Report } from "./report.ts";
 import { readSource } from "./source.ts";
 import type { Source } from "./source.ts";
-import { readState, writeState } from "./state-file.ts";
+import { proposeSource, type ImportSource } from "./sources.ts";
+import { readState } from "./state-file.ts";
 import { checkBelongs } from "./state.ts";
 import type { State } from "./state.ts";
 
@@ -30,9 +30,11 @@ export type ImportOptions = {
   file: string;
   /** Default: the mapping is guessed, unless the file is an export of the shop. */
   mappingFile: string | undefined;
+  /** The name of the source. Default: that of the mapping, else a former source that knows the animals, else proposed from the file's name. */
+  source: string | undefined;
+  /** What an earlier release remembered. Default: beside the file. */
   stateFile: string | undefined;
   rejectsFile: string | undefined;
-  resend: boolean;
   /** Whether the rows of a file that may be an export of the shop are new animals, or change those with their ids. Default: as the file shows. */
   rowsAre: "new" | "changes" | undefined;
   /** Whether edits of an export are applied to values that the shop has changed since. */
@@ -47,42 +49,39 @@ type Mapped = { file: InputFile; inspected: Inspected; plan: MappingPlan };
 type Edited = { inspected: Inspected; edits: ExportPlan };
 
 /**
- * Does a dry run: reads and maps the file, compares it with the state and writes the reject file. Reports the most that an import would do, because the
- * service may refuse some rows. Calls the service, if there is one, only for an export.
+ * Does a dry run: reads and maps the file, asks the service what would become of its rows, and writes the reject file. Without a service all rows
+ * count as new animals.
  */
 export async function rehearse(options: ImportOptions, client: PetStore | undefined): Promise<Report> {
-  const files = filesOf(options);
   const opened = await openImport(options, client);
   if ("edits" in opened) return reportOfExport(options, opened);
-  const { source, format, plan } = await readMapped(opened);
-  const state = await readState(files.state);
-  const load = planLoad(source.rows, state?.animals ?? new Map());
+  const { source, open, format, plan } = await readMapped(opened);
+  if (client === undefined) {
+    const counts = { rows: source.rowsRead, superseded: source.superseded, created: source.rows.length, updated: 0, unchanged: 0 };
+    const rejects = await saveRejects(options, source);
+    return { ...counts, rejected: source.rejects.length, rejects, categoriesMade: [], format, plan };
+  }
+  const from = await sourceOf(client, options, opened);
+  const memory = await memoryOf(client, options);
+  const { counts, needed, room } = await previewSource({ client, source, from, open, memory });
   const rejects = await saveRejects(options, source);
-  return {
-    ...reportOf(source, load),
-    created: load.creations.length,
-    updated: load.updates.length,
-    rejects,
-    categoriesMade: [],
-    format,
-    plan,
-  };
+  return { ...counts, rejects, categoriesMade: [], format, plan, source: from.source, ...(room !== undefined && { needed, room }) };
 }
 
-/** Imports a file through the service's API. `show` is called once the number of pets to send is known. */
+/** Imports a file through the service's API. `show` is called once the number of rows to send is known. */
 export async function importFile(client: PetStore, options: ImportOptions, now: Clock, show: (total: number) => Progress): Promise<Report> {
-  const files = filesOf(options);
   const opened = await openImport(options, client);
   if ("edits" in opened) {
     const { categoriesMade } = await makeEdits(client, opened.edits, patches(client), show);
     return { ...(await reportOfExport(options, opened)), categoriesMade };
   }
-  const { source, format, plan } = await readMapped(opened);
+  const { source, open, format, plan } = await readMapped(opened);
   try {
-    const state = await openState(client, files.state);
-    const save = () => writeState(files.state, state);
-    const done = await importSource({ client, source, state, save, now, resend: options.resend, show });
-    return { ...done, rejects: rejectsPath(options, source), format, plan };
+    const from = await sourceOf(client, options, opened);
+    const memory = await memoryOf(client, options);
+    const done = await importSource({ client, source, from, open, memory, now: now(), show });
+    if (memory) await moveDurably(filesOf(options).state, `${filesOf(options).state}.adopted`);
+    return { ...done, rejects: rejectsPath(options, source), format, plan, source: from.source };
   } finally {
     await saveRejects(options, source);
   }
@@ -115,6 +114,7 @@ async function inspectSettled(file: InputFile): Promise<Inspected> {
 
 /** Reads the file's columns and finds out what its rows are. @throws Problem `invalid_request` if that is not settled */
 async function openImport(options: ImportOptions, client: PetStore | undefined): Promise<Mapped | Edited> {
+  filesOf(options); // refuses files that are the same
   const mapping = options.mappingFile === undefined ? undefined : await readMapping(options.mappingFile);
   const file = await openFile(options.file, options.format);
   const inspected = await inspectSettled(file);
@@ -139,8 +139,7 @@ async function openImport(options: ImportOptions, client: PetStore | undefined):
 /** @throws Problem `invalid_request` if only a person can say it */
 async function isExport(client: PetStore, { name }: InputFile, inspected: Inspected, options: ImportOptions): Promise<boolean> {
   if (options.rowsAre !== undefined) return options.rowsAre === "changes";
-  const isKnownSource = (await readState(filesOf(options).state)) !== undefined;
-  const recognized = await recognizeExport(client, inspected, { isKnownSource });
+  const recognized = await recognizeExport(client, inspected);
   if (recognized !== "unclear") return recognized === "yes";
   throw new Problem(
     "invalid_request",
@@ -153,7 +152,17 @@ function headless(file: string): Problem {
 }
 
 async function readMapped({ file, inspected: { format }, plan }: Mapped) {
-  return { source: await readSource(rowsOf(file, format), plan.mapping, file.name), format, plan };
+  const open = () => rowsOf(file, format);
+  return { source: await readSource(open(), plan.mapping, file.name), open, format, plan };
+}
+
+async function sourceOf(
+  client: PetStore,
+  { source, file }: ImportOptions,
+  { plan: { mapping }, inspected }: Mapped,
+): Promise<ImportSource> {
+  const fileName = basename(file).slice(-255);
+  return { source: source ?? mapping.source ?? (await proposeSource(client, file, mapping, inspected)), fileName };
 }
 
 async function reportOfExport(options: ImportOptions, { inspected: { format }, edits }: Edited): Promise<Report> {
@@ -165,11 +174,11 @@ function shownEdit({ change: { id }, name, fields, stale }: ExportPlan["edits"][
   return { id, name, fields, stale };
 }
 
-async function openState(client: PetStore, file: string): Promise<State> {
-  const account = await accountOf(client);
-  const state = (await readState(file)) ?? { server: client.url, account, batch: null, animals: new Map() };
-  checkBelongs(state, file, client.url, account);
-  state.account ??= account;
+/** What an earlier release remembered of this file, until an import has handed it over. */
+async function memoryOf(client: PetStore, options: ImportOptions): Promise<State | undefined> {
+  const { state: file } = filesOf(options);
+  const state = await readState(file);
+  if (state) checkBelongs(state, file, client.url, await accountOf(client));
   return state;
 }
 

@@ -1,62 +1,118 @@
 import type { PetStore } from "../../client/client.ts";
-import type { Clock } from "../platform/clock.ts";
 import { normalize } from "../platform/normalize.ts";
-import { ensureCategories } from "./categories.ts";
-import type { Categories } from "./categories.ts";
-import { finishBatch, load } from "./load.ts";
-import { planLoad } from "./plan.ts";
-import type { Plan } from "./plan.ts";
+import { Problem } from "../platform/problem.ts";
+import { adoptMemory } from "./adopt.ts";
+import { beginImport, findCategories } from "./categories.ts";
+import type { CsvRow } from "./csv.ts";
+import { endImport, sendRows, type ImportRow } from "./load.ts";
 import type { Progress } from "./progress.ts";
 import type { Report } from "./report.ts";
-import type { Row, Source } from "./source.ts";
-import type { LoadState } from "./state.ts";
+import { addRejects, type Row, type Source } from "./source.ts";
+import { newestImport, type ImportSource } from "./sources.ts";
+import type { Memory } from "./state.ts";
 
-/** `save` stores the state; `show` is called once the number of pets to send is known. */
 export type Importing = {
   client: PetStore;
   source: Source;
-  state: LoadState;
-  save: () => Promise<void>;
-  now: Clock;
-  resend: boolean;
+  from: ImportSource;
+  /** Reads the file from its beginning, for the cells of rows that the service refuses. */
+  open: () => AsyncIterable<CsvRow>;
+  /** What an earlier release remembered of this file. */
+  memory: Memory | undefined;
+  /** The time in ms. */
+  now: number;
+  /** Called once the number of rows to send is known. */
   show: (total: number) => Pick<Progress, "advance" | "end">;
 };
+/** What an import would do. `needed` and `room` are in records; `room` is undefined for a key that may not read it. */
+export type Preview = { counts: Counts; needed: number; room: number | undefined };
+type Counts = Pick<Report, "rows" | "superseded" | "created" | "updated" | "unchanged" | "rejected">;
 
 /**
- * Completes the batch that an earlier run had begun, then plans and loads the rest. Rows that the service refuses are added to the
- * rejects.
+ * Imports the rows of a file. Those that the service refuses are added to the rejects. An import that stopped is simply made again.
+ *
+ * @throws Problem `storage_limit_reached` before anything is sent if the file does not fit
  */
-export async function importSource({ client, source, state, save, now, resend, show }: Importing): Promise<Omit<Report, "rejects">> {
-  await finishBatch(client, state, now, resend);
-  const plan = planLoad(source.rows, state.animals);
-  const categories = await ensureCategories(client, categoriesOf(plan));
-  const reject = (row: Row, reason: string) => void source.rejects.push({ line: row.line, cells: row.cells, reason });
-  const accepted = withCategory(plan, categories, reject);
-  const progress = show(accepted.creations.length + accepted.updates.length);
+export async function importSource(importing: Importing): Promise<Omit<Report, "rejects">> {
+  const { client, source, from, open, memory, now, show } = importing;
+  await checkFits(importing);
+  const categories = await findCategories(client, categoriesOf(source));
+  const { importId, ids, made, refused: unfit } = await beginImport(client, from, categories);
+  const refused = new Map<number, string>();
+  const rows = source.rows.filter(({ line, pet: { category } }) => {
+    const reason = unfit.get(normalize(category));
+    if (reason !== undefined) refused.set(line, `the category “${category}” was refused: ${reason}`);
+    return reason === undefined;
+  });
+  const rowOf = rowMaker(ids);
+  if (memory) await adoptMemory({ client, importId, memory, rows, rowOf, now });
+  const progress = show(rows.length);
   try {
-    const done = await load(accepted, { client, categoryIds: categories.ids, state, save, now, reject, advance: progress.advance });
-    return { ...reportOf(source, plan), ...done, categoriesMade: categories.made };
+    const reject = (index: number, reason: string) => void refused.set(rows[index]!.line, reason);
+    const done = await sendRows(rows.map(rowOf), { client, importId, isDryRun: false, reject, advance: progress.advance });
+    await endImport(client, importId, source.rejects.length + refused.size);
+    return { ...readOf(source), ...done, rejected: source.rejects.length + refused.size, categoriesMade: made, importId };
   } finally {
     progress.end();
+    await addRejects(source, open(), refused);
   }
 }
 
-function categoriesOf(plan: Plan): Set<string> {
-  return new Set([...plan.creations, ...plan.updates].map(({ row }) => row.pet.category));
+/** Returns what an import would do, by a dry run on the newest import of the source. Adds the rows that the service refuses to the rejects. */
+export async function previewSource({ client, source, from, open, memory }: Omit<Importing, "now" | "show">): Promise<Preview> {
+  const { ids, missing } = await findCategories(client, categoriesOf(source));
+  const room = await roomOf(client);
+  const newest = memory?.animals.size ? undefined : await newestImport(client, from.source);
+  const known = source.rows.filter(({ pet: { sourceId } }) => memory?.animals.has(sourceId)).length;
+  let done = { created: source.rows.length - known, updated: 0, unchanged: known };
+  const refused = new Map<number, string>();
+  if (newest !== undefined) {
+    // A row in a category that does not exist yet is new or changed in any case, so any id will do.
+    const [anyId = 1] = ids.values();
+    const rowOf = rowMaker(ids, anyId);
+    const reject = (index: number, reason: string) => void refused.set(source.rows[index]!.line, reason);
+    try {
+      done = await sendRows(source.rows.map(rowOf), { client, importId: newest, isDryRun: true, reject, advance: () => undefined });
+    } catch (error) {
+      // The rows of one batch are more than there is room for.
+      if ((error as { code?: unknown }).code !== "storage_limit_reached") throw error;
+    }
+  }
+  await addRejects(source, open(), refused);
+  const counts = { ...readOf(source), ...done, rejected: source.rejects.length };
+  return { counts, needed: done.created + missing.length, room };
 }
 
-/** The plan without the rows whose category the service refused. */
-function withCategory(plan: Plan, { refused }: Categories, reject: (row: Row, reason: string) => void): Plan {
-  const isAccepted = ({ row }: { row: Row }) => {
-    const reason = refused.get(normalize(row.pet.category));
-    if (reason !== undefined) reject(row, `the category “${row.pet.category}” was refused: ${reason}`);
-    return reason === undefined;
+/** Counts the new animals only if they might not all fit. */
+async function checkFits(importing: Importing): Promise<void> {
+  const { client, source } = importing;
+  const room = await roomOf(client);
+  if (room === undefined || source.rows.length + categoriesOf(source).size <= room) return;
+  const { needed } = await previewSource(importing);
+  if (needed <= room) return;
+  throw new Problem(
+    "storage_limit_reached",
+    `The file has ${needed} new animals and categories, and the plan has room for ${room} more records. Nothing was imported.`,
+  );
+}
+
+async function roomOf(client: PetStore): Promise<number | undefined> {
+  const { data } = await client.GET("/account");
+  return data?.records.remaining;
+}
+
+function rowMaker(ids: ReadonlyMap<string, number>, otherwise?: number): (row: Row) => ImportRow {
+  return ({ pet: { sourceId, name, category, status, quantity } }) => {
+    const categoryId = ids.get(normalize(category)) ?? otherwise;
+    if (categoryId === undefined) throw new Error(`no id for the category ${category}`);
+    return { sourceId, pet: { name, categoryId, status }, ...(quantity !== undefined && { quantity }) };
   };
-  return { ...plan, creations: plan.creations.filter(isAccepted), updates: plan.updates.filter(isAccepted) };
 }
 
-/** The counts of rows read and planned. */
-export function reportOf(source: Source, plan: Plan): Pick<Report, "rows" | "superseded" | "unchanged" | "rejected"> {
-  const { rowsRead: rows, superseded, rejects } = source;
-  return { rows, superseded, unchanged: plan.unchanged, rejected: rejects.length };
+function categoriesOf({ rows }: Source): Set<string> {
+  return new Set(rows.map(({ pet }) => pet.category));
+}
+
+function readOf({ rowsRead: rows, superseded }: Source): Pick<Report, "rows" | "superseded"> {
+  return { rows, superseded };
 }

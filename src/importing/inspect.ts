@@ -7,7 +7,9 @@ import { headerLineOf, layoutRowsMax } from "./csv-layout.ts";
 import { csvRows, type CsvRow } from "./csv.ts";
 import type { Reading } from "./encoding-guess.ts";
 import { guessMapping, type Guess } from "./guess.ts";
-import { recognizedRowsMax } from "./own-export.ts";
+
+/** The rows that show where a file is from. */
+const firstRowsMax = 100;
 
 /**
  * A file that can be read more than once. `isForPage` refuses files with control characters, such as a picture chosen by mistake. `chosen` is what is known of
@@ -33,7 +35,7 @@ export async function inspectFile(file: InputFile, chosen?: CsvFormat): Promise<
   async function* noting(rows: AsyncIterable<CsvRow>): AsyncGenerator<CsvRow> {
     for await (const row of rows) {
       if (header.length === 0) header.push(...row.cells);
-      else if (first.length < recognizedRowsMax) first.push(row);
+      else if (first.length < firstRowsMax) first.push(row);
       yield row;
     }
   }

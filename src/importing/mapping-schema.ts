@@ -27,6 +27,14 @@ export const mappingSchema = Type.Object(
     status: Type.Optional(
       Type.Object({ columns, transforms, values: Type.Optional(values), default: Type.Optional(status) }, { additionalProperties: false }),
     ),
+    /** The column with the stock. Default: an animal that is available counts as one unit. `not counted`: the import leaves the stock alone. */
+    stock: Type.Optional(
+      Type.Unsafe<{ column: string } | "not counted">({
+        anyOf: [Type.Object({ column: Type.String({ minLength: 1 }) }, { additionalProperties: false }), { const: "not counted" }],
+      }),
+    ),
+    /** The name of the source, the same for each file of one system. Default: proposed from the name of the file. */
+    source: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   },
   { additionalProperties: false },
 );

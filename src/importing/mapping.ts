@@ -5,8 +5,9 @@ import type { Mapping } from "./mapping-schema.ts";
 export { petStatuses, type Mapping, type PetStatus, type TextField, type ValueStatus } from "./mapping-schema.ts";
 
 /** The columns that a mapping reads. */
-export function columnsOf({ id, name, category, status }: Mapping): string[] {
-  return [...new Set([...(id === undefined ? [] : [id]), ...name.columns, ...category.columns, ...(status?.columns ?? [])])];
+export function columnsOf({ id, name, category, status, stock }: Mapping): string[] {
+  const single = [id, typeof stock === "object" ? stock.column : undefined].filter((column) => column !== undefined);
+  return [...new Set([...single, ...name.columns, ...category.columns, ...(status?.columns ?? [])])];
 }
 
 /** @throws Problem `invalid_request` if the header lacks a column of the mapping */

@@ -5,6 +5,7 @@ import { exportColumns, exportedColumn, isAsExported, isSameText, type ExportedF
 import { categoryNames, readPets, type PetState } from "./exported-pets.ts";
 import { idProblem } from "./ids.ts";
 import { petStatuses, valueKey, type PetStatus } from "./mapping.ts";
+import { formerSources, sourceKnowing } from "./sources.ts";
 import { fittedCells, isBlank, type Reject } from "./source.ts";
 
 /*
@@ -40,30 +41,28 @@ export type ExportPlan = {
   rejects: Reject[];
 };
 
-/** The rows that are looked up to recognize an export. */
-export const recognizedRowsMax = 100;
 /** The rows that are compared with the shop at once. */
 const comparedRows = 100;
 const nameCharactersMax = 200;
 const idShape = /^[1-9]\d{0,15}$/;
 
 /**
- * Recognizes an export by its header, and by its first rows: the shop has their ids, for animals of these names. `isKnownSource`: the shop has imported
- * this file before, whose own ids may be the same numbers. @throws PetStoreError
+ * Recognizes an export by its header, and by its first rows: the shop has their ids, for animals of these names. A file whose ids a former source knows
+ * is one of that source, although its ids may be the same numbers. @throws PetStoreError
  */
 export async function recognizeExport(
   client: PetStore,
   { header, first }: { header: readonly string[]; first: readonly CsvRow[] },
-  { isKnownSource }: { isKnownSource: boolean },
 ): Promise<OwnExport> {
   const columns = exportColumns(header);
   const isMarked = columns?.has(exportedColumn) || columns?.has("categoryId");
-  if (columns === undefined || (isKnownSource && !isMarked)) return "no";
+  if (columns === undefined) return "no";
   const cell = (row: CsvRow, name: string) => row.cells[columns.get(name) ?? -1]?.trim() ?? "";
   const some = first.filter((row) => !isBlank(row));
   const ids = some.map((row) => cell(row, "id")).filter((id) => whyNoId(id) === undefined);
   const pets = new Map((await readPets(client, [...new Set(ids)].map(Number))).map((pet) => [String(pet.id), pet]));
   if (pets.size === 0) return "no";
+  if (!isMarked && (await sourceKnowing(client, await formerSources(client), ids)) !== undefined) return "no";
   const isFromHere = (row: CsvRow): boolean => {
     const pet = pets.get(cell(row, "id"));
     if (pet === undefined) return false;

@@ -5,8 +5,8 @@ import { idProblem } from "./ids.ts";
 import { petStatuses, valueKey } from "./mapping.ts";
 import type { Mapping, PetStatus, TextField } from "./mapping.ts";
 
-/** A pet in the file: `sourceId` is the file's own identifier, `category` a name. */
-export type Pet = { sourceId: string; name: string; category: string; status: PetStatus };
+/** A pet in the file: `sourceId` is the file's own identifier, `category` a name. Without `quantity` the file does not count it. */
+export type Pet = { sourceId: string; name: string; category: string; status: PetStatus; quantity?: number };
 export type Mapped = Pet | { reason: string };
 
 /** The longest name the service accepts, in code points. */
@@ -44,6 +44,7 @@ export function petOf(mapping: Mapping, header: readonly string[]): (cells: read
   const nameOf = textOf(mapping.name, header);
   const categoryOf = textOf(mapping.category, header);
   const statusOf = statusReader(mapping.status, header);
+  const quantityOf = quantityReader(mapping.stock, header);
   return (cells) => {
     const ownId = idOf?.(cells);
     if (ownId === "") return { reason: `no id: the column ${mapping.id ?? ""} is empty` };
@@ -58,7 +59,22 @@ export function petOf(mapping: Mapping, header: readonly string[]): (cells: read
     if (tooLong(category, nameCharactersMax)) return { reason: `the category is over ${nameCharactersMax} characters` };
     const status = statusOf(cells);
     if (typeof status !== "string") return status;
-    return { sourceId: ownId ?? newId({ name, category, status }), name, category, status };
+    const quantity = quantityOf(cells);
+    if (quantity !== undefined && Number.isNaN(quantity)) return { reason: "the stock is not a whole number" };
+    // Units of an animal that is not available would be for sale.
+    const counted = status === "available" && quantity !== undefined ? { quantity } : {};
+    return { sourceId: ownId ?? newId({ name, category, status }), name, category, status, ...counted };
+  };
+}
+
+/** Reads the stock of a row: NaN if it is no number, undefined if it is empty or not counted. */
+function quantityReader(stock: Mapping["stock"], header: readonly string[]): (cells: readonly string[]) => number | undefined {
+  if (stock === undefined) return () => 1;
+  if (stock === "not counted") return () => undefined;
+  const index = header.indexOf(stock.column);
+  return (cells) => {
+    const cell = (cells[index] ?? "").trim();
+    return cell === "" ? undefined : /^\d{1,9}$/.test(cell) ? Number(cell) : Number.NaN;
   };
 }
 

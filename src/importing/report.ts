@@ -13,10 +13,17 @@ export type Report = {
   rejected: number;
   rejects: string | null;
   categoriesMade: string[];
+  /** The import in the service, which can be undone. Not set for a dry run. */
+  importId?: number;
+  /** The name under which the service knows the file's animals. */
+  source?: string;
   /** How the file was read. Set by the command line only. */
   format?: CsvFormat;
   /** What the columns become. Not set for an export of the shop. */
   plan?: MappingPlan;
+  /** For a dry run: the records that the import would add, and how many more the plan has room for. */
+  needed?: number;
+  room?: number;
   /** For an export of the shop: the first edits, and the number of rows with an edit that is not applied because the shop has changed the value. */
   edits?: { id: number; name: string; fields: FieldChange[]; stale: FieldChange[] }[];
   stale?: number;
@@ -39,7 +46,12 @@ export function summary(report: Report, rehearsed: boolean, seconds: number): st
   const { encoding, delimiter, headerLine } = report.format ?? formatDefault;
   if (encoding !== formatDefault.encoding || delimiter !== formatDefault.delimiter || headerLine !== formatDefault.headerLine)
     lines.unshift(`The file was read as ${encoding} with ${delimiterNames[delimiter]}.`);
+  if (report.source !== undefined) lines.unshift(`The animals are known as those of “${report.source}”; --source names another source.`);
   if (report.plan) lines.unshift(...planText(report.plan));
+  const { needed = 0, room = needed } = report;
+  if (needed > room)
+    lines.push(`This import does not fit: it adds ${counted(needed)} records, and the plan has room for ${counted(room)}.`);
+  if (report.importId !== undefined) lines.push(`Import ${report.importId}; \`petstore imports undo ${report.importId}\` takes it back.`);
   if (report.edits)
     lines.unshift("The file is an export of this shop: its rows change the animals with their ids.", ...editsText(report.edits));
   if (report.stale)

@@ -5,8 +5,8 @@ import { rowCharactersMax, type CsvRow } from "./csv.ts";
 import { checkColumns, columnsOf } from "./mapping.ts";
 import type { Mapping } from "./mapping.ts";
 
-/** A row to load; its line and cells are kept for the reject file. */
-export type Row = CsvRow & { pet: Pet };
+/** A row to load. Its cells are not kept, so that a large file fits into memory. */
+export type Row = { line: number; pet: Pet };
 export type Reject = CsvRow & { reason: string };
 /**
  * The contents of a file: the last row of each pet, and the rejected rows. `superseded` is the number of earlier rows of the same pets,
@@ -38,10 +38,12 @@ export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, f
   let superseded = 0;
   let repeated: string | undefined;
   const rejects: Reject[] = [];
-  const last = new Map<string, CsvRow>();
+  const last = new Map<string, Row | Reject>();
+  let toPet: ReturnType<typeof petOf> = () => ({ reason: "" });
   for await (const row of csv) {
     if (header === undefined) {
       header = checkedHeader(row.cells, mapping, file);
+      toPet = petOf(mapping, header);
       // Without an id column, each row is a pet.
       idOf = mapping.id === undefined ? (_cells, line) => String(line) : sourceIdOf(mapping.id, header);
       continue;
@@ -57,26 +59,28 @@ export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, f
         superseded += 1;
         repeated ??= id;
       }
-      last.set(id, { ...row, cells });
+      const pet = toPet(cells);
+      last.set(id, isPet(pet) ? { line: row.line, pet } : { ...row, cells, reason: pet.reason });
     }
     if (last.size + rejects.length > petsMax)
       throw new Problem("invalid_request", `${file} contains more than ${petsMax} pets, including rejected rows. Split it.`);
   }
-  header ??= [];
-  const { rows, refused } = mapped(last.values(), mapping, header);
-  return { header, rowsRead, superseded, repeated, rows, rejects: rejects.concat(refused) };
+  const rows: Row[] = [];
+  for (const row of last.values()) {
+    if ("pet" in row) rows.push(row);
+    else rejects.push(row);
+  }
+  return { header: header ?? [], rowsRead, superseded, repeated, rows, rejects };
 }
 
-function mapped(csvRows: Iterable<CsvRow>, mapping: Mapping, header: string[]): { rows: Row[]; refused: Reject[] } {
-  const toPet = petOf(mapping, header);
-  const rows: Row[] = [];
-  const refused: Reject[] = [];
-  for (const row of csvRows) {
-    const pet = toPet(row.cells);
-    if (isPet(pet)) rows.push({ ...row, pet });
-    else refused.push({ ...row, reason: pet.reason });
+/** Adds rows of the file that the service refused to the rejects, with their cells, which are read again. */
+export async function addRejects(source: Source, csv: AsyncIterable<CsvRow>, refused: ReadonlyMap<number, string>): Promise<void> {
+  if (refused.size === 0) return;
+  for await (const { line, cells } of csv) {
+    const reason = refused.get(line);
+    if (reason !== undefined) source.rejects.push({ line, cells, reason });
   }
-  return { rows, refused };
+  source.rows = source.rows.filter(({ line }) => !refused.has(line));
 }
 
 function checkedHeader(cells: string[], mapping: Mapping, file: string): string[] {

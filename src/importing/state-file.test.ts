@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { formatState, parseState, readState, writeState } from "./state-file.ts";
+import { parseState, readState } from "./state-file.ts";
 import { checkBelongs, type State } from "./state.ts";
 import { anyPath, anyText } from "../../test/support/any-text.ts";
 
@@ -39,6 +39,9 @@ const aState: fc.Arbitrary<State> = fc.record(
   { noNullPrototype: true },
 );
 
+/** A state as earlier releases wrote it. */
+const formatState = ({ animals, ...state }: State) => JSON.stringify({ version: 1, ...state, animals: Object.fromEntries(animals) });
+
 test("a state is read back unchanged, whatever its source ids are", () => {
   fc.assert(
     fc.property(aState, (state) => {
@@ -57,16 +60,6 @@ test("a file that is not a state is refused, and a missing file means that there
   ])
     assert.throws(() => parseState(text, "s.json"), { code: "invalid_request", message: /s\.json is not a state file/ });
   assert.equal(await readState(join(folder, "none.json")), undefined);
-});
-
-test("writing a state leaves one complete file", async () => {
-  const state: State = { server: "http://x", account: 1, batch: null, animals: new Map([["a", { petId: 1, hash: "h" }]]) };
-  const file = join(folder, "s.json");
-  await writeState(file, state);
-  await writeState(file, { ...state, account: 2 });
-  assert.deepEqual(await readdir(folder), ["s.json"]);
-  assert.deepEqual(await readState(file), { ...state, account: 2 });
-  await assert.rejects(writeState(join(folder, "none", "s.json"), state), { message: /cannot be written \(ENOENT\)/ });
 });
 
 test("a state of another server or account is refused; a state is accepted if the account is unknown", () => {

@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { Ajv } from "ajv";
 import Type from "typebox";
 import type { Static } from "typebox";
-import { writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
 import { petStatuses } from "./mapping.ts";
 import { batchSizeMax } from "./plan.ts";
@@ -45,27 +44,9 @@ export async function readState(file: string): Promise<State | undefined> {
 /** Parses the text of a state; `file` is its name in errors. */
 export function parseState(content: string, file: string): State {
   const stored = parsed(content);
-  if (!fits(stored)) throw new Problem("invalid_request", `${file} is not a state file of this import. Name another one with --state.`);
+  if (!fits(stored)) throw new Problem("invalid_request", `${file} is not a state file of this import. Move it away.`);
   const { server, account, batch, animals } = stored;
   return { server, account, batch, animals: new Map(Object.entries(animals)) };
-}
-
-/** A state as text, one pet per line. */
-export function formatState(state: State): string {
-  const { server, account, batch, animals } = state;
-  const lines = Array.from(animals, ([sourceId, known]) => `${JSON.stringify(sourceId)}:${JSON.stringify(known)}`);
-  const head = JSON.stringify({ version: 1, server, account, batch });
-  return `${head.slice(0, -1)},"animals":{\n${lines.join(",\n")}\n}}\n`;
-}
-
-/** Replaces the state file atomically: after a crash, it is either the old or the new one. */
-export async function writeState(file: string, state: State): Promise<void> {
-  try {
-    await writeDurably(file, formatState(state));
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new Problem("invalid_request", `The state file ${file} cannot be written (${code ?? message}).`);
-  }
 }
 
 function parsed(content: string): unknown {

@@ -122,9 +122,9 @@ export async function openProxy(t: TestContext, bytesMax = Infinity): Promise<Pr
   let batches = 0;
   let plan: { batch: number; moment: Moment; act: () => void } | undefined;
   const server = createServer((request, response) => {
-    if (request.url === "/v1/pets/batch") batches += 1;
-    const acts = (moment: Moment) =>
-      plan !== undefined && request.url === "/v1/pets/batch" && plan.batch === batches && plan.moment === moment;
+    const isBatch = /^\/v1\/imports\/\d+\/rows$/.test(request.url ?? "");
+    if (isBatch) batches += 1;
+    const acts = (moment: Moment) => plan !== undefined && isBatch && plan.batch === batches && plan.moment === moment;
     if (acts("before")) return plan?.act();
     if (Number(request.headers["content-length"] ?? 0) > bytesMax) return void response.writeHead(413, { connection: "close" }).end();
     const onward = forward(service.address + request.url, { method: request.method, headers: request.headers }, (answer) => {

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, TextInput } from "@mantine/core";
+import { Alert, Autocomplete, Button, Group } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
 import type { Columns } from "../../src/importing/columns.ts";
@@ -44,12 +44,12 @@ export function ImportPage(): ReactNode {
 /** Reads the file's columns, then shows the mapping form, or for an export of this shop the changes it makes. */
 function ChosenFile({ file }: { file: File }): ReactNode {
   const { account } = useSession();
-  const [name, setName] = useState(file.name);
+  const [source, setSource] = useState<string>();
   const [format, setFormat] = useState<CsvFormat>();
   const [answer, setAnswer] = useState<"new" | "changes">();
   const { state, start } = useTask<"inspect">();
   const { id } = account;
-  useEffect(() => start({ kind: "inspect", file, of: { account: id, name: file.name }, format }), [start, file, id, format]);
+  useEffect(() => start({ kind: "inspect", file, account: id, format }), [start, file, id, format]);
   const { result, failed } = state;
   const rowsAre = answer ?? (result && { yes: "changes", no: "new", unclear: undefined }[result.ownExport]);
   const isReadable = result?.guess !== undefined && result.rows > 0 && result.readings === undefined;
@@ -74,9 +74,10 @@ function ChosenFile({ file }: { file: File }): ReactNode {
       {isReadable && result.guess && rowsAre === "new" && (
         <Mapped
           key={JSON.stringify(result.format)}
-          {...{ file, name, columns: result, guess: result.guess, format: result.format }}
+          {...{ file, columns: result, guess: result.guess, format: result.format, sources: result.sources }}
+          source={source ?? result.source}
           account={id}
-          onName={setName}
+          onSource={setSource}
         />
       )}
     </>
@@ -102,50 +103,55 @@ function RowsQuestion({ onAnswer }: { onAnswer: (answer: "new" | "changes") => v
 
 type MappedProps = {
   file: File;
-  name: string;
-  onName: (name: string) => void;
+  source: string;
+  sources: string[];
+  onSource: (source: string) => void;
   columns: Columns;
   guess: Guess;
   format: CsvFormat;
   account: number;
 };
 
-function Mapped({ file, name, onName, columns, guess, format, account }: MappedProps): ReactNode {
+function Mapped({ file, source: named, sources, onSource, columns, guess, format, account }: MappedProps): ReactNode {
   const client = useQueryClient();
   const [mapping, setMapping] = useState(guess.mapping);
   const [isChecked, setChecked] = useState(guess.unsure.length === 0);
   const { state: checked, start: check } = useTask<"check">();
   const { state: run, start, stop } = useTask<"import">();
   const isOver = run.result ?? run.failed ?? (run.isStopped || undefined);
-  const of = name.trim() || file.name;
+  const of = file.name;
+  const source = named.trim();
 
-  useEffect(() => check({ kind: "check", file, mapping, format, of: { account, name: of } }), [check, file, mapping, format, account, of]);
+  useEffect(() => {
+    if (source !== "") check({ kind: "check", file, mapping, format, account, source });
+  }, [check, file, mapping, format, account, source]);
   useEffect(() => {
     if (isOver) dropLists(client);
   }, [isOver, client]);
 
   const { statuses, unused } = planMapping(columns.columns, mapping);
   const unanswered = statuses.filter(({ status }) => status === undefined).length;
-  const importNow = (resend: boolean) => start({ kind: "import", file, mapping, format, of: { account, name: of }, resend });
+  const importNow = () => start({ kind: "import", file, mapping, format, account, source });
   if (run.isRunning || isOver) return <RunView run={run} of={of} onStop={stop} onAgain={importNow} />;
   return (
     <>
       <Section
         title={words.mapping}
         lead={words.mappingLead}
-        actions={<SavedMapping {...{ mapping, of, columns: columns.columns }} onLoad={setMapping} />}
+        actions={<SavedMapping {...{ mapping: { ...mapping, source }, of, columns: columns.columns }} onLoad={setMapping} />}
       >
         <MappingEditor columns={columns.columns} mapping={mapping} onChange={setMapping} />
         {unused.length > 0 && <p className={styles.hint}>{words.unused(unused.join(", "))}</p>}
         <Questions {...{ unanswered, isChecked }} unsure={guess.unsure} onChecked={setChecked} />
-        <TextInput
+        <Autocomplete
           mt="md"
           maw={420}
-          label={words.remembered}
-          description={words.rememberedHint}
-          value={name}
+          label={words.source}
+          description={words.sourceHint}
+          value={named}
+          data={sources}
           maxLength={200}
-          onChange={({ currentTarget }) => onName(currentTarget.value)}
+          onChange={onSource}
         />
       </Section>
       <Section title={words.preview}>
@@ -155,8 +161,8 @@ function Mapped({ file, name, onName, columns, guess, format, account }: MappedP
         <Start
           checked={checked}
           counts={checked.result.counts}
-          isAnswered={isChecked && unanswered === 0}
-          onStart={() => importNow(false)}
+          isAnswered={isChecked && unanswered === 0 && source !== ""}
+          onStart={importNow}
         />
       )}
     </>
@@ -168,9 +174,14 @@ type PreviewProps = { checked: TaskState<Checked>; of: string; hasIds: boolean; 
 function Preview({ checked: { result, failed }, of, hasIds, onEveryRow }: PreviewProps): ReactNode {
   if (failed) return <ErrorPanel error={refusalOfTask(failed)} />;
   if (!result) return <Reading />;
-  const { counts, animals, rejects, repeated } = result;
+  const { counts, animals, rejects, repeated, needed, room = needed } = result;
   return (
     <>
+      {needed > room && (
+        <Alert color="red" variant="light" mb="md" role="alert" title={words.tooMany}>
+          <p className={styles.alertText}>{words.tooManyText(formatNumber(needed), formatNumber(room))}</p>
+        </Alert>
+      )}
       <CountList counts={counts} />
       <RepeatedIds counts={counts} repeated={repeated} onEveryRow={onEveryRow} />
       {animals.length > 0 && <PetPreview animals={animals} hasIds={hasIds} />}
@@ -182,12 +193,13 @@ function Preview({ checked: { result, failed }, of, hasIds, onEveryRow }: Previe
 type StartProps = { checked: TaskState<Checked>; counts: Counts; isAnswered: boolean; onStart: () => void };
 
 function Start({ checked, counts: { created, updated, unchanged, rows }, isAnswered, onStart }: StartProps): ReactNode {
+  const { needed = 0, room = needed } = checked.result ?? {};
   const toSend = created + updated;
   const hint = toSend === 0 && rows > 0 && unchanged > 0 ? words.nothingToDo : undefined;
   return (
     <StartBar
       label={words.start(formatNumber(toSend))}
-      isDisabled={toSend === 0 || checked.failed !== undefined || !isAnswered}
+      isDisabled={toSend === 0 || checked.failed !== undefined || !isAnswered || needed > room}
       isRunning={checked.isRunning}
       onStart={onStart}
       hint={isAnswered ? hint : words.answerFirst}

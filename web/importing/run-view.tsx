@@ -10,7 +10,7 @@ import type { Imported } from "./tasks.ts";
 import { refusalOfTask, type TaskState } from "./use-task.ts";
 
 const words = texts.importing;
-type Props = { run: TaskState<Imported>; of: string; onStop: () => void; onAgain: (resend: boolean) => void };
+type Props = { run: TaskState<Imported>; of: string; onStop: () => void; onAgain: () => void };
 
 /** The progress of an import, then its result. */
 export function RunView({ run, of, onStop, onAgain }: Props): ReactNode {
@@ -24,12 +24,7 @@ export function RunView({ run, of, onStop, onAgain }: Props): ReactNode {
         {isStopped ? words.stoppedText(formatNumber(done)) : words.failedText}
       </Alert>
       <Group gap="sm">
-        <Button onClick={() => onAgain(false)}>{texts.retry}</Button>
-        {failed?.isUnanswered && (
-          <Button variant="default" onClick={() => onAgain(true)}>
-            {words.resend}
-          </Button>
-        )}
+        <Button onClick={onAgain}>{texts.retry}</Button>
       </Group>
     </Section>
   );

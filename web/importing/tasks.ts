@@ -7,37 +7,44 @@ import type { Edit, OwnExport } from "../../src/importing/own-export.ts";
 import type { Mapping } from "../../src/importing/mapping.ts";
 import type { Report } from "../../src/importing/report.ts";
 import { pageMember } from "../calls/page-member.ts";
-import type { ImportName } from "./remembered.ts";
 
-export type Counts = Omit<Report, "rejects" | "categoriesMade" | "format" | "plan" | "edits">;
+export type Counts = Omit<Report, "rejects" | "categoriesMade" | "format" | "plan" | "edits" | "source">;
 /** The first rejects, and all of them as a CSV file. */
 export type Rejects = { first: { line: number; reason: string; cells: string[] }[]; file: Blob | undefined };
 
 /** A task, which runs in its own web worker. */
 export type Task =
-  | { kind: "inspect"; file: File; of: ImportName; format: CsvFormat | undefined }
-  | { kind: "check"; file: File; mapping: Mapping; of: ImportName; format: CsvFormat }
-  | { kind: "import"; file: File; mapping: Mapping; of: ImportName; resend: boolean; format: CsvFormat }
+  | { kind: "inspect"; file: File; account: number; format: CsvFormat | undefined }
+  | { kind: "check"; file: File; account: number; format: CsvFormat; mapping: Mapping; source: string }
+  | { kind: "import"; file: File; account: number; format: CsvFormat; mapping: Mapping; source: string }
   | { kind: "checkExport"; file: File; format: CsvFormat; appliesStale: boolean }
   | { kind: "importExport"; file: File; format: CsvFormat; appliesStale: boolean };
 
+/** `source`: the name that is proposed; `sources` are the former ones. */
 export type Inspected = Columns & {
   readings?: Reading[];
   guess: Guess | undefined;
-  isKnown: boolean;
   ownExport: OwnExport;
   format: CsvFormat;
+  source: string;
+  sources: string[];
 };
-/** `repeated`: the first id that more than one row has. */
-export type Checked = { counts: Counts; animals: Pet[]; rejects: Rejects; repeated: string | undefined };
+/** `repeated`: the first id that more than one row has. `room` and `needed` are in records. */
+export type Checked = {
+  counts: Counts;
+  animals: Pet[];
+  rejects: Rejects;
+  repeated: string | undefined;
+  needed: number;
+  room: number | undefined;
+};
 export type Imported = { counts: Counts; categoriesMade: string[]; rejects: Rejects };
 /** The changes that an export makes, without the rows that they are from. */
 export type ExportChange = Omit<Edit, "row">;
 export type CheckedExport = { counts: Counts; changes: ExportChange[]; rejects: Rejects; repeated: string | undefined };
 /** The result of each kind of task. */
 export type Results = { inspect: Inspected; check: Checked; import: Imported; checkExport: CheckedExport; importExport: Imported };
-/** `isUnanswered`: the outcome of the last batch is unknown and the service no longer has it; a run with `resend` sends the batch again. */
-export type Failed = { code: string; message: string; status: number; requestId: string | undefined; isUnanswered?: boolean };
+export type Failed = { code: string; message: string; status: number; requestId: string | undefined };
 
 /** A message of a running worker. */
 export type WorkerMessage =
@@ -50,8 +57,8 @@ export type WorkerMessage =
 export type PageMessage = { task: Task; member: number | undefined };
 
 /**
- * Starts a task and reports its messages. Returns a function that stops it. Stopping is safe at any time: each batch is recorded before
- * it is sent, and the next run completes it.
+ * Starts a task and reports its messages. Returns a function that stops it. Stopping is safe at any time: the next run
+ * changes nothing that this one did.
  */
 export function startTask(task: Task, onMessage: (message: WorkerMessage) => void, unexpected: string): () => void {
   const worker = new Worker(new URL("worker.ts", import.meta.url), { type: "module" });

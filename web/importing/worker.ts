@@ -1,20 +1,19 @@
 import { chunksOf } from "../../client/chunks.ts";
 import { checkEdits, countsOfExport, makeEdits, type ShopChanges } from "../../src/importing/export-changes.ts";
-import { importSource, reportOf } from "../../src/importing/import.ts";
+import { importSource, previewSource } from "../../src/importing/import.ts";
 import { inspectFile, rowsOf, type InputFile } from "../../src/importing/inspect.ts";
-import { isOutdated } from "../../src/importing/load.ts";
 import { columnsOf } from "../../src/importing/mapping.ts";
 import { planExport, recognizeExport } from "../../src/importing/own-export.ts";
-import { planLoad } from "../../src/importing/plan.ts";
 import { formatRejects } from "../../src/importing/rejects.ts";
 import { readSource, type Source } from "../../src/importing/source.ts";
+import { formerSources, proposeSource } from "../../src/importing/sources.ts";
 import { PetStoreError } from "../../client/errors.ts";
 import { Problem } from "../../src/platform/problem.ts";
 import { previewChanges, sendChanges, type Result } from "../calls/changes.ts";
 import { setPageMember } from "../calls/page-member.ts";
 import { patientStore } from "../calls/patient.ts";
-import { formatMoment, formatNumber, texts } from "../texts/texts.ts";
-import { deleteOldest, lastMapping, openRemembered, type Remembered } from "./remembered.ts";
+import { texts } from "../texts/texts.ts";
+import { forgetRemembered, readRemembered } from "./remembered.ts";
 import type { Checked, CheckedExport, Imported, Inspected, PageMessage, Rejects, Task, WorkerMessage } from "./tasks.ts";
 
 /*
@@ -24,10 +23,8 @@ import type { Checked, CheckedExport, Imported, Inspected, PageMessage, Rejects,
 const petsShown = 8;
 const changesShown = 100;
 const rejectsShown = 100;
-const lockMsMax = 5_000;
 
 let lastRefused: string | undefined;
-let isUnanswered = false;
 const report = (message: WorkerMessage) => postMessage(message);
 
 addEventListener("message", ({ data: { task, member } }: MessageEvent<PageMessage>) => {
@@ -38,7 +35,7 @@ addEventListener("message", ({ data: { task, member } }: MessageEvent<PageMessag
         ? error
         : { code: "internal", message: texts.importing.workerFailed(String(error)) };
     const status = error instanceof PetStoreError ? (error.status ?? 0) : 0;
-    report({ kind: "failed", failed: { code, message, status, requestId: lastRefused, isUnanswered } });
+    report({ kind: "failed", failed: { code, message, status, requestId: lastRefused } });
   });
 });
 
@@ -49,7 +46,7 @@ async function run(task: Task): Promise<void> {
     case "check":
       return report({ kind: "done", result: await check(task) });
     case "import":
-      return report({ kind: "done", result: await importAlone(task) });
+      return report({ kind: "done", result: await importNow(task) });
     case "checkExport":
       return report({ kind: "done", result: await checkExport(task) });
     case "importExport":
@@ -57,59 +54,44 @@ async function run(task: Task): Promise<void> {
   }
 }
 
-async function inspect({ file, of, format: chosen }: Extract<Task, { kind: "inspect" }>): Promise<Inspected> {
+async function inspect({ file, account, format: chosen }: Extract<Task, { kind: "inspect" }>): Promise<Inspected> {
   const inspected = await inspectFile(inputOf(file), chosen);
   const { header: _header, first: _first, ...read } = inspected;
-  const last = await lastMapping(of);
-  const names = new Set(read.columns.map(({ name }) => name));
-  const fits = last !== undefined && columnsOf(last).every((column) => names.has(column));
-  return {
-    ...read,
-    ...(fits && { guess: { mapping: last, unsure: [] } }),
-    isKnown: last !== undefined,
-    ownExport: await recognizeExport(calls(), inspected, { isKnownSource: last !== undefined }),
-  };
-}
-
-async function check({ file, mapping, of, format }: Extract<Task, { kind: "check" }>): Promise<Checked> {
-  const source = await readSource(rowsOf(inputOf(file), format), mapping, file.name);
-  const { animals: known } = await openRemembered(of, mapping);
-  const plan = planLoad(source.rows, known);
-  const counts = { ...reportOf(source, plan), created: plan.creations.length, updated: plan.updates.length };
-  const animals = source.rows.slice(0, petsShown).map(({ pet }) => pet);
-  return { counts, animals, rejects: rejectsOf(source), repeated: source.repeated };
-}
-
-/**
- * Imports while holding a lock, because two runs of one import at the same time would add the same pets twice. A stopped run holds its lock
- * until the browser has ended its worker, so the next run waits for up to 5 seconds.
- */
-async function importAlone(task: Extract<Task, { kind: "import" }>): Promise<Imported> {
-  const { account, name } = task.of;
-  const waiting = new AbortController();
-  const timer = setTimeout(() => waiting.abort(new Problem("invalid_request", texts.importing.inAnotherTab)), lockMsMax);
-  return navigator.locks.request(`petstore-import ${account} ${name}`, { signal: waiting.signal }, () => {
-    clearTimeout(timer);
-    return importNow(task);
-  });
-}
-
-async function importNow({ file, mapping, of, resend, format }: Extract<Task, { kind: "import" }>): Promise<Imported> {
-  const source = await readSource(rowsOf(inputOf(file), format), mapping, file.name);
-  const state = await openRemembered(of, mapping);
-  if (state.batch !== null && !resend && isOutdated(state.batch, Date.now())) throw unanswered(state.batch);
   const client = calls();
-  const { categoriesMade, ...done } = await importSource({
-    client,
-    source,
-    state,
-    save: state.save,
-    now: Date.now,
-    resend,
-    show: (total) => progressOf(total),
+  const last = (await readRemembered({ account, name: file.name }))?.mapping;
+  const names = new Set(read.columns.map(({ name }) => name));
+  const guess = last && columnsOf(last).every((column) => names.has(column)) ? { mapping: last, unsure: [] } : read.guess;
+  const source = guess ? await proposeSource(client, file.name, guess.mapping, inspected) : "";
+  return { ...read, guess, ownExport: await recognizeExport(client, inspected), source, sources: await formerSources(client) };
+}
+
+async function check(task: Extract<Task, { kind: "check" }>): Promise<Checked> {
+  const reading = await readingOf(task);
+  const { source } = reading;
+  const { counts, needed, room } = await previewSource(reading);
+  const animals = source.rows.slice(0, petsShown).map(({ pet }) => pet);
+  return { counts, animals, rejects: rejectsOf(source), repeated: source.repeated, needed, room };
+}
+
+async function importNow(task: Extract<Task, { kind: "import" }>): Promise<Imported> {
+  const reading = await readingOf(task);
+  const { categoriesMade, ...counts } = await importSource({ ...reading, now: Date.now(), show: progressOf });
+  if (reading.memory) await forgetRemembered({ account: task.account, name: task.file.name });
+  return { counts, categoriesMade, rejects: rejectsOf(reading.source) };
+}
+
+async function readingOf({ file, account, format, mapping, source: name }: Extract<Task, { kind: "check" | "import" }>) {
+  const open = () => rowsOf(inputOf(file), format);
+  const source = await readSource(open(), mapping, file.name);
+  const memory = await readRemembered({ account, name: file.name });
+  return { client: calls(), source, from: { source: name, fileName: file.name.slice(-255) }, open, memory };
+}
+
+function calls() {
+  return patientStore({
+    onWait: (ms) => report({ kind: "waiting", ms }),
+    onRefused: (requestId) => (lastRefused = requestId),
   });
-  await deleteOldest(of.account);
-  return { counts: { ...done, rejected: source.rejects.length }, categoriesMade, rejects: rejectsOf(source) };
 }
 
 type ExportTask = Extract<Task, { kind: "checkExport" | "importExport" }>;
@@ -140,19 +122,6 @@ const shopChanges: ShopChanges = {
 
 function refusedIn(results: readonly Result[]): Map<number, string> {
   return new Map(results.filter(({ outcome }) => outcome === "refused").map(({ id, message = "" }) => [id, message]));
-}
-
-function calls() {
-  return patientStore({
-    onWait: (ms) => report({ kind: "waiting", ms }),
-    onRefused: (requestId) => (lastRefused = requestId),
-  });
-}
-
-function unanswered({ elements, sentAt }: NonNullable<Remembered["batch"]>): Problem {
-  isUnanswered = true;
-  const { unanswered: words } = texts.importing;
-  return new Problem("invalid_request", words(formatNumber(elements.length), elements[0]?.pet.name ?? "", formatMoment(new Date(sentAt))));
 }
 
 function progressOf(total: number): { advance: (rows: number) => void; end: () => void } {

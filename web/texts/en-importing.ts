@@ -69,9 +69,10 @@ export const importingTexts = {
   unsureText: (fields: string) => `Several columns fit, or none: ${fields}.`,
   unsureChecked: "These columns are right",
   answerFirst: "Answer the questions above.",
-  remembered: "Remembered as",
-  rememberedHint:
-    "This browser remembers what was loaded under this name: the next import adds only new animals, and updates those that have changed.",
+  source: "Where the animals come from",
+  sourceHint: "The same name for each file of one system: the next import adds only new animals, and updates those that have changed.",
+  tooMany: "This import does not fit your plan",
+  tooManyText: (needed: string, room: string) => `It would add ${needed} animals and categories, and there is room for ${room} more.`,
 
   oneCategory: "None: all in the category below",
   allCategory: "Category of all animals",
@@ -115,7 +116,6 @@ export const importingTexts = {
   reason: "Reason",
   nothingToDo: "Everything in this file is in the shop already.",
   start: (count: string) => (count === "1" ? "Import 1 animal" : `Import ${count} animals`),
-  resend: "Send these animals again",
 
   running: "Importing",
   progress: (done: string, total: string) => `${done} of ${total} animals`,
@@ -132,17 +132,12 @@ export const importingTexts = {
   categoriesMade: (names: string) => `Categories created: ${names}.`,
   rejects: (count: string) => `Rejected rows: ${count}`,
   downloadRejects: "Download the rejects as CSV",
-  rejectsHint: "Correct the rows in that file, and import it with the same columns and the same name.",
+  rejectsHint: "Correct the rows in that file, and import it with the same columns, from the same source.",
   shownRejects: (shown: string) => `The first ${shown} are shown.`,
   toAnimals: "Show the animals",
   downloadMapping: "Save these columns",
-  inAnotherTab: "This import is already running in another tab.",
   workerFailed: (why?: string) =>
     `The import ended unexpectedly${why === undefined ? "" : ` (${why})`}. Start it again: nothing is added twice.`,
-  unanswered: (count: string, first: string, moment: string) =>
-    `The last import ended before the service confirmed its last animals (${count}, beginning with “${first}”, on ${moment}), and it is too late to find out whether they were added. If they are in the shop, delete them first; then send them again.`,
-  storageFailed: "This browser could not read or save its record of earlier imports.",
-
   export: {
     title: "Export animals",
     words: ["csv", "download"],

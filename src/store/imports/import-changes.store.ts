@@ -69,6 +69,14 @@ export async function findKnown(
   );
 }
 
+/** Returns which of these pets a row of the source is. */
+export async function findTaken(tx: Transaction, { accountId, sourceId }: Importing, petIds: readonly number[]): Promise<Set<number>> {
+  const rows = await tx.query<{ pet_id: number }>(sql`
+    SELECT pet_id FROM imported_pets
+    WHERE account_id = ${accountId} AND source_id = ${sourceId} AND pet_id IN (${join([...petIds])})`);
+  return new Set(rows.map(({ pet_id: petId }) => petId));
+}
+
 /** Keeps what rows said. */
 export async function saveKnown(
   tx: Transaction,

@@ -9,6 +9,7 @@ import {
   afterBoth,
   findChanges,
   findKnown,
+  findTaken,
   saveChanges,
   saveKnown,
   type Change,
@@ -18,7 +19,16 @@ import {
 } from "./import-changes.store.ts";
 import { queuePhotos } from "./import-photos.store.ts";
 import { writeProfileValues, type WrittenProfile } from "./import-profiles.store.ts";
-import { newPhotos, newValues, requireDistinctIds, valuesOf, type ImportedRow, type ImportRow, type RowValues } from "./imports.ts";
+import {
+  newPhotos,
+  newValues,
+  requireDistinctIds,
+  valuesAfter,
+  valuesOf,
+  type ImportedRow,
+  type ImportRow,
+  type RowValues,
+} from "./imports.ts";
 
 /** A row at its place in the request, with what the source's row said last, if it is known. */
 type Placed = {
@@ -27,6 +37,7 @@ type Placed = {
   values: RowValues;
   profile: NonNullable<ImportRow["profile"]>;
   known: KnownRow | undefined;
+  isCounted: boolean;
   fresh: Partial<RowValues>;
 };
 
@@ -45,11 +56,13 @@ export async function importRows(tx: Transaction, importing: Importing, rows: re
     importing,
     rows.map((row) => row.sourceId),
   );
+  await adoptPets(tx, importing, rows, known);
   const placed = rows.map((row, index): Placed => {
-    const values = valuesOf(row);
     const before = known.get(row.sourceId);
+    const values = valuesAfter(before?.values, valuesOf(row));
     const fresh = before ? newValues(before.values, values) : values;
-    return { index, rowId: row.sourceId, values, profile: row.profile ?? {}, known: before, fresh };
+    const isCounted = row.quantity !== undefined;
+    return { index, rowId: row.sourceId, values, profile: row.profile ?? {}, known: before, isCounted, fresh };
   });
   const differing = placed.filter(({ known: before, fresh }) => before && Object.keys(fresh).length > 0);
   const locked = await lockPetsWithEntries(
@@ -69,6 +82,23 @@ export async function importRows(tx: Transaction, importing: Importing, rows: re
     if (madeId !== undefined) return { sourceId: rowId, petId: madeId, outcome: "created" };
     return { sourceId: rowId, petId: before!.petId, outcome: updated.has(index) ? "updated" : "unchanged" };
   });
+}
+
+/** Takes pets for rows that the source does not know yet, unless another of its rows is that pet. Adds them to the known ones. */
+async function adoptPets(tx: Transaction, importing: Importing, rows: readonly ImportRow[], known: Map<string, KnownRow>): Promise<void> {
+  const asked = rows.flatMap((row) => (row.petId === undefined || known.has(row.sourceId) ? [] : [{ row, petId: row.petId }]));
+  if (asked.length === 0) return;
+  const { accountId, sourceId, importId } = importing;
+  const taken = await findTaken(
+    tx,
+    importing,
+    asked.map(({ petId }) => petId),
+  );
+  const adopted = asked
+    .filter(({ petId }) => !taken.has(petId))
+    .map(({ row, petId }) => ({ rowId: row.sourceId, known: { petId, importId, values: valuesOf(row) } }));
+  await saveKnown(tx, accountId, sourceId, adopted);
+  for (const { rowId, known: one } of adopted) known.set(rowId, one);
 }
 
 /** Makes the pets of rows that have none. Returns their identifiers by the places of the rows. */
@@ -190,7 +220,9 @@ function updateOf(row: Placed, { pets, entries }: PetsWithEntries): Update {
   const current = pets.get(row.known!.petId)!;
   const entry = entries.get(current.pet.id);
   const { quantity, status = current.pet.status, name = current.pet.name, categoryId = current.pet.categoryId } = row.fresh;
-  const stock = quantity === undefined || quantity === entry?.item.quantity ? undefined : { current: entry, quantity };
+  // Units that the shop has counted or sold since are the shop's affair.
+  const isOurs = row.isCounted || entry?.item.quantity === row.known!.values.quantity;
+  const stock = quantity === undefined || quantity === entry?.item.quantity || !isOurs ? undefined : { current: entry, quantity };
   const held = entry?.held ?? 0;
   if (stock && stock.quantity + held > int32Max)
     throw invalidAt(`body[${row.index}].quantity`, `must not exceed ${int32Max} together with the units that open orders hold`);

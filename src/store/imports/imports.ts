@@ -151,7 +151,17 @@ const ImportRow = named(
       /** Without the default of `status`: a row that leaves it out does not know it. */
       pet: writtenBack(NewPet, { status: PetStatus }),
       quantity: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: int32Max, description: "The stock count. Default: the stock stays as it is." }),
+        Type.Integer({
+          minimum: 0,
+          maximum: int32Max,
+          description:
+            "The stock count. Default: the stock stays as it is, but it becomes 0 if this row is not `available` and the stock is still what an earlier row said.",
+        }),
+      ),
+      petId: Type.Optional(
+        Id(
+          "The pet that the row is already, where the client remembers that. If the source does not know the `sourceId` yet, it is then taken to have said this row before, so nothing is written.",
+        ),
       ),
       profile: Type.Optional(ImportedProfile),
     },
@@ -199,6 +209,12 @@ export type RowValues = {
   photos?: string;
 };
 
+/** An animal that its source counted, and that is not for sale any more, has no units: its status follows its stock. */
+export function valuesAfter(before: RowValues | undefined, row: RowValues): RowValues {
+  const isCounted = row.quantity === undefined && before?.quantity !== undefined;
+  return isCounted && row.status !== undefined && row.status !== "available" ? { ...row, quantity: 0 } : row;
+}
+
 /** The longest description that is kept as it is. */
 const keptMax = 100;
 
@@ -232,11 +248,14 @@ export function newValues(before: RowValues, row: RowValues): Partial<RowValues>
   return Object.fromEntries(Object.entries(row).filter(differs));
 }
 
-/** @throws Problem `invalid_request` that names a row whose `sourceId` an earlier one has */
+/** @throws Problem `invalid_request` that names a row whose `sourceId` or `petId` an earlier one has */
 export function requireDistinctIds(rows: readonly ImportRow[]): void {
-  const seen = new Set<string>();
-  for (const [i, row] of rows.entries()) {
-    if (seen.has(row.sourceId)) throw invalidAt(`body[${i}].sourceId`, "is that of an earlier row");
-    seen.add(row.sourceId);
+  for (const field of ["sourceId", "petId"] as const) {
+    const seen = new Set<string | number>();
+    for (const [i, { [field]: id }] of rows.entries()) {
+      if (id === undefined) continue;
+      if (seen.has(id)) throw invalidAt(`body[${i}].${field}`, "is that of an earlier row");
+      seen.add(id);
+    }
   }
 }
