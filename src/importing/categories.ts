@@ -29,7 +29,9 @@ export async function findCategories(client: PetStore, names: Iterable<string>):
 /** Creates categories by name, and finds those that exist. @throws Problem or PetStoreError */
 export async function ensureCategories(client: PetStore, names: Iterable<string>): Promise<Omit<Begun, "importId">> {
   const { ids: found, missing } = await findCategories(client, names);
-  const [ids, refused, made]: [Map<string, number>, Map<string, string>, string[]] = [new Map(found), new Map(), []];
+  const ids = new Map(found);
+  const refused = new Map<string, string>();
+  const made: string[] = [];
   for (const name of missing) {
     const answer = await client.POST("/categories", { body: { name } });
     if (answer.data) {
