@@ -30,8 +30,9 @@ const limit = 20;
 const samples = { integers: [1, 7, 999_999_999], texts: ["rex", "zz", "2", "rex1"] };
 const lists = listsOf(apiOperations);
 const dns = createDns({ servers: ["127.0.0.1"] }, openBounds().queue("dns"));
-/** What lists of projects, deployments and domains need besides their rows; they look up nothing in DNS. */
+/** What lists of keys, projects, deployments and domains need besides their rows; they look up nothing in DNS. */
 const services = {
+  limiter: { strikeStatus: () => ({ strikes: 0, strikesRemaining: 0, bannedUntil: undefined }) },
   urlOfDeployment: () => undefined,
   namesOf: async () => [],
   checks: {

@@ -52,8 +52,9 @@ for (const mode of ["auto", "legacy"] as const) {
     for (const { operationId, deprecated, upload } of apiOperations) {
       if (deprecated || upload || operationId.startsWith("replace")) assert.ok(!byName.has(operationId), operationId);
     }
-    for (const name of ["listWebhooks", "getWebhook", "listEvents"]) assert.ok(byName.has(name), name);
-    for (const name of ["createWebhook", "rotateWebhookSecret", "streamEvents"]) assert.ok(!byName.has(name), name);
+    for (const name of ["listWebhooks", "getWebhook", "listKeys", "listEvents"]) assert.ok(byName.has(name), name);
+    for (const name of ["createWebhook", "rotateWebhookSecret", "createKey", "rotateKey", "streamEvents"])
+      assert.ok(!byName.has(name), name);
     const hints = (name: string) => byName.get(name)?.annotations;
     assert.deepEqual([hints("listPets")?.readOnlyHint, hints("listPets")?.destructiveHint], [true, false]);
     assert.deepEqual([hints("deletePet")?.destructiveHint, hints("deletePet")?.idempotentHint], [true, true]);

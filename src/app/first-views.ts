@@ -45,9 +45,9 @@ const readsOfPages: ByAddress<string[]> = {
   "/dashboard/projects/:projectId": [...ofProject, "/projects/:projectId/storefront"],
   "/dashboard/projects/:projectId/settings": ofProject,
   "/dashboard/projects/:projectId/domains": [...ofProject, "/projects/:projectId/domains?limit=100"],
-  "/dashboard/usage": ["/account", "/usage?interval=minute&groupBy=key", "/usage?interval=minute&groupBy=operation", "/keys"],
-  "/dashboard/keys": ["/keys"],
-  "/dashboard/activity": ["/members", "/keys", "/audit?limit=50"],
+  "/dashboard/usage": ["/account", "/usage?interval=minute&groupBy=key", "/usage?interval=minute&groupBy=operation", "/keys?limit=100"],
+  "/dashboard/keys": ["/keys?limit=100"],
+  "/dashboard/activity": ["/members", "/keys?limit=100", "/audit?limit=50"],
   "/dashboard/account": ["/account", "/members", "/factors", "/sessions"],
 };
 

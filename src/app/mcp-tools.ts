@@ -56,7 +56,7 @@ function isForAgents({ operationId, upload }: DescribedOperation, { deprecated, 
 
 /** Whether an answer shows a secret. Its schema also serves answers that leave the secret out, so the example decides. */
 function showsSecret(example: unknown): boolean {
-  return JSON.stringify(example ?? null).includes('"secret":');
+  return /"secret":|"key":"ps[kp]_/.test(JSON.stringify(example ?? null));
 }
 
 function toolOf({ operationId: name, method, path, scope, tag }: DescribedOperation, described: InlinedOperation): Tool {

@@ -27,6 +27,7 @@ export async function fillEvenly(db: Database): Promise<void> {
     await rows(`imports (${importColumns})`, "i, 1 + i % 10, '', 'open', 1, 0, 0, 0, '[]', 'system', 0, 0, '[]', 1");
     await rows("imported_pets (account_id, source_id, row_id, pet_id, import_id, row_values)", "1 + i % 10, i, i, i, '{}'");
     await rows("import_changes (account_id, import_id, pet_id, row_id, is_new)", "1 + i % 10, i, i, TRUE");
+    await rows("keys (account_id, id, hash, prefix, publishable, scopes, created_at)", `i + 1000000, '${shop} ' || i, 'psk', FALSE, '', 0`);
     await rows(
       `webhooks (account_id, id, url, types, description, ordered, owner, secret, enabled, position, replays, failures, takes_new, version,
         created_at)`,
@@ -74,6 +75,7 @@ export async function fill(db: Database): Promise<void> {
           `i, ${project}, 'www.shop-' || i || '.example', 'shop-' || i || '.example', 'subdomain', 'verified', FALSE, '[]', 'allowed', FALSE,
           'none', 1, 0`,
         );
+        await rows("keys (account_id, id, hash, prefix, publishable, scopes, created_at)", `i, '${id} ' || i, 'psk', FALSE, '', 0`);
         await rows(
           `webhooks (account_id, id, url, types, description, ordered, owner, secret, enabled, position, replays, failures, takes_new, version,
           created_at)`,

@@ -1,3 +1,4 @@
+import type { Row } from "../../client/pages.ts";
 import { confirmPassword } from "./confirmation.ts";
 import { Refusal } from "./refusal.ts";
 import { callsBelow, jsonOf, send } from "./send.ts";
@@ -35,23 +36,7 @@ type NewPasskey = { name: string; id: string; clientDataJSON: string; attestatio
 type PasskeyAnswer = { id: string; clientDataJSON: string; authenticatorData: string; signature: string; userHandle: string };
 export type Invited = { member: Member; link: string; expiresAt: string };
 export type Session = { id: number; current: boolean; address: string; userAgent: string; createdAt: string; seenAt: string };
-export type Key = {
-  id: number;
-  name: string;
-  prefix: string;
-  publishable: boolean;
-  scopes: string[];
-  /** The only websites that may use it; empty allows all. */
-  origins: string[];
-  createdAt: string;
-  expiresAt: string | null;
-  lastUsedAt: string | null;
-  /** The id of the key that it replaced in a rotation. */
-  replaces: number | null;
-  strikes: number;
-  strikesRemaining: number;
-  bannedUntil: string | null;
-};
+export type Key = Row<"/keys">;
 export type MadeKey = { id: number; key: string; scopes: string[] };
 export type RotatedKey = MadeKey & { previous: { id: number; expiresAt: string } };
 
@@ -88,7 +73,6 @@ type Calls = {
   "PATCH /members/{id}": { body: { role: Role }; answer: Member };
   "DELETE /members/{id}": { body: undefined; answer: undefined };
   "PATCH /account": { body: { name: string } | { lowStock: number }; answer: CurrentUser };
-  "GET /keys": { body: undefined; answer: Key[] };
   "POST /keys": {
     body: { scopes?: string[]; expires?: string; publishable?: boolean; name?: string; origins?: string[] };
     answer: MadeKey;

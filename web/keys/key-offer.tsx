@@ -10,7 +10,7 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import type { KeyOfferProps } from "../reference/try-it/key-offer.ts";
 import { tryItTexts } from "../texts/en-reference.ts";
 import styles from "./keys.module.css";
-import { hasExpired, keysQuery } from "./queries.ts";
+import { hasExpired, keysQuery, readKeys } from "./queries.ts";
 
 const lifetimeMs = 3_600_000;
 /** The most ended keys that are removed at a time. */
@@ -66,6 +66,6 @@ export function KeyOffer({ scopes, onMade }: KeyOfferProps): ReactNode {
 /** Removes the earlier keys of this button that have ended, and the one that the new key replaces. */
 async function removeEnded(replaced: number | undefined): Promise<void> {
   const isEnded = (key: Key): boolean => key.name.startsWith(tryItTexts.keyName) && (hasExpired(key) || key.id === replaced);
-  const ended = (await ask("GET /keys")).filter(isEnded).slice(0, endedMax);
+  const ended = (await readKeys()).filter(isEnded).slice(0, endedMax);
   await Promise.all(ended.map(({ id }) => ask("DELETE /keys/{id}", { id })));
 }

@@ -1,14 +1,27 @@
 import { queryOptions, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useReducer } from "react";
 import { dashboardKey } from "../calls/lists.ts";
-import { ask, type Key } from "../calls/members.ts";
+import type { Key } from "../calls/members.ts";
 import { reread } from "../calls/rows.ts";
 import { serverNow } from "../calls/server-clock.ts";
+import { readPage } from "../calls/store.ts";
 
 export const keysQuery = queryOptions({
   queryKey: [dashboardKey, "keys"],
-  queryFn: ({ signal }) => ask("GET /keys", { signal }),
+  queryFn: ({ signal }) => readKeys(signal),
 });
+
+/** Reads all keys, page by page: an account has few. */
+export async function readKeys(signal?: AbortSignal): Promise<Key[]> {
+  const keys: Key[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await readPage("/keys", { limit: 100 }, { cursor, ...(signal && { signal }) });
+    keys.push(...page.rows);
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return keys;
+}
 
 /** Returns a function that rereads the keys after one was created or revoked. */
 export function useKeysChanged(): () => void {

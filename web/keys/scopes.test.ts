@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as service from "../../src/callers/keys/keys.ts";
-import { allScopes, hasAllScopes, overlapHoursMax, publishableScopes } from "./scopes.ts";
+import { defaultScopes, hasDefaultScopes, overlapHoursMax, publishableScopes, scopeAreas } from "./scopes.ts";
 
 test("the choices for a new key are those that the service knows", () => {
-  assert.deepEqual(allScopes.toSorted(), service.scopes.toSorted());
+  assert.deepEqual(scopeAreas.flatMap(({ scopes }) => scopes).toSorted(), service.scopes.toSorted());
+  assert.deepEqual(defaultScopes.toSorted(), service.defaultScopes.toSorted());
   assert.deepEqual(publishableScopes, service.publishableScopes);
   assert.equal(overlapHoursMax, service.overlapHoursMax);
 });
 
-test("a key with every scope of its kind has all scopes", () => {
-  assert.equal(hasAllScopes(allScopes, false), true);
-  assert.equal(hasAllScopes(publishableScopes, true), true);
-  assert.equal(hasAllScopes(publishableScopes, false), false);
-  assert.equal(hasAllScopes([], true), false);
+test("a key that may do everything but manage keys has the scopes of a new key", () => {
+  assert.equal(hasDefaultScopes(defaultScopes, false), true);
+  assert.equal(hasDefaultScopes(publishableScopes, true), true);
+  assert.equal(hasDefaultScopes(publishableScopes, false), false);
+  assert.equal(hasDefaultScopes([], true), false);
 });
