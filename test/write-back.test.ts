@@ -153,21 +153,34 @@ test("the description says of each optional field of a POST or PUT that it may b
   }
 });
 
+/** Where to send a body again and again: not to a key that has a successor, nor with the query that ends an import. */
+async function repeatablePath({ operationId, ...operation }: Operation): Promise<string> {
+  const path = exampleOf({ operationId, ...operation }).path.split("?")[0] ?? "";
+  if (operationId !== "rotateKey") return path;
+  const { id } = await made<{ id: number }>(shop, "POST", "/keys", { scopes: ["catalogue:read"] });
+  return path.replace(/\d+/, String(id));
+}
+
+/** The member without which another one is refused. */
+const together: Record<string, string> = { publishable: "origins" };
+/** The members of answers that differ from call to call. */
+const volatile = new Set(["id", "name", "secret", "position", "key", "previous", "outcome", "createdAt", "replaces"]);
+
 let names = 0;
 for (const { operation, name } of left) {
   test(`${operation.operationId} takes null for ${name} as if it were left out`, async () => {
     await made(shop, "PUT", "/store/inventory/1", { quantity: 1_000 });
     const [one = {}] = [exampleOf(operation).body].flat() as Json[];
-    const { [name]: _left, ...rest } = one;
+    const { [name]: _left, [together[name] ?? name]: _other, ...rest } = one;
     const answers = [];
     for (const more of [{}, { [name]: null }]) {
       names += 1;
       const object = { ...rest, ...("name" in rest && { name: `Name ${names}` }), ...more };
       const body = Array.isArray(exampleOf(operation).body) ? [object] : object;
-      const { status, body: answer } = await shop.ask<Json | Json[]>(operation.method, exampleOf(operation).path, { body });
+      const { status, body: answer } = await shop.ask<Json | Json[]>(operation.method, await repeatablePath(operation), { body });
       assert.ok(status < 300, JSON.stringify(answer));
-      const [{ id: _id, name: _name, secret: _secret, position: _position, ...fields } = {}] = [answer].flat();
-      answers.push(fields);
+      const [fields = {}] = [answer].flat();
+      answers.push(Object.entries(fields).filter(([member]) => !volatile.has(member)));
     }
     assert.deepEqual(answers[1], answers[0]);
   });

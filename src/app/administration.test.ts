@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import sql from "sql-template-tag";
 import { openAdministration } from "./administration.ts";
 import { createFirst } from "../administration/first-account.ts";
-import { scopes } from "../callers/keys/keys.ts";
+import { defaultScopes } from "../callers/keys/keys.ts";
 import { openKeyVerifier } from "../callers/keys/verify.ts";
 import { openMemoryLimiter } from "../callers/limits/memory.ts";
 import { noOtherNodes } from "../platform/nodes/nodes.ts";
@@ -81,13 +81,13 @@ test("if the first account's key cannot be shown, the account is not made, and t
   assert.notEqual(await verifier.verify(shown[0]!), undefined);
 });
 
-test("a new account has a first key of all scopes that works at once", async (t) => {
+test("a new account has a first key with the scopes that all have, which works at once", async (t) => {
   const { verifier, shop } = await openScene(t);
   const made = await shop(" Paws ");
   assert.deepEqual(made, { account: { id: 1, name: "Paws", plan: "pro" }, key: made.key });
   const verified = await verifier.verify(made.key);
   assert.equal(verified?.accountId, 1);
-  assert.deepEqual([...verified.scopes], scopes);
+  assert.deepEqual([...verified.scopes], defaultScopes);
 });
 
 test("accounts.create refuses unknown fields and invalid values, and names the field", async (t) => {

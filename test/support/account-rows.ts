@@ -54,7 +54,23 @@ export async function fill(db: Database, account: number): Promise<void> {
     await tx.query(sql`INSERT INTO webhook_deliveries (account_id, webhook_id, id, message_id, type, status, attempts, give_up_at, created_at)
       VALUES (${account}, 1, 1, 'm', 'pet.created', 'failed', 1, 0, ${start})`);
     await publish(tx, account);
+    await importAnimals(tx, account);
   });
+}
+
+/** A source with an import, which made an animal and has yet to fetch its photo. */
+async function importAnimals(tx: Transaction, account: number): Promise<void> {
+  await tx.query(sql`INSERT INTO import_sources (account_id, id, name, name_key) VALUES (${account}, ${account}, 'Shelter', 'shelter')`);
+  await tx.query(sql`INSERT INTO imports (account_id, id, source_id, file_name, status, created, updated, unchanged, rejected, categories, actor, started_at,
+      stays, stays_listed, version)
+    VALUES (${account}, ${account}, ${account}, 'a.csv', 'open', 1, 0, 0, 0, '[]', '{}', ${start}, 0, '[]', 1)`);
+  await tx.query(sql`INSERT INTO imported_pets (account_id, source_id, row_id, pet_id, import_id, row_values)
+    VALUES (${account}, ${account}, '1', 1, ${account}, '{}')`);
+  await tx.query(
+    sql`INSERT INTO import_changes (account_id, import_id, pet_id, row_id, is_new) VALUES (${account}, ${account}, 1, '1', TRUE)`,
+  );
+  await tx.query(sql`INSERT INTO import_photos (account_id, pet_id, place, import_id, url, attempts, due_at)
+    VALUES (${account}, 1, 0, ${account}, 'https://a.example/', 0, ${start})`);
 }
 
 /** A project with a deployment, and a domain with its certificate. */
@@ -87,12 +103,12 @@ async function publish(tx: Transaction, account: number): Promise<void> {
 
 /**
  * Counts an account's rows in every table with an account_id. Two tables keep their rows on purpose: who verified which name, so that a
- * DNS record that outlives its account serves no other one, and the slugs that rest for 30 days.
+ * DNS record that outlives its account serves no other one, and the slugs that rest for 30 days. The row of `folded_names` is no account's.
  */
 export async function rowsOf(db: Database, account: number): Promise<Record<string, number>> {
   const tables = await db.query<{ name: string }>(sql`
     SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'account_id'
-      AND m.name NOT IN ('verifications', 'freed_slugs')`);
+      AND m.name NOT IN ('verifications', 'freed_slugs', 'folded_names')`);
   const counts: Record<string, number> = {};
   for (const { name } of tables) {
     const rows = await db.query<{ n: number }>(sql`SELECT count(*) AS n FROM ${raw(name)} WHERE account_id = ${account}`);
