@@ -4,7 +4,7 @@ const builtInDates = /^(?:1[4-9]|2[0-2]|2[7-9]|3[0-6]|4[5-7]|5[0-8])$/;
 /** Whether a number format of a spreadsheet shows a date or a time. */
 export function isDateFormat(id: string, code: string | undefined): boolean {
   if (code === undefined) return builtInDates.test(id);
-  const shown = code.replaceAll(/"[^"]{0,255}"|\\.|_.|\*.|\[(?![hms]+\])[^\]]{0,99}\]/gi, "").split(";", 1)[0]!;
+  const shown = code.replaceAll(/"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\][]*\]/gi, "").split(";", 1)[0]!;
   return /[ymdhs]/i.test(shown.replaceAll(/general/gi, ""));
 }
 
