@@ -1,3 +1,4 @@
+import { nameKeyOf } from "../src/store/pets/pets.ts";
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import type { Category, Failure, InventoryItem, Order, Pet } from "./support/models.ts";
@@ -37,7 +38,8 @@ async function walk<T>(path: string): Promise<T[][]> {
 }
 
 /** The key of a name ends with its 200th code point. */
-const fold = (name: string): string => Array.from(name.normalize("NFKC").toLowerCase()).slice(0, 200).join("");
+/** Its rules are those of normalize.test.ts. */
+const fold = nameKeyOf;
 
 /** The least word of a name that begins with `q`: those between spaces, and those between spaces or marks, 33 of each at most. */
 function wordOf(name: string, q: string): string | undefined {

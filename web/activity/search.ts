@@ -4,7 +4,7 @@ import { choiceIn, idIn, present, textIn } from "../parts/search-values.ts";
 export const kinds = {
   shop: undefined,
   everything:
-    "member.*,key.*,account.*,limit.*,webhook.*,project.*,deployment.*,domain.*,certificate.*,pet.*,category.*,order.*,inventory.*",
+    "member.*,key.*,account.*,limit.*,webhook.*,project.*,deployment.*,domain.*,certificate.*,pet.*,category.*,order.*,inventory.*,import.*",
   member: "member.*",
   key: "key.*",
   plan: "account.*,limit.*",
@@ -17,6 +17,7 @@ export const kinds = {
   category: "category.*",
   order: "order.*",
   inventory: "inventory.*",
+  import: "import.*",
 } as const;
 
 export type Kind = keyof typeof kinds;

@@ -32,7 +32,10 @@ export function wordsOf(code: string, message: string): string {
 
 /** A field with a wrong value and the reason, as a sentence: "Ship date must be a date with a time." */
 export function fieldSentence({ path, message }: Detail): string {
-  const words = (path.split(".").at(-1) ?? "").replaceAll(/\[\d+\]/g, "").replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ");
+  const words = (path.split(".").at(-1) ?? "")
+    .replaceAll(/\[\d+\]/g, "")
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ")
+    .replace(/^pet\b/, "animal");
   return sentence(/^[A-Z]/.test(message) ? message : `${words.toLowerCase()} ${message}`);
 }
 

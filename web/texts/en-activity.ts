@@ -33,6 +33,7 @@ export const activityTexts = {
     key: "Keys",
     plan: "Shop, plan and limits",
     webhook: "Webhooks",
+    import: "Imports",
     project: "Projects",
     deployment: "Publishing",
     domain: "Domains",

@@ -27,6 +27,7 @@ export const refusalTexts = {
     project_not_deployed: null,
     deployment_not_ready: "This version is not ready, so visitors cannot see it yet.",
     import_closed: "This import has ended, so nothing was changed. Begin a new one.",
+    key_replaced: "This key has been replaced already. Replace its successor.",
     member_exists: "Somebody with this email can sign in already. Choose “New sign-in link” beside them if they need one.",
     precondition_failed: "Somebody else changed it in the meantime. Reload it, then make your change again.",
     payload_too_large: "That is too large. Choose a smaller file, or shorten the text.",
