@@ -3,11 +3,10 @@ import type { ReactNode } from "react";
 import type { CsvFormat } from "../../src/importing/csv-format.ts";
 import { delimiters } from "../../src/importing/csv-layout.ts";
 import type { Reading } from "../../src/importing/encoding-guess.ts";
-import { encodings, type Encoding } from "../../src/importing/encodings.ts";
-import { texts } from "../texts/texts.ts";
+import { encodings, type Encoding } from "../../src/importing/encoding-names.ts";
+import { formatTexts as words } from "../texts/en-import-format.ts";
 import styles from "./importing.module.css";
 
-const words = texts.importing.format;
 const encodingChoices = encodings.map((value) => ({ value, label: labelOf(value) }));
 const delimiterChoices = delimiters.map((value) => ({ value, label: words.delimiters[value] }));
 

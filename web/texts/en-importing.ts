@@ -13,21 +13,6 @@ export const importingTexts = {
   noRows: "The file has a header line and nothing below it.",
   reading: "Reading the file …",
 
-  format: {
-    encoding: "Text encoding",
-    encodings: {
-      "utf-8": "UTF-8",
-      "utf-16le": "UTF-16",
-      "utf-16be": "UTF-16 (big-endian)",
-      "windows-1252": "Windows-1252",
-    },
-    headerLine: "Line with the names of the columns",
-    unsure: "Which of these is right?",
-    unsureText: "The file does not say its encoding, and these fit about as well. Choose the one whose words you know.",
-    delimiter: "Columns are separated by",
-    delimiters: { ",": "Commas", ";": "Semicolons", "\t": "Tabs", "|": "Bars |" },
-  },
-
   mapping: "What each column is",
   mappingLead: "Guessed from the header line and the values. Correct what is wrong; the preview shows the result.",
   id: "Number of each animal",
