@@ -59,8 +59,8 @@ export function nextCursor(headers: Headers, base: string): string | undefined {
   return nextBegin(headers, base)?.cursor;
 }
 
-/** Takes only one parameter from the link to the next page, so that the key never goes to another host. */
-function nextBegin(headers: Headers, base: string): Begin | undefined {
+/** Returns where the next page begins. Takes only one parameter from the link to it, so that the key never goes to another host. */
+export function nextBegin(headers: Headers, base: string): Begin | undefined {
   for (const [, target = "", notes = ""] of (headers.get("link") ?? "").matchAll(/<([^<>]*)>([^<]*)/g)) {
     if (!relationsOf(notes).includes("next")) continue;
     const parameters = URL.canParse(target, base) ? new URL(target, base).searchParams : new URLSearchParams();

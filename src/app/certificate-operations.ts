@@ -1,6 +1,6 @@
 import { Type } from "../platform/json-schema.ts";
 import { Problem } from "../platform/problem.ts";
-import { countFormer, replaceFormer } from "../publishing/certificates/former-authority.ts";
+import { countFormer, askToReplaceAll } from "../publishing/certificates/former-authority.ts";
 import { operation, type Parts } from "../administration/operation.ts";
 
 /** An operator's operations on certificates. */
@@ -14,7 +14,7 @@ export function certificateOperations({ db, clock, directoryUrl }: Parts) {
       if (directoryUrl === "")
         throw new Problem("invalid_request", "ACME_DIRECTORY_URL is not set, so there is no authority to issue certificates.");
       const now = clock();
-      await replaceFormer(db, directoryUrl, hostname?.toLowerCase(), now);
+      await askToReplaceAll(db, directoryUrl, hostname?.toLowerCase(), now);
       const { remaining, kept, most } = await countFormer(db, directoryUrl, now);
       return { remaining, kept, most, directoryUrl };
     }),

@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import type { PetStore } from "../../client/client.ts";
+import { nextBegin } from "../../client/pages.ts";
 import { Problem } from "../platform/problem.ts";
 import { UsageError, type Arguments, type Command, type Outcome } from "./command.ts";
 import { connect, connectionOf, connectionOptions, linesTo, type Environment } from "./connection.ts";
@@ -160,12 +161,12 @@ async function pagesOf(client: PetStore, first: Call): Promise<Answer> {
   const answer = await answerOf(await call(client, first));
   const rows = rowsOf(answer.text);
   if (rows === undefined) return answer;
-  let next = nextQuery(answer.headers, client.url);
-  for (let page = 1; next !== undefined && page < pagesMax; page++) {
-    const more = await answerOf(await call(client, { ...first, path: `${first.path.split("?")[0]}${next}` }));
+  let begin = nextBegin(answer.headers, client.url);
+  for (let page = 1; begin !== undefined && page < pagesMax; page++) {
+    const more = await answerOf(await call(client, callAt(first, begin)));
     rows.push(...(rowsOf(more.text) ?? []));
-    const following = nextQuery(more.headers, client.url);
-    next = following === next ? undefined : following;
+    const next = nextBegin(more.headers, client.url);
+    begin = JSON.stringify(next) === JSON.stringify(begin) ? undefined : next;
   }
   const text = JSON.stringify(rows);
   return { ...answer, text, bytes: new TextEncoder().encode(text) };
@@ -176,10 +177,12 @@ function rowsOf(text: string): unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** The query of the next page. The rest of its address is not used, so that the key goes to no other place. */
-function nextQuery(headers: Headers, service: string): string | undefined {
-  const [, target] = /<([^<>]*)>\s*;\s*rel="?next"?/.exec(headers.get("link") ?? "") ?? [];
-  return target !== undefined && URL.canParse(target, service) ? new URL(target, service).search : undefined;
+/** The call with its query at the place where a page begins. */
+function callAt(made: Call, begin: Record<string, string>): Call {
+  const [path = "", query = ""] = made.path.split("?");
+  const parameters = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(begin)) parameters.set(name, value);
+  return { ...made, path: `${path}?${parameters.toString()}` };
 }
 
 function listOf(given: Arguments["options"][string]): string[] {

@@ -74,7 +74,8 @@ async function written(io: Io, file: string, to: string, format: Partial<CsvForm
 
 /** What the options say about the file's format. @throws UsageError */
 async function formatIn({ encoding: name, "header-line": line }: Arguments["options"]): Promise<Partial<CsvFormat>> {
-  const { encodingNamed, encodings } = await import("../importing/encodings.ts");
+  const { encodingNamed } = await import("../importing/encodings.ts");
+  const { encodings } = await import("../importing/encoding-names.ts");
   const encoding = typeof name === "string" ? encodingNamed(name) : undefined;
   if (typeof name === "string" && encoding === undefined)
     throw new UsageError(`--encoding knows no ${JSON.stringify(name)}; it is one of ${encodings.join(", ")}`);

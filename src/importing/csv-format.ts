@@ -1,7 +1,8 @@
 import { Problem } from "../platform/problem.ts";
 import { layoutOf, type Delimiter } from "./csv-layout.ts";
 import { guessEncoding, sampleCells, type Reading } from "./encoding-guess.ts";
-import { decodeLeniently, type Encoding } from "./encodings.ts";
+import type { Encoding } from "./encoding-names.ts";
+import { decodeLeniently } from "./encodings.ts";
 
 /** How to read a file's bytes as cells. The lines before `headerLine`, counted from 1, are left out. */
 export type CsvFormat = { encoding: Encoding; delimiter: Delimiter; headerLine: number };

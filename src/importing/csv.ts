@@ -2,7 +2,8 @@ import { CsvError, parse } from "csv-parse";
 import { Problem } from "../platform/problem.ts";
 import { endOfFile, formatDefault, type CsvFormat } from "./csv-format.ts";
 import { namesDelimiter } from "./csv-layout.ts";
-import { hasUnusedBytes, strictDecoder, type Encoding } from "./encodings.ts";
+import type { Encoding } from "./encoding-names.ts";
+import { hasUnusedBytes, strictDecoder } from "./encodings.ts";
 
 /** A row of the file; `line` is its first line, counted from 1. */
 export type CsvRow = { line: number; cells: string[] };

@@ -1,4 +1,5 @@
-import { decodeLeniently, encodingNamed, encodings, hasUnusedBytes, strictDecoder, type Encoding } from "./encodings.ts";
+import { encodings, type Encoding } from "./encoding-names.ts";
+import { decodeLeniently, encodingNamed, hasUnusedBytes, strictDecoder } from "./encodings.ts";
 
 /** Cells of a file as an encoding reads them. */
 export type Reading = { encoding: Encoding; cells: string[] };

@@ -1,7 +1,5 @@
 import { encodings, type Encoding } from "./encoding-names.ts";
 
-export { encodings, type Encoding };
-
 export type Decoder = Pick<TextDecoder, "decode">;
 
 /** The characters of the bytes 128 to 255 in the DOS code pages, which the Encoding Standard lacks. */

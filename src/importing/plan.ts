@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { normalize } from "../platform/normalize.ts";
+import { earlierKey } from "../platform/normalize.ts";
 import type { Pet } from "./pets.ts";
 import type { BatchElement } from "./state.ts";
 
@@ -12,9 +12,9 @@ export function batchesOf<T>(list: readonly T[], size: number = batchSizeMax): T
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) => list.slice(index * size, (index + 1) * size));
 }
 
-/** A hash that changes when a pet changes: 16 hex digits over its fields, with the category folded. */
+/** The hash by which an earlier release told whether a pet had changed: 16 hex digits over its fields, with the category folded as it did. */
 export function hashOf(pet: Pet): string {
-  return digest([pet.name, normalize(pet.category), pet.status]).slice(0, 16);
+  return digest([pet.name, earlierKey(pet.category), pet.status]).slice(0, 16);
 }
 
 /** The Idempotency-Key under which an earlier release sent a batch. */

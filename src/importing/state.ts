@@ -2,7 +2,7 @@ import { Problem } from "../platform/problem.ts";
 import type { PetStatus } from "./mapping.ts";
 
 /*
- * What releases before 1.1 remembered between two runs of an import, in a state file or in the browser. It is handed to the service once.
+ * What releases before 1.2.0 remembered between two runs of an import, in a state file or in the browser. It is handed to the service once.
  */
 
 /** A pet that an earlier run has loaded, and the hash of its row then. */

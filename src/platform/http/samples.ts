@@ -86,6 +86,9 @@ function python({ method, path, headers, body, file }: Request): string {
   ].join("\n");
 }
 
+/** The lines of Go after a call that may fail. */
+const orPanic = ["\tif err != nil {", "\t\tpanic(err)", "\t}"];
+
 function go({ method, path, headers, body, file }: Request): string {
   const text =
     body === undefined ? undefined : `strings.NewReader(\`${JSON.stringify(body, undefined, 2).replaceAll("`", '` + "`" + `')}\`)`;
@@ -96,24 +99,16 @@ function go({ method, path, headers, body, file }: Request): string {
     ...packages.map((name) => `import "${name}"`),
     "",
     "func main() {",
-    ...(file === undefined
-      ? []
-      : [`\tfile, err := os.Open("${file}")`, "\tif err != nil {", "\t\tpanic(err)", "\t}", "\tdefer file.Close()"]),
+    ...(file === undefined ? [] : [`\tfile, err := os.Open("${file}")`, ...orPanic, "\tdefer file.Close()"]),
     `\trequest, err := http.NewRequest("${method}", os.Getenv("BASE_URL")+"${path}", ${file === undefined ? (text ?? "nil") : "file"})`,
-    "\tif err != nil {",
-    "\t\tpanic(err)",
-    "\t}",
+    ...orPanic,
     `\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("API_KEY"))`,
     ...headers.map(([name, value]) => `\trequest.Header.Set("${name}", "${value}")`),
     "\tresponse, err := http.DefaultClient.Do(request)",
-    "\tif err != nil {",
-    "\t\tpanic(err)",
-    "\t}",
+    ...orPanic,
     "\tdefer response.Body.Close()",
     "\tanswer, err := io.ReadAll(response.Body)",
-    "\tif err != nil {",
-    "\t\tpanic(err)",
-    "\t}",
+    ...orPanic,
     "\tfmt.Println(response.StatusCode, string(answer))",
     "}",
   ].join("\n");

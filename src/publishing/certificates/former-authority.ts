@@ -80,7 +80,7 @@ export async function askToReplace(tx: Transaction, accountId: number, hostname:
 }
 
 /** Has the certificates of other authorities replaced, trusted ones too, because the operator asked for that; those of one host only, if it is given. */
-export async function replaceFormer(db: Database, directoryUrl: string, hostname: string | undefined, now: number): Promise<void> {
+export async function askToReplaceAll(db: Database, directoryUrl: string, hostname: string | undefined, now: number): Promise<void> {
   const asked = sql`directory_url <> ${directoryUrl} AND not_after > ${now} ${hostname === undefined ? sql`` : sql`AND hostname = ${hostname}`}`;
   await writeInBatches(
     db,
