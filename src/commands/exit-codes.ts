@@ -37,6 +37,7 @@ export const exitClasses = [
       "status_follows_stock",
       "member_exists",
       "import_closed",
+      "key_replaced",
       "project_not_deployed",
       "domain_not_verified",
       "deployment_not_ready",

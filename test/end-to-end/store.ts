@@ -34,8 +34,6 @@ export async function importPets({ page, go }: Scene): Promise<void> {
 
 export async function orderTheOnlyOne({ page, dialog }: Scene): Promise<void> {
   await page.getByRole("link", { name: "lala", exact: true }).click();
-  await dialog.getByRole("textbox", { name: "Free units" }).fill("1");
-  await dialog.getByRole("button", { name: "Start counting" }).click();
   await dialog.getByRole("button", { name: "One fewer of lala" }).waitFor();
   await dialog.getByRole("link", { name: "Order", exact: true }).click();
   await dialog.getByRole("button", { name: "Place order" }).click();

@@ -3,7 +3,7 @@ import type { TestContext } from "node:test";
 import type { Visit } from "./pages.ts";
 
 /** The most JavaScript, compressed by Brotli, that a first page may load before it is idle. */
-const scriptBytesMax = 230_400;
+const scriptBytesMax = 230_000;
 const scriptsMax = 12;
 
 /** A promise of the page's mark `idle`, which the page sets once it has rendered everything. */

@@ -1,4 +1,4 @@
-import { Alert, Button, Select, SimpleGrid, TextInput } from "@mantine/core";
+import { Alert, Button, Select, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { CsvFormat } from "../../src/importing/csv-format.ts";
 import { delimiters } from "../../src/importing/csv-layout.ts";
@@ -19,7 +19,7 @@ type Props = { format: CsvFormat; onChange: (format: CsvFormat) => void };
 /** Shows the file's encoding, delimiter and line of the header, and lets the user correct them. */
 export function FormatChoice({ format, onChange }: Props): ReactNode {
   return (
-    <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md" my="md">
+    <div className={styles.fields}>
       <Select
         label={words.encoding}
         data={encodingChoices}
@@ -42,7 +42,7 @@ export function FormatChoice({ format, onChange }: Props): ReactNode {
         value={format.headerLine}
         onChange={({ currentTarget: { valueAsNumber } }) => valueAsNumber >= 1 && onChange({ ...format, headerLine: valueAsNumber })}
       />
-    </SimpleGrid>
+    </div>
   );
 }
 

@@ -1,8 +1,9 @@
-import { Checkbox, Select, SimpleGrid, TextInput } from "@mantine/core";
+import { Checkbox, Select, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Column } from "../../src/importing/columns.ts";
 import { otherCategory, valuesOf } from "../../src/importing/guess.ts";
 import type { Mapping } from "../../src/importing/mapping.ts";
+import styles from "./importing.module.css";
 import { texts } from "../texts/texts.ts";
 import { StatusValues } from "./status-values.tsx";
 
@@ -16,7 +17,7 @@ export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode 
   const change = (part: Partial<Mapping>) => onChange({ ...mapping, ...part });
   const [nameColumn = "", fallback] = mapping.name.columns;
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+    <div className={styles.fields}>
       <ColumnSelect
         label={words.id}
         description={words.idHint}
@@ -65,7 +66,7 @@ export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode 
       />
       <Stars name={mapping.name} onChange={(name) => change({ name })} />
       {mapping.status && <StatusValues columns={columns} status={mapping.status} onChange={(status) => change({ status })} />}
-    </SimpleGrid>
+    </div>
   );
 }
 

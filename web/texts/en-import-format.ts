@@ -5,7 +5,7 @@ export const formatTexts = {
     "utf-8": "UTF-8",
     "utf-16le": "UTF-16",
     "utf-16be": "UTF-16 (big-endian)",
-    "windows-1252": "Windows-1252",
+    "windows-1252": "Windows-1252 (Western Europe)",
   },
   headerLine: "Line with the names of the columns",
   unsure: "Which of these is right?",
