@@ -265,6 +265,8 @@ export type Schemas = {
     undoneAt?: string;
     by: Schemas["ImportActor"];
     photosFailed?: Schemas["ImportPhotosFailed"];
+    /** How many pets the undo has gone through so far. */
+    undone?: number;
     stays?: Schemas["ImportStays"];
   };
   Imports: (Schemas["Import"])[];

@@ -11,6 +11,7 @@ import type { Failure } from "./support/models.ts";
 import { examplePicture } from "./support/pictures.ts";
 import { sendRaw, type RawAnswer } from "./support/raw.ts";
 import { engine, startService, type TestService } from "./support/service.ts";
+import { until } from "./support/until.ts";
 import { addProfileRows, exampleSite, made, newCategory, newPet } from "./support/shop.ts";
 
 const document = JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document;
@@ -92,8 +93,10 @@ async function publish(shop: Shop, slug: string): Promise<void> {
 
 /** All records of an account, versions and holds included. */
 async function recordsOf({ id }: Pick<Shop, "id">): Promise<unknown> {
-  // deployments and domains that were accepted before change in the background
+  // deployments, domains and undoes that were accepted before change in the background
   await service.publishing.idle();
+  const undoing = sql`SELECT 1 FROM imports WHERE account_id = ${id} AND status = 'undoing'`;
+  await until(async () => (await service.db.query(undoing)).length === 0);
   const tables = [
     sql`SELECT * FROM categories WHERE account_id = ${id} ORDER BY id`,
     sql`SELECT * FROM pets WHERE account_id = ${id} ORDER BY id`,

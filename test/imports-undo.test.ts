@@ -59,8 +59,9 @@ test("an undo leaves what has orders or was changed since, and says why", async 
   await shop.make("PUT", `/pets/${described}/profile`, { description: "Friendly." });
   await shop.make("DELETE", `/pets/${gone}`);
   const { id } = await shop.newest();
-  const { stays } = await shop.undo(id);
+  const { stays, undone } = await shop.undo(id);
   const since = "It was changed after the import.";
+  assert.equal(undone, 6);
   assert.deepEqual(stays, {
     count: 4,
     pets: [

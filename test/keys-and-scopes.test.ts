@@ -192,6 +192,7 @@ test("a publishable key starts with psp_ and reads only the catalogue and the in
   assert.deepEqual([await statusWith(key), await statusWith(key, "/store/inventory")], [200, 200]);
   assert.deepEqual([await statusWith(key, "/store/orders"), await statusWith(key, "/account")], [403, 403]);
   assert.equal((await shop.ask("POST", "/categories", { key, body: { name: "A" } })).status, 403);
+  assert.deepEqual([await statusWith(key, "/imports"), await statusWith(key, "/imports/1")], [403, 403], "names of files and people");
   await assert.rejects(newKey({ publishable: true, scopes: ["orders:read"] }), { code: "invalid_request" });
 });
 

@@ -243,6 +243,7 @@ export const groups: Group[] = [
       "dashboard-hostile-names",
       "dashboard-import-files",
       "dashboard-importing",
+      "dashboard-past-imports",
       "dashboard-inventory",
       "dashboard-keys",
       "dashboard-long-lists",

@@ -11,6 +11,7 @@ export type Import = {
   unchanged: number;
   rejected: number;
   finishedAt?: string;
+  undone?: number;
   stays?: { count: number; pets: { petId: number; reason: string }[] };
 };
 export type Result = { sourceId: string; petId: number; outcome: string };

@@ -1,12 +1,10 @@
 import { Button } from "@mantine/core";
-import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useMemo, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { Refusal } from "../calls/refusal.ts";
 import { useSession } from "../dashboard/session.ts";
 import { Waiting } from "../frame/waiting.tsx";
-import { keysQuery } from "../keys/queries.ts";
-import { membersQuery } from "../members/queries.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Moment } from "../parts/moment.tsx";
@@ -17,9 +15,10 @@ import { activityTexts as words } from "../texts/en-activity.ts";
 import { texts } from "../texts/texts.ts";
 import { ActivityFilterBar } from "./filter-bar.tsx";
 import { EntryPanel } from "./entry-panel.tsx";
+import { useNames, type Names } from "./names.ts";
 import { activityQuery, downloadActivity, type Entry } from "./queries.ts";
 import { filtersOf, type ActivitySearch } from "./search.ts";
-import { whatOf, whoOf, type Names } from "./words.ts";
+import { whatOf, whoOf } from "./words.ts";
 
 const route = getRouteApi("/dashboard/activity");
 const { page } = texts.dashboard.activity;
@@ -88,18 +87,6 @@ function Nothing({ isFiltered, isMore }: { isFiltered: boolean; isMore: boolean 
   if (isMore) return <EmptyState title={words.soFar} text={words.soFarText} />;
   if (isFiltered) return <EmptyState title={texts.store.nothingMatches} text={texts.store.nothingMatchesText} />;
   return <EmptyState title={words.noneTitle} text={words.noneText} />;
-}
-
-/** The names of the members and keys that still exist. The page shows others by number. */
-function useNames(): Names {
-  const { data: members } = useQuery(membersQuery);
-  const { data: keys } = useQuery(keysQuery);
-  return useMemo(() => {
-    const names = new Map<string, string>();
-    for (const { id, email } of members ?? []) if (email !== null) names.set(`member/${id}`, email);
-    for (const { id, name } of keys ?? []) names.set(`key/${id}`, name);
-    return names;
-  }, [members, keys]);
 }
 
 function DownloadButton({ filters }: { filters: ActivitySearch }): ReactNode {

@@ -9,7 +9,8 @@ import { activityTexts as words } from "../texts/en-activity.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./activity.module.css";
 import { entryQuery, type Entry } from "./queries.ts";
-import { fieldsOf, whatOf, whoOf, type Field, type Names } from "./words.ts";
+import type { Names } from "./names.ts";
+import { fieldsOf, whatOf, whoOf, type Field } from "./words.ts";
 
 type Props = {
   position: number;

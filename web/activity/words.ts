@@ -1,9 +1,8 @@
 import { activityTexts as words } from "../texts/en-activity.ts";
 import { formatMoment, formatNumber } from "../texts/texts.ts";
+import type { Names } from "./names.ts";
 import type { Entry } from "./queries.ts";
 
-/** The names of members and keys, by `member/3` and `key/5`. */
-export type Names = ReadonlyMap<string, string>;
 /** A field of an event's resource: its value after the event, and before it if the event changed it. */
 export type Field = { name: string; before: string | undefined; after: string };
 

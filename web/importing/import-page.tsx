@@ -13,6 +13,7 @@ import { ExportUpdate } from "./export-update.tsx";
 import { FileChoice } from "./file-choice.tsx";
 import { EncodingQuestion, FormatChoice } from "./format-choice.tsx";
 import styles from "./importing.module.css";
+import { PastImports } from "./late-past-imports.tsx";
 import { MappingEditor, withId } from "./mapping-editor.tsx";
 import { CountList, PetPreview, Reading, RejectList, RepeatedIds } from "./preview.tsx";
 import { RunView } from "./run-view.tsx";
@@ -36,7 +37,14 @@ export function ImportPage(): ReactNode {
           </Button>
         )}
       </PageHeader>
-      {file ? <ChosenFile key={`${file.name} ${file.size} ${file.lastModified}`} file={file} /> : <FileChoice onFile={setFile} />}
+      {file ? (
+        <ChosenFile key={`${file.name} ${file.size} ${file.lastModified}`} file={file} />
+      ) : (
+        <>
+          <FileChoice onFile={setFile} />
+          <PastImports />
+        </>
+      )}
     </>
   );
 }

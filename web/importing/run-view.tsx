@@ -5,6 +5,7 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./importing.module.css";
+import { PastImports } from "./late-past-imports.tsx";
 import { RejectList, CountList } from "./preview.tsx";
 import type { Imported } from "./tasks.ts";
 import { refusalOfTask, type TaskState } from "./use-task.ts";
@@ -61,6 +62,7 @@ function Done({ imported: { counts, categoriesMade, rejects }, of }: { imported:
         <Button renderRoot={(props) => <Link to="/dashboard/animals" {...props} />}>{words.toAnimals}</Button>
       </Group>
       <RejectList rejects={rejects} total={rejected} of={of} />
+      <PastImports />
     </Section>
   );
 }

@@ -15,6 +15,8 @@ export type Caller = {
   readonly keyId?: number;
   readonly person?: Person;
   readonly scopes: ReadonlySet<string>;
+  /** Whether the caller's key is for web pages, where anybody can read it. */
+  readonly publishable?: boolean;
   /** The web origins that the caller's key is bound to; undefined if it is bound to none. */
   readonly origins?: ReadonlySet<string>;
 };

@@ -7,12 +7,17 @@ import { deleteUnusedCategories } from "../categories/categories.store.ts";
 import { staysListedMax, type StayingPet } from "./imports.ts";
 import { eventOf, findImport, type StoredImport } from "./imports.store.ts";
 
-/** Adds pets that an undo leaves as they are. */
-export async function addStays(tx: Transaction, accountId: number, { shown }: StoredImport, staying: readonly StayingPet[]): Promise<void> {
-  if (staying.length === 0) return;
+/** Counts the pets of a step of an undo, and adds those that it leaves as they are. */
+export async function addUndone(
+  tx: Transaction,
+  accountId: number,
+  { shown }: StoredImport,
+  { undone, staying }: { undone: number; staying: readonly StayingPet[] },
+): Promise<void> {
   const listed = [...(shown.stays?.pets ?? []), ...staying].slice(0, staysListedMax);
   await tx.query(sql`
-    UPDATE imports SET stays = stays + ${staying.length}, stays_listed = ${JSON.stringify(listed)}, version = version + 1
+    UPDATE imports SET undone = undone + ${undone}, stays = stays + ${staying.length}, stays_listed = ${JSON.stringify(listed)},
+      version = version + 1
     WHERE account_id = ${accountId} AND id = ${shown.id}`);
 }
 

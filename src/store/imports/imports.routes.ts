@@ -1,7 +1,9 @@
+import type { Caller } from "../../platform/http/caller.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, listed, resource } from "../../platform/http/resource-answers.ts";
+import { Problem } from "../../platform/problem.ts";
 import { batchBytesMax } from "../pets/pets.ts";
 import { completeWords, ownWordsMs } from "../pets/pets.store.ts";
 import type { UrlOf } from "../profiles/profiles.ts";
@@ -42,6 +44,7 @@ export const importRoutes: Operation<ImportServices>[] = [
     summary: "List imports",
     description: "The imports, ordered by `id`. With `source`, only those from it.",
     scope: "catalogue:read",
+    authorize: refusePublishable,
     query: ImportQuery,
     answers: { 200: listed("The imports.", Imports, [finished, begun]) },
     read: async (db, { accountId, query }) => {
@@ -89,6 +92,7 @@ export const importRoutes: Operation<ImportServices>[] = [
     summary: "Get an import",
     description: "One import by its identifier.",
     scope: "catalogue:read",
+    authorize: refusePublishable,
     params: ImportPath,
     example: { params },
     answers: { 200: resource("The import.", Import, finished) },
@@ -170,7 +174,7 @@ export const importRoutes: Operation<ImportServices>[] = [
       202: {
         description: "The import, which is being undone or was undone before.",
         schema: Import,
-        example: { ...finished, status: "undoing", stays: { count: 0, pets: [] } },
+        example: { ...finished, status: "undoing", undone: 0, stays: { count: 0, pets: [] } },
         headers: ["ETag"],
       },
     },
@@ -181,6 +185,12 @@ export const importRoutes: Operation<ImportServices>[] = [
     },
   }),
 ];
+
+/** Names of files and people are not for visitors of a web page. */
+function refusePublishable(_db: unknown, { publishable }: Caller): Promise<void> {
+  if (publishable) return Promise.reject(new Problem("forbidden", "A publishable key cannot read imports."));
+  return Promise.resolve();
+}
 
 function countsOf(rows: readonly ImportedRow[]): Record<ImportedRow["outcome"], number> {
   const counts = { created: 0, updated: 0, unchanged: 0 };

@@ -22,6 +22,7 @@ type ImportRow = {
   started_at: number;
   finished_at: number | null;
   undone_at: number | null;
+  undone: number;
   stays: number;
   stays_listed: string;
   photos_failed: number;
@@ -34,7 +35,7 @@ type ImportRow = {
 export type StoredImport = { shown: Import; sourceId: number; dueAt: number | null; version: number };
 
 const columns = raw(
-  "id, source_id, file_name, status, created, updated, unchanged, rejected, actor, started_at, finished_at, undone_at, stays, stays_listed, photos_failed, photos_listed, version, due_at, account_id",
+  "id, source_id, file_name, status, created, updated, unchanged, rejected, actor, started_at, finished_at, undone_at, undone, stays, stays_listed, photos_failed, photos_listed, version, due_at, account_id",
 );
 /** Adds the name of the source to rows of `imports`. */
 const named = (rows: Sql): Sql => sql`
@@ -228,7 +229,10 @@ function fromRow({ source_id: sourceId, file_name: fileName, stays, stays_listed
     ...(undoneAt !== null && { undoneAt: formatDateTime(undoneAt) }),
     by: actorOfText(row.actor),
     ...(row.photos_failed > 0 && { photosFailed: { count: row.photos_failed, photos: JSON.parse(row.photos_listed) as FailedPhoto[] } }),
-    ...((status === "undoing" || status === "undone") && { stays: { count: stays, pets: JSON.parse(listed) as StayingPet[] } }),
+    ...((status === "undoing" || status === "undone") && {
+      undone: row.undone,
+      stays: { count: stays, pets: JSON.parse(listed) as StayingPet[] },
+    }),
   };
   return { shown, sourceId, dueAt: row.due_at, version };
 }

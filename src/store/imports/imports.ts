@@ -102,6 +102,7 @@ export const Import = named(
         ),
       ),
     ),
+    undone: Type.Optional(count("How many pets the undo has gone through so far.")),
     stays: Type.Optional(
       named(
         "ImportStays",

@@ -6,7 +6,7 @@ import type { Pet } from "../pets/pets.ts";
 import { deletePets, updatePets, type StoredPet } from "../pets/pets.store.ts";
 import type { StoredProfile } from "../profiles/profiles.ts";
 import { deleteProfile, findProfiles, recordProfile } from "../profiles/profiles.store.ts";
-import { addStays, finishUndo } from "./due-imports.store.ts";
+import { addUndone, finishUndo } from "./due-imports.store.ts";
 import {
   deleteChanges,
   deleteKnown,
@@ -82,7 +82,7 @@ export async function undoSome(tx: Transaction, of: Omit<Importing, "sourceId">)
   const staying = returns.flatMap(({ stays }, i): StayingPet[] =>
     stays === undefined ? [] : [{ petId: changes[i]!.petId, reason: stays }],
   );
-  await addStays(tx, accountId, current, staying);
+  await addUndone(tx, accountId, current, { undone: changes.length, staying });
   await deleteChanges(tx, importing, changes.at(-1)!.petId);
   return true;
 }
