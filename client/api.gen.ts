@@ -816,7 +816,7 @@ export type paths = {
     get: {
       parameters: {
         query?: {
-          /** Only pets with this status. Repeat the parameter to allow several. */
+          /** Only pets with this status. Repeat the parameter to name several. */
           status?: (Schemas["PetStatus"])[];
           /** Only pets of this category. */
           categoryId?: number;
@@ -1734,7 +1734,7 @@ export type paths = {
     get: {
       parameters: {
         query?: {
-          /** Only entries with this status. Repeat the parameter to allow several. */
+          /** Only entries with this status. Repeat the parameter to name several. */
           status?: (Schemas["PetStatus"])[];
           /** Only the entries of these pets. Repeat the parameter to name several. */
           petId?: (number)[];
@@ -2100,7 +2100,7 @@ export type paths = {
         query?: {
           /** Only events after this position. Default: all that are kept. */
           after?: number;
-          /** Only these types, such as `order.created` or `order.*`; several with commas. */
+          /** Only these types, such as `order.created,order.updated` or `order.*`. Repeat the parameter to name several. */
           types?: (string)[];
           /** The most events to return. */
           limit?: number;
@@ -2135,7 +2135,7 @@ export type paths = {
         query?: {
           /** Only events after this position. Default: new events only. `Last-Event-ID` takes precedence. */
           after?: number;
-          /** Only these types, such as `order.created` or `order.*`; several with commas. */
+          /** Only these types, such as `order.created,order.updated` or `order.*`. Repeat the parameter to name several. */
           types?: (string)[];
           /** Seconds without an event after which the stream ends. Default: never. */
           wait?: number;

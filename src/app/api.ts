@@ -90,7 +90,10 @@ export function openApi(options: ApiOptions): App {
   return app;
 }
 
-/** Loads the protocol at the first message: its package is large, and few services have agents as clients. */
+/**
+ * Loads the protocol at the first message: its package is large, and few services have agents as clients. People who enter the address into a
+ * client often end it with a slash.
+ */
 function addMcp(app: App, surface: Surface, options: ApiOptions): void {
   let serve: Promise<(exchange: Exchange) => Promise<void>> | undefined;
   const find: App["find"] = (...request) => app.find(...request);
@@ -102,7 +105,7 @@ function addMcp(app: App, surface: Surface, options: ApiOptions): void {
     addHeader(exchange, "Allow", allow);
     send(exchange, 204);
   });
-  app.add(mcpPath, new Map([["POST", post]]), others);
+  for (const path of [mcpPath, `${mcpPath}/`]) app.add(path, new Map([["POST", post]]), others);
 }
 
 /** Makes each text at its first request: few clients ask for it, and making it would take a third of each start. */

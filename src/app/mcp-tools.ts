@@ -1,153 +1,138 @@
-import type { InnerAnswer, InnerRequest } from "../platform/http/inner-calls.ts";
-import type { DescribedOperation } from "../platform/http/operation.ts";
+import type { InnerRequest } from "../platform/http/inner-calls.ts";
+import { readingOf, type DescribedOperation } from "../platform/http/operation.ts";
 import { addressOf } from "../platform/http/api-surfaces.ts";
-import type { Description } from "../platform/http/description.ts";
 import { invalidAt } from "../platform/problem.ts";
-import { inlinedOperation, type InlinedOperation } from "./inlined-description.ts";
+import { schemaForAgents, withoutRepeats, type ShownSchema } from "./mcp-schemas.ts";
 
-type Json = Record<string, unknown>;
-/** A tool as `tools/list` shows it. */
+/** A tool as `tools/list` shows it. It has no title: the name says as much, and the list must stay short. */
 type Shown = {
   name: string;
-  title: string;
   description: string;
-  inputSchema: { type: "object"; properties: Record<string, Json>; required: string[]; additionalProperties: false };
-  annotations: { title: string; readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean; openWorldHint: boolean };
+  inputSchema: ShownSchema;
+  annotations: { readOnlyHint: true } | { destructiveHint: boolean; idempotentHint?: true };
+  _meta?: Record<string, unknown>;
 };
 
-/** An operation that agents may call. */
-export type Tool = Pick<DescribedOperation, "method" | "path" | "scope"> & { shown: Shown; inPath: string[] };
-
-/** The arguments that become headers of the request, for operations whose description has such a header. */
-const headerArguments: Record<string, { argument: string; schema: Json }> = {
-  Prefer: {
-    argument: "dryRun",
-    schema: { type: "boolean", description: "true: show what the call would do, and change nothing." },
-  },
-  "If-Match": {
-    argument: "ifMatch",
-    schema: { type: "string", description: "The ETag of an earlier result: changes the resource only if it has not changed since." },
-  },
-  "Idempotency-Key": {
-    argument: "idempotencyKey",
-    schema: { type: "string", description: "Makes the call safe to repeat for 24 hours: a repetition gets the first answer." },
-  },
+/** An operation that agents may call: its scopes, its arguments, those that are in its path, and the field of its answer that shows a secret. */
+export type Tool = Pick<DescribedOperation, "method" | "path"> & {
+  scopes: string[];
+  shown: Shown;
+  accepted: string[];
+  required: string[];
+  inPath: string[];
+  secret: string | undefined;
 };
+
+/** The key of `_meta` that names the fields of a result that show a secret (specification 1.15). */
+export const secretsKey = "petstore/secrets";
+
+const dryRun = { type: "boolean", description: "true: only show what would happen, and change nothing." };
+const ifMatch = { type: "string", description: "The version in an earlier result: the change happens only if it is still the same." };
+const idempotencyKey = { type: "string", description: "Any text: calls with the same one happen once." };
+const cursor = { type: "string", description: "The `next` of the page before." };
 
 /**
- * The tools for agents, made from the operations and their description. Operations that are deprecated, replace a whole resource, take
- * files, stream, or show a secret have none.
+ * The tools for agents, made from the declarations of the operations (specification 1.15). Operations that are deprecated, take files or stream have
+ * none, nor has a replacement of a whole resource that an update covers. What one tool says of a field, later ones of the same scope do not repeat.
  */
-export function toolsOf(operations: readonly DescribedOperation[], description: Description): Tool[] {
-  return operations.flatMap((operation) => {
-    const described = inlinedOperation(description, operation.path, operation.method);
-    return isForAgents(operation, described) ? [toolOf(operation, described)] : [];
-  });
+export function toolsOf(operations: readonly DescribedOperation[]): Tool[] {
+  const said = new Map<string, Set<string>>();
+  return operations
+    .filter((operation) => isForAgents(operation, operations))
+    .map((operation) => {
+      const scopes = scopesOf(operation);
+      return toolOf(
+        operation,
+        scopes,
+        said.getOrInsertComputed(scopes.join(" "), () => new Set<string>()),
+      );
+    });
 }
 
-function isForAgents({ operationId, upload }: DescribedOperation, { deprecated, responses }: InlinedOperation): boolean {
-  if (deprecated || upload || operationId.startsWith("replace")) return false;
-  const answers = Object.entries(responses).filter(([status]) => status.startsWith("2"));
-  return answers.every(([status, { content }]) => {
-    const answer = content?.["application/json"];
-    return answer === undefined ? status === "204" || status === "202" : !showsSecret(answer.example);
-  });
+/** The scopes that the caller of an operation must have. */
+function scopesOf({ scope, alsoScope }: DescribedOperation): string[] {
+  return [scope, alsoScope].filter((one) => typeof one === "string");
 }
 
-/** Whether an answer shows a secret. Its schema also serves answers that leave the secret out, so the example decides. */
-function showsSecret(example: unknown): boolean {
-  return /"secret":|"key":"ps[kp]_/.test(JSON.stringify(example ?? null));
+function isForAgents(
+  { deprecated, upload, method, path, answers }: DescribedOperation,
+  operations: readonly DescribedOperation[],
+): boolean {
+  const isCovered = method === "PUT" && !(201 in answers) && operations.some((other) => other.method === "PATCH" && other.path === path);
+  const isJson = Object.values(answers).every(({ mediaType }) => mediaType === undefined);
+  return !deprecated && !upload && !isCovered && isJson;
 }
 
-function toolOf({ operationId: name, method, path, scope, tag }: DescribedOperation, described: InlinedOperation): Tool {
-  const { summary: title, description, parameters, requestBody, responses } = described;
-  const properties: Record<string, Json> = {};
-  for (const { name: own, in: where, description: about, schema } of parameters) {
-    const header = headerArguments[own];
-    if (where === "header" && header) properties[header.argument] = header.schema;
-    else if (where !== "header") properties[own] = { ...jsonSchema(schema), description: about };
-  }
-  const body = Object.values(requestBody?.content ?? {})[0]?.schema;
-  if (body) properties["body"] = { ...jsonSchema(body), description: requestBody?.description };
-  const required = [...parameters.filter((parameter) => parameter.required).map((parameter) => parameter.name), ...(body ? ["body"] : [])];
-  const isRead = method === "GET";
-  const annotations = {
-    title,
-    readOnlyHint: isRead,
-    destructiveHint: !isRead && !("201" in responses),
-    idempotentHint: method !== "POST",
-    openWorldHint: tag === "Domains",
+function toolOf(operation: DescribedOperation, scopes: string[], said: Set<string>): Tool {
+  const { operationId: name, method, path, description, secret, params, query, body, isBodyOptional } = operation;
+  const ids = params ? schemaForAgents(params).properties! : {};
+  const filters = query ? schemaForAgents(query).properties! : {};
+  const inPath = Object.keys(ids);
+  const required = body && !isBodyOptional ? [...inPath, "body"] : inPath;
+  const options = Object.entries(optionsOf(operation));
+  const properties = {
+    ...Object.fromEntries(Object.entries(ids).map(([id, { description: _repeated, ...schema }]) => [id, schema])),
+    ...filters,
+    ...("cursor" in filters && { cursor }),
+    ...(body && { body: schemaForAgents(body, { ...readingOf(operation), without: "id" }) }),
+    ...Object.fromEntries(options.filter(([, { isShown }]) => isShown).map(([option, { schema }]) => [option, schema])),
   };
-  const inputSchema = { type: "object", properties, required, additionalProperties: false } as const;
-  const inPath = parameters.filter((parameter) => parameter.in === "path").map((parameter) => parameter.name);
-  return { method, path, scope, inPath, shown: { name, title, description, inputSchema, annotations } };
+  const inputSchema = { type: "object", properties, ...(required.length > 0 && { required }) };
+  const shown: Shown = {
+    name,
+    description: secret === undefined ? description : `${description} Shows a secret once: \`${secret}\`.`,
+    inputSchema: withoutRepeats(inputSchema, said),
+    annotations: annotationsOf(operation),
+    ...(secret !== undefined && { _meta: { [secretsKey]: [secret] } }),
+  };
+  const accepted = [...new Set([...Object.keys(properties), ...options.map(([option]) => option)])];
+  return { method, path, scopes, shown, accepted, required, inPath, secret };
 }
 
-/** Converts a schema of OpenAPI 3.0 to JSON Schema: `nullable` becomes a type, and keywords that only OpenAPI has are removed. */
-function jsonSchema(schema: Json): Json {
-  const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
-    if (key === "nullable" || key === "example" || key.startsWith("x-")) return [];
-    if (key === "properties") return [[key, mapped(value as Record<string, Json>)]];
-    if (key === "items") return [[key, jsonSchema(value as Json)]];
-    if (key === "allOf") return [[key, (value as Json[]).map(jsonSchema)]];
-    return [[key, value]];
-  });
-  const plain = Object.fromEntries(entries);
-  if (schema["nullable"] !== true) return plain;
-  const { description, ...rest } = plain;
-  return { ...(description !== undefined && { description }), anyOf: [rest, { type: "null" }] };
+type Option = { schema: ShownSchema; isShown: boolean };
+
+/** The arguments that become headers of the request. Where few agents need one, the tool accepts it, but does not show it. */
+function optionsOf({ method, body, dryRun: hasDryRun, problems, answers }: DescribedOperation): Record<string, Option> {
+  const isConditional = problems?.includes("precondition_failed") || (method === "GET" && answers[200]?.headers?.includes("ETag"));
+  return {
+    ...(hasDryRun && { dryRun: { schema: dryRun, isShown: true } }),
+    ...(isConditional && { ifMatch: { schema: ifMatch, isShown: body !== undefined && method !== "POST" } }),
+    ...(method === "POST" && { idempotencyKey: { schema: idempotencyKey, isShown: body !== undefined } }),
+  };
 }
 
-function mapped(schemas: Record<string, Json>): Record<string, Json> {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, jsonSchema(schema)]));
+/** The hints whose defaults in the protocol do not fit, and always whether a tool destroys something. */
+function annotationsOf({ method, answers }: DescribedOperation): Shown["annotations"] {
+  if (method === "GET") return { readOnlyHint: true };
+  return { destructiveHint: !(201 in answers), ...(method !== "POST" && { idempotentHint: true }) };
 }
 
 /** Returns the request for a call of a tool. @throws Problem `invalid_request` for arguments that cannot be part of it */
-export function requestOf({ method, path, shown, inPath }: Tool, given: Json): InnerRequest {
-  const { properties, required } = shown.inputSchema;
-  const names = Object.keys(properties);
-  for (const name of Object.keys(given)) {
-    if (!names.includes(name)) throw invalidAt(`arguments.${name}`, `is not an argument of ${shown.name}, which has ${names.join(", ")}`);
-  }
-  const missing = required.find((name) => given[name] === undefined || given[name] === null);
-  if (missing !== undefined) throw invalidAt(`arguments.${missing}`, "is required");
-  const { body, dryRun, ifMatch, idempotencyKey, ...inUrl } = given;
-  if (dryRun !== undefined && typeof dryRun !== "boolean") throw invalidAt("arguments.dryRun", "must be true or false");
+export function requestOf({ method, path, shown, accepted, required, inPath }: Tool, given: Record<string, unknown>): InnerRequest {
+  const present = Object.entries(given).filter(([, value]) => value !== undefined && value !== null);
+  const unknown = present.find(([name]) => !accepted.includes(name));
+  if (unknown) throw invalidAt(unknown[0], `is not an argument of ${shown.name}, which has ${accepted.join(", ") || "none"}`);
+  const { body, dryRun: isDryRun, ifMatch: version, idempotencyKey: key, ...inUrl } = Object.fromEntries(present);
+  const missing =
+    required.find((name) => name !== "body" && !(name in inUrl)) ?? (required.includes("body") && body === undefined ? "body" : undefined);
+  if (missing !== undefined) throw invalidAt(missing, "is required");
+  if (isDryRun !== undefined && typeof isDryRun !== "boolean") throw invalidAt("dryRun", "must be true or false");
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(inUrl)) {
-    if (inPath.includes(name) || value === null) continue;
+    if (inPath.includes(name)) continue;
     for (const each of Array.isArray(value) ? value : [value]) query.append(name, textOf(name, each));
   }
   const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(textOf(name, inUrl[name]).toWellFormed()));
   const search = query.size > 0 ? `?${query.toString()}` : "";
   const headers = {
-    ...(dryRun === true && { prefer: "dry-run" }),
-    ...(ifMatch !== undefined && { "if-match": textOf("ifMatch", ifMatch) }),
-    ...(idempotencyKey !== undefined && { "idempotency-key": textOf("idempotencyKey", idempotencyKey) }),
+    ...(isDryRun === true && { prefer: "dry-run" }),
+    ...(version !== undefined && { "if-match": textOf("ifMatch", version) }),
+    ...(key !== undefined && { "idempotency-key": textOf("idempotencyKey", key) }),
   };
   return { method, url: addressOf(filled) + search, headers, body };
 }
 
 function textOf(name: string, value: unknown): string {
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return String(value);
-  throw invalidAt(`arguments.${name}`, "must be a text, a number, true or false");
-}
-
-/**
- * Converts an answer of an operation to the result of its tool: a list becomes `{items, next}`, where `next` is the `cursor` of the next page,
- * or `after` of the next events, or null. The ETag of a resource is a separate text, for `ifMatch`.
- */
-export function resultOf({ status, headers, body }: InnerAnswer) {
-  const shown = Array.isArray(body) ? { items: body as unknown[], next: nextOf(headers["link"]) } : ((body ?? {}) as Json);
-  const content = [{ type: "text" as const, text: body === undefined ? "Done." : JSON.stringify(shown) }];
-  const tag = headers["etag"];
-  if (headers["preference-applied"] !== undefined) content.push({ type: "text", text: "This was a dry run: nothing has changed." });
-  else if (tag !== undefined && status < 300 && !Array.isArray(body)) content.push({ type: "text", text: `ETag: ${tag}` });
-  return { content, structuredContent: shown, ...(status >= 400 && { isError: true }) };
-}
-
-function nextOf(link: string | undefined): string | number | null {
-  const [, target] = /^<([^>]*)>; rel="next"$/.exec(link ?? "") ?? [];
-  const parameters = new URLSearchParams(target?.split("?")[1]);
-  return parameters.has("after") ? Number(parameters.get("after")) : parameters.get("cursor");
+  throw invalidAt(name, "must be a text, a number, true or false");
 }

@@ -17,10 +17,10 @@ import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import type { Router } from "../platform/http/router.ts";
 import { statuses } from "../platform/http/statuses.ts";
 import { Problem } from "../platform/problem.ts";
-import { descriptionOf } from "./description.ts";
+import { isTypo } from "../platform/typo.ts";
 import { apiOperations } from "./operations.ts";
-import { requestOf, resultOf, toolsOf, type Tool } from "./mcp-tools.ts";
-import type { Settings } from "./settings.ts";
+import { resultOf } from "./mcp-results.ts";
+import { requestOf, toolsOf, type Tool } from "./mcp-tools.ts";
 import { programVersion } from "./upgrade.ts";
 
 /** The most bytes of a message: a batch of pets, and its envelope. */
@@ -30,13 +30,15 @@ const mediaTypes = ["application/json"];
 const [parseError, invalidRequest, invalidParams] = [-32_700, -32_600, -32_602];
 
 const instructions =
-  "The back end of a pet shop: categories, pets, inventory, orders, and published sites. " +
+  "The back end of a pet shop: categories, pets, stock, orders, and published sites. " +
   "Lists answer {items, next}: pass `next` as `cursor` for the next page, and in listEvents as `after`; null is the end. " +
-  "A call with `dryRun: true` shows what it would do and changes nothing. " +
-  "Pass the ETag of a result as `ifMatch` to change the resource only if nobody else has changed it since. " +
+  "With `dryRun: true` a call shows what it would do and changes nothing. " +
+  "A result names the version of its resource after `ifMatch`: pass it as `ifMatch`, and the change happens only if nobody else has changed the resource since. " +
+  "Each tool that creates or sends something takes an `idempotencyKey`: calls with the same one happen once. " +
+  "Tools whose `_meta` names secrets show them once: keep them safe. " +
   "A refused call is an error with a stable `code`, and a `message` that says what to change.";
 
-export type McpOptions = Pick<Settings, "getPetSunset"> & Pick<Router, "find"> & { requests: RequestBounds; publicUrl: string };
+export type McpOptions = Pick<Router, "find"> & { requests: RequestBounds; publicUrl: string };
 
 /** The context of one request. `failure` is an error whose details its answer must not show. */
 type Serving = McpOptions & { exchange: Exchange; tools: Map<string, Tool>; failure?: Error };
@@ -46,7 +48,7 @@ type Serving = McpOptions & { exchange: Exchange; tools: Map<string, Tool>; fail
  * request gets its own server, with the tools that its key may use; a call of a tool calls its operation.
  */
 export function openMcp(options: McpOptions): (exchange: Exchange) => Promise<void> {
-  const tools = new Map(toolsOf(apiOperations, descriptionOf(options)).map((tool) => [tool.shown.name, tool]));
+  const tools = new Map(toolsOf(apiOperations).map((tool) => [tool.shown.name, tool]));
   return async (exchange) => {
     const { headers } = exchange;
     requireOwnOrigin(headers.origin, options.publicUrl);
@@ -60,7 +62,7 @@ export function openMcp(options: McpOptions): (exchange: Exchange) => Promise<vo
     const serving: Serving = { ...options, exchange, tools };
     const response = await answer(serving, message);
     if (serving.failure !== undefined) throw serving.failure;
-    const text = await response.text();
+    const text = withPlainReason(await response.text());
     if (text !== "") return sendText(exchange, response.status, text, response.headers.get("content-type") ?? "application/json");
     addHeader(exchange, "Content-Length", "0");
     send(exchange, response.status);
@@ -73,14 +75,29 @@ function requireOwnOrigin(origin: string | undefined, publicUrl: string): void {
   throw new Problem("forbidden", "Pages of other origins may not use /mcp.");
 }
 
-/** The message, or why it is not JSON. */
+/** The message, or why it is not JSON. Models write `null` for no arguments. */
 function parsed(bytes: Buffer): unknown {
   try {
-    return parseJson(bytes) ?? new Problem("invalid_request", "The request has no message.");
+    const message = parseJson(bytes) ?? new Problem("invalid_request", "The request has no message.");
+    const { params } = message as { params?: { arguments?: unknown } | null };
+    if (params?.arguments === null) delete params.arguments;
+    return message;
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;
   }
+}
+
+type Issue = { path: (string | number)[]; message: string };
+
+/** The text of an answer. Where the protocol's package dumps the list of what is wrong with a message, this says it in a sentence. */
+function withPlainReason(text: string): string {
+  if (!/^.{0,200}"error":\{"code":-32\d+,"message":"(?:Invalid [\w/]{1,50} request: )?\[/.test(text)) return text;
+  const dumped = JSON.parse(text) as { error: { message: string } };
+  const list = dumped.error.message.slice(dumped.error.message.indexOf("["));
+  const reasons = (JSON.parse(list) as Issue[]).map(({ path, message }) => `${path.join(".")}: ${message}`);
+  const message = reasons.join("; ").replaceAll("Invalid input: ", "").replaceAll("record", "object");
+  return JSON.stringify({ ...dumped, error: { code: invalidParams, message } });
 }
 
 function sendError(exchange: Exchange, code: number, message: string): void {
@@ -114,18 +131,29 @@ async function answer(serving: Serving, parsedBody: unknown): Promise<Response> 
 function serverOf(serving: Serving): Server {
   const server = new Server({ name: "petstore", version: programVersion() }, { capabilities: { tools: {} }, instructions });
   const { tools, exchange } = serving;
-  const mayUse = ({ scope }: Tool): boolean => scope !== null && exchange.caller?.scopes.has(scope) === true;
-  server.setRequestHandler("tools/list", () => ({ tools: [...tools.values()].filter(mayUse).map(({ shown }) => shown) as ListedTool[] }));
+  const lacking = ({ scopes }: Tool): string | undefined => scopes.find((scope) => exchange.caller?.scopes.has(scope) !== true);
+  const usable = [...tools.values()].filter((tool) => lacking(tool) === undefined);
+  server.setRequestHandler("tools/list", () => ({ tools: usable.map(({ shown }) => shown) as ListedTool[] }));
   server.setRequestHandler("tools/call", async ({ params }) => {
     const tool = tools.get(params.name);
-    if (!tool) throw new ProtocolError(invalidParams, "There is no such tool: tools/list names those that this key may use.");
-    if (!mayUse(tool)) throw lacksScope(tool);
-    return resultOf(await called(serving, tool, params.arguments ?? {}));
+    if (!tool) throw noSuchTool(params.name, usable);
+    const scope = lacking(tool);
+    if (scope !== undefined) throw lacksScope(tool, scope);
+    return resultOf(tool, await called(serving, tool, params.arguments ?? {}), serving.find);
   });
   return server;
 }
 
-function lacksScope({ scope, shown: { name } }: Tool): ProtocolError {
+/** Names the tool that was probably meant: names may be written in other ways, such as `list_pets`. */
+function noSuchTool(name: string, usable: Tool[]): ProtocolError {
+  const letters = (text: string): string => text.replaceAll(/[^A-Za-z]/g, "").toLowerCase();
+  const typed = letters(name.slice(0, 100));
+  const meant = usable.find(({ shown }) => isTypo(typed, letters(shown.name)))?.shown.name;
+  const advice = meant === undefined ? "tools/list names those that this key may use" : `did you mean ${meant}?`;
+  return new ProtocolError(invalidParams, `There is no such tool: ${advice}${meant === undefined ? "." : ""}`);
+}
+
+function lacksScope({ shown: { name } }: Tool, scope: string): ProtocolError {
   return new ProtocolError(invalidParams, `The key lacks the scope ${scope}, which ${name} needs.`, { code: "forbidden", status: 403 });
 }
 

@@ -75,7 +75,8 @@ export const limitRoutes: Operation<LimitServices>[] = [
     tag: "Account",
     summary: "Get the account",
     description:
-      "The plan, its limits on requests and storage, how much of each is used, how near the key is to a ban, and which keys are banned. Counts as a request.",
+      "The plan, its limits on requests and storage, how much of each is used, how near the key is to a ban, and which keys are banned.",
+    details: "Counts as a request.",
     scope: "account:read",
     answers: { 200: { description: "The account.", schema: Account, example } },
     read: readAccount,

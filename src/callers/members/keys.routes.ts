@@ -139,8 +139,8 @@ export const keyRoutes: Operation<KeyServices>[] = [
     tag,
     stability,
     summary: "Create a key",
-    description:
-      "Creates a key, which is shown once. Its scopes and its expiry must lie within those of the key that makes it, and a ban of that key counts for it. At most 100 live keys for each account.",
+    description: "Creates a key, with scopes and an expiry within those of the key that makes it.",
+    details: "The key is shown once. A ban of the key that makes it counts for it. At most 100 live keys for each account.",
     scope: "keys:write",
     authorize: confirmedIfMember,
     body: KeyInput,
@@ -162,6 +162,7 @@ export const keyRoutes: Operation<KeyServices>[] = [
     before: () => Promise.resolve({ isBanned: false }),
     write: createKey,
     reveal: revealKey,
+    secret: "key",
   }),
   operation({
     operationId: "rotateKey",
@@ -170,8 +171,8 @@ export const keyRoutes: Operation<KeyServices>[] = [
     tag,
     stability,
     summary: "Rotate a key",
-    description:
-      "Creates a key with the name, scopes, origins and expiry of another, which ends after the overlap. A key cannot rotate one that may do what it may not, or that manages keys, itself included.",
+    description: "Creates a key with the name, scopes, origins and expiry of another, which ends after the overlap.",
+    details: "A key cannot rotate one that may do what it may not, or that manages keys, itself included.",
     scope: "keys:write",
     authorize: confirmedIfMember,
     params: KeyPath,
@@ -189,6 +190,7 @@ export const keyRoutes: Operation<KeyServices>[] = [
     before: lookForBan,
     write: rotateKey,
     reveal: revealKey,
+    secret: "key",
     finish: confirm,
   }),
   operation({

@@ -33,7 +33,9 @@ export const usageRoutes: Operation<UsageServices>[] = [
     tag: "Account",
     summary: "Get the usage",
     description:
-      "The account's requests over time, including this one; with `groupBy` also those of each key or operation. Refused requests are counted separately. The answer also shows what the account stores now. Requests of the last few seconds on other nodes may be missing. Counts as a request.",
+      "The account's requests over time, including this one; with `groupBy` also those of each key or operation. Also shows what the account stores now.",
+    details:
+      "Refused requests are counted separately. Requests of the last few seconds on other nodes may be missing. Counts as a request.",
     scope: "account:read",
     query: UsageQuery,
     example: { query: { interval: "hour", groupBy: "key" } },

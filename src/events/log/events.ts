@@ -51,7 +51,7 @@ const After = (otherwise: string) =>
 export const types = Type.Array(Type.String({ maxLength: 1_000 }), {
   minItems: 1,
   maxItems: 50,
-  description: "Only these types, such as `order.created` or `order.*`; several with commas.",
+  description: "Only these types, such as `order.created,order.updated` or `order.*`.",
 });
 
 export const EventsQuery = Type.Object({

@@ -60,7 +60,7 @@ export const deliveryRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "List deliveries",
-    description: "The deliveries of the last seven days, newest first; at most 10,000.",
+    description: "What was sent to a webhook endpoint in the last seven days, newest first; at most 10,000.",
     scope: "webhooks:read",
     params: WebhookPath,
     query: DeliveryQuery,

@@ -77,10 +77,10 @@ function describeOperation(
   recorded: Recorded,
 ): Json {
   const { errors, sunsets } = recorded;
-  const { operationId, tag, summary, description, scope, alsoScope, stability, deprecated, hideTryItPanel } = operation;
+  const { operationId, tag, summary, description, details, scope, alsoScope, stability, deprecated, hideTryItPanel } = operation;
   const scopes = [scope, alsoScope].filter((one) => typeof one === "string");
   const notes = [
-    description,
+    [description, details].filter(Boolean).join(" "),
     stability && stabilities[stability],
     `${scopes.length > 1 ? "Scopes" : "Scope"} of the key: ${scopes.map((one) => `\`${one}\``).join(" and ")}.`,
   ];
@@ -135,7 +135,9 @@ function describeParameters(operation: DescribedOperation, components: Component
 function parametersOf(parameters: TSchema | undefined, where: "path" | "query", examples: Json = {}, components: Components): Json[] {
   const { properties = {}, required = [] } = (parameters ?? {}) as { properties?: Record<string, TSchema>; required?: string[] };
   return Object.entries(properties).map(([name, property]) => {
-    const { description, default: value, ...rest } = property as Json;
+    const { description: about, default: value, ...rest } = property as Json;
+    const isRepeated = where === "query" && rest["type"] === "array";
+    const description = isRepeated ? `${about as string} Repeat the parameter to name several.` : about;
     const isNamed = (baseOf(property) ?? nameOf(property)) !== undefined;
     const schema = describeSchema(isNamed ? (baseOf(property) ?? property) : rest, components) as Json;
     const parameter = {
@@ -161,13 +163,14 @@ function withDefault(schema: Json, value: unknown): Json {
 }
 
 function describeBody(operation: DescribedOperation, components: Components): Json {
-  const { body, mediaTypes = ["application/json"], example } = operation;
+  const { body, mediaTypes = ["application/json"], method, example } = operation;
   const content = {
     schema: describeSchema(body as TSchema, components, { ...readingOf(operation), isRequest: true }),
     example: example?.body,
   };
   const [mediaType = "", ...others] = mediaTypes;
   const notes = [
+    ...(method === "PATCH" ? ["A JSON merge patch (RFC 7396): fields that are left out keep their values."] : []),
     `At most ${shownSize(bodyBytesMaxOf(operation))}.`,
     ...others.map((type) => `\`${type}\` is accepted too.`),
     ...repeatedFields(body as TSchema),

@@ -93,7 +93,10 @@ type Declaration<S> = {
   path: string;
   tag: string;
   summary: string;
+  /** The first part of the description. Agents read it too, so it is short and says nothing of HTTP (specification 1.15). */
   description: string;
+  /** The rest: what concerns HTTP, and what people want to know and agents do not need. */
+  details?: string;
   /** The scope that the caller must have; null if the operation is open to everyone. */
   scope: string | null;
   /** A second scope that the caller must have. */
@@ -131,6 +134,8 @@ type Declaration<S> = {
   /** The values of the example request. */
   example?: { params?: Record<string, Example>; query?: Record<string, Example>; body?: Example };
   answers: Record<number, AnswerDescription>;
+  /** The field of its answer that shows a secret, once: what `reveal` adds. */
+  secret?: string;
   /** The refusals of this operation, besides those that follow from its form. */
   problems?: ProblemCode[];
 };

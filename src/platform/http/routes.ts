@@ -118,6 +118,9 @@ function compile<S>(operation: Operation<S>, common: Common<S>, base: string): C
   if (operation.dryRun && !operation.steps && !(operation.write && (operation.beforeDryRun || !(operation.before || operation.finish)))) {
     throw new TypeError(`${operation.operationId} does more than its transaction, which is all that a dry run rolls back`);
   }
+  if ((operation.write && operation.reveal) === undefined ? operation.secret !== undefined : operation.secret === undefined) {
+    throw new TypeError(`${operation.operationId} declares a secret if, and only if, it reveals one`);
+  }
   return {
     ...common,
     operation,

@@ -61,7 +61,7 @@ export const domainRoutes: Operation<DomainServices>[] = [
     tag,
     stability,
     summary: "List domains",
-    description: "The domains of a project, in the order in which they were added.",
+    description: "The domains of a project, oldest first.",
     scope: "publishing:read",
     params: ProjectPath,
     query: PageQuery,
@@ -78,7 +78,9 @@ export const domainRoutes: Operation<DomainServices>[] = [
     stability,
     summary: "Add a domain",
     description:
-      "Attaches your host name to a project that has a ready deployment; needs plan Pro or above. Create the `record` of the answer at your registrar. The service checks it for 48 hours; `verifyDomain` checks it now. If another account used the name before, create the `challenge` record too. If another account has the name, the answer is `domain_taken` with a TXT record as its `challenge`: create that record and add the name again to take it over, unless the other account has its own record in place.",
+      "Attaches your host name to a project that has a ready deployment; needs plan Pro or above. Create the `record` of the answer at your registrar, and the `challenge` if it has one. The service checks them for 48 hours; `verifyDomain` checks them now.",
+    details:
+      "There is a `challenge` if another account used the name before. If another account has the name, the answer is `domain_taken` with a TXT record as its `challenge`: create that record and add the name again to take it over, unless the other account has its own record in place.",
     scope: "publishing:write",
     params: ProjectPath,
     body: DomainInput,
@@ -117,7 +119,9 @@ export const domainRoutes: Operation<DomainServices>[] = [
     stability,
     summary: "Update a domain",
     description:
-      "Makes a verified domain primary, or redirects a domain to another name of the project. A redirect has status 301, 302, 307 or 308, and leads to a name that does not redirect. It takes effect when that name is ready; `serving` shows what visitors get until then. If the primary name becomes a redirect, its target becomes primary.",
+      "Makes a verified domain primary, or redirects a domain to another name of the project. A redirect takes effect when its target is ready; `serving` shows what visitors get.",
+    details:
+      "A redirect has status 301, 302, 307 or 308, and leads to a name that does not redirect. If the primary name becomes a redirect, its target becomes primary.",
     scope: "publishing:write",
     params: DomainPath,
     body: DomainPatch,
@@ -136,7 +140,9 @@ export const domainRoutes: Operation<DomainServices>[] = [
     stability,
     summary: "Remove a domain",
     description:
-      "Returns once no node serves the name, not even on open connections. Its certificate is no longer renewed. The answer has a `warning` if the DNS record still points here, or if browsers may open the name over HTTPS only (HSTS). `redirects` are the names that redirected to it: they keep their redirect, and serve the site while its target is missing.",
+      "Detaches a domain, and returns once it is not served any more. The answer has a `warning` if its DNS record should change too.",
+    details:
+      "No node serves it then, not even on open connections, and its certificate is no longer renewed. The warning says that the DNS record still points here, or that browsers may open the name over HTTPS only (HSTS). `redirects` are the names that redirected to it: they keep their redirect, and serve the site while its target is missing.",
     scope: "publishing:write",
     params: DomainPath,
     example: { params: oneParams },
@@ -164,7 +170,9 @@ export const domainRoutes: Operation<DomainServices>[] = [
     stability,
     summary: "Verify a domain",
     description:
-      "Checks the DNS records now, and returns the domain with every problem found. After the first success the service orders a certificate; verifying again orders one that is missing. If another account took the name over (`proved_elsewhere`), you get it back if your TXT record is in place and the other account's is not; otherwise the answer is `domain_taken`.",
+      "Checks the DNS records now, and returns the domain with every problem found. After the first success the service orders a certificate; verifying again orders one that is missing.",
+    details:
+      "If another account took the name over (`proved_elsewhere`), you get it back if your TXT record is in place and the other account's is not; otherwise the answer is `domain_taken`.",
     scope: "publishing:write",
     params: DomainPath,
     example: { params: oneParams },

@@ -73,8 +73,8 @@ export const projectRoutes: Operation<ProjectServices>[] = [
     tag,
     stability,
     summary: "Create a project",
-    description:
-      "Creates a project and reserves its slug. Nothing is served there before the first deployment. An account can have at most 100 projects.",
+    description: "Creates a project and reserves its slug. Nothing is served there before the first deployment.",
+    details: "An account can have at most 100 projects.",
     scope: "publishing:write",
     body: ProjectInput,
     example: { body: { name: "Luna's Corner", slug: "luna" } },
@@ -114,8 +114,8 @@ export const projectRoutes: Operation<ProjectServices>[] = [
     tag,
     stability,
     summary: "Update a project",
-    description:
-      "A JSON merge patch (RFC 7396). A new slug is served at once, and the old one is not; no other account can take the old one for 30 days.",
+    description: "Changes the given fields. A new `slug` is served at once, and the old one is not.",
+    details: "No other account can take the old one for 30 days.",
     scope: "publishing:write",
     params: ProjectPath,
     body: WrittenProjectPatch,
@@ -133,8 +133,8 @@ export const projectRoutes: Operation<ProjectServices>[] = [
     tag,
     stability,
     summary: "Delete a project",
-    description:
-      "Deletes a project with its deployments and domains. Returns once nothing of it is served. No other account can take its slug for 30 days.",
+    description: "Deletes a project with its deployments and domains. Returns once nothing of it is served.",
+    details: "No other account can take its slug for 30 days.",
     scope: "publishing:write",
     params: ProjectPath,
     example: { params: oneParams },

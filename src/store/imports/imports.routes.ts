@@ -110,7 +110,9 @@ export const importRoutes: Operation<ImportServices>[] = [
     stability,
     summary: "Import rows",
     description:
-      "Imports up to 1,000 rows, all or none. A row whose `sourceId` is new makes a pet. Of a row that is known, the service writes the values that differ from the last time; what the shop has changed since stays otherwise. While stock is tracked, the status follows the stock. A dry run shows what would become of each row, also after the import has ended.",
+      "Imports up to 1,000 rows, all or none. A row whose `sourceId` is new makes a pet. Of a known one, only what differs from the last time is written, so what the shop has changed since stays otherwise.",
+    details:
+      "While stock is tracked, the status follows the stock. A dry run shows what would become of each row, also after the import has ended.",
     scope: "catalogue:write",
     alsoScope: "inventory:write",
     dryRun: true,
@@ -164,7 +166,8 @@ export const importRoutes: Operation<ImportServices>[] = [
     stability,
     summary: "Undo an import",
     description:
-      "Takes back what an import did, in the background: deletes the pets that it made and gives those that it changed their earlier values, as far as nobody has changed them since. Then `stays` lists the pets that were left, and why. An import that is open ends first. Possible for 90 days.",
+      "Takes back what an import did, in the background: deletes the pets that it made, and gives those that it changed their earlier values. Later changes stay, and `stays` lists them.",
+    details: "An import that is open ends first. Possible for 90 days.",
     scope: "catalogue:write",
     alsoScope: "inventory:write",
     dryRun: true,

@@ -4,6 +4,7 @@ import { findRows } from "../../platform/db/index-walk.ts";
 import { lockingStatement, statement } from "../../platform/db/statement.ts";
 import { walkStatement } from "../../platform/db/walk-statements.ts";
 import { limitTo } from "../../platform/db/batches.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { int32Max } from "../../platform/http/schemas.ts";
 import type { Origin } from "../../platform/events.ts";
 import { byId, invalidAt, Problem } from "../../platform/problem.ts";
@@ -237,7 +238,8 @@ function recordTakes(
 }
 
 function absent(petId: number): never {
-  throw new Problem("not_found", `${byId("Pet", petId)} has no inventory entry.`);
+  const toTrack = `PUT ${addressOf(`/store/inventory/${petId}`)} with a quantity begins to track it`;
+  throw new Problem("not_found", `${byId("Pet", petId)} has no inventory entry, so its stock is not tracked: ${toTrack}.`);
 }
 
 function tooMany(): never {

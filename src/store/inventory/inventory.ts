@@ -34,12 +34,12 @@ export const InventoryAdjustment = named(
 
 export const InventoryPath = Type.Object({ petId: Id("The identifier of the pet that the entry tracks.") });
 export const InventoryQuery = Type.Object({
-  status: Type.Optional(StatusFilter("Only entries with this status. Repeat the parameter to allow several.")),
+  status: Type.Optional(StatusFilter("Only entries with this status.")),
   petId: Type.Optional(
     Type.Array(Id(""), {
       minItems: 1,
       maxItems: 100,
-      description: "Only the entries of these pets. Repeat the parameter to name several.",
+      description: "Only the entries of these pets.",
     }),
   ),
   ...paging,

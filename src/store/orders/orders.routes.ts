@@ -56,7 +56,8 @@ export const orderRoutes: Operation[] = [
     tag,
     summary: "Place an order",
     description:
-      "Places an order. If the pet's stock is tracked, an open order holds its units and a complete order sells them. An order for more units than are free is refused, so no unit is sold twice. An order without `petId` is a draft. An `id` in the body is ignored.",
+      "Places an order. If the pet's stock is tracked, an open order holds its units and a complete order sells them. An order for more units than are free is refused, so no unit is sold twice. An order without `petId` is a draft.",
+    details: "An `id` in the body is ignored.",
     scope: "orders:write",
     dryRun: true,
     body: OrderInput,
@@ -116,8 +117,7 @@ export const orderRoutes: Operation[] = [
     path: onePath,
     tag,
     summary: "Update an order",
-    description:
-      "A JSON merge patch (RFC 7396): fields that are left out keep their values; `petId: null` turns the order into a draft and gives its units back.",
+    description: "Changes the given fields; `petId: null` turns the order into a draft and gives its units back.",
     scope: "orders:write",
     dryRun: true,
     params: OrderPath,

@@ -27,8 +27,8 @@ export const petRoutes: Operation[] = [
     path,
     tag,
     summary: "List pets",
-    description:
-      "The pets that pass all given filters. `GET /pets?id=N` replaces `GET /pets/{petId}`: with one `id` the answer has that pet's ETag and honours `If-None-Match`.",
+    description: "The pets that pass all given filters; with one `id`, that pet.",
+    details: "`GET /pets?id=N` replaces `GET /pets/{petId}`: its answer has that pet's ETag and honours `If-None-Match`.",
     scope: "catalogue:read",
     query: PetQuery,
     example: { query: { status: ["available"], sort: "name", limit: 2 } },
@@ -140,7 +140,7 @@ export const petRoutes: Operation[] = [
     tag,
     summary: "Replace a pet",
     description:
-      "Replaces name, category and status. A status that is left out becomes `available`. While stock is tracked the status follows the stock: leave it out or send the current one; any other is a 409 `status_follows_stock`.",
+      "Replaces name, category and status. A status that is left out becomes `available`. While stock is tracked the status follows the stock: leave it out or send the current one; any other is refused (`status_follows_stock`).",
     scope: "catalogue:write",
     dryRun: true,
     params: PetPath,
@@ -162,7 +162,7 @@ export const petRoutes: Operation[] = [
     tag,
     summary: "Update a pet",
     description:
-      "A JSON merge patch (RFC 7396): fields that are left out keep their values. While stock is tracked the status follows the stock: any other status is a 409 `status_follows_stock`.",
+      "Changes the given fields. While stock is tracked the status follows the stock: any other status is refused (`status_follows_stock`).",
     scope: "catalogue:write",
     dryRun: true,
     params: PetPath,
@@ -184,8 +184,8 @@ export const petRoutes: Operation[] = [
     path: onePath,
     tag,
     summary: "Delete a pet",
-    description:
-      "Deletes a pet and its inventory entry. The request is refused while the pet has an open order. Complete orders keep the pet's identifier.",
+    description: "Deletes a pet and its inventory entry. Refused while the pet has an open order.",
+    details: "Complete orders keep the pet's identifier.",
     scope: "catalogue:write",
     dryRun: true,
     params: PetPath,

@@ -51,13 +51,13 @@ export const PetPath = Type.Object({ petId: Id("The pet's identifier.") });
 const PetSort = enumeration("PetSort", ["id", "-id", "name", "-name"], "Sort order of pets. `-` is descending.");
 export type PetSort = Static<typeof PetSort>;
 export const PetQuery = Type.Object({
-  status: Type.Optional(StatusFilter("Only pets with this status. Repeat the parameter to allow several.")),
+  status: Type.Optional(StatusFilter("Only pets with this status.")),
   categoryId: Type.Optional(Id("Only pets of this category.")),
   id: Type.Optional(
     Type.Array(Id(""), {
       minItems: 1,
       maxItems: 100,
-      description: "Only pets with these identifiers. Repeat the parameter to name several.",
+      description: "Only pets with these identifiers.",
     }),
   ),
   import: Type.Optional(Id("Only pets that this import made or changed, for 90 days.")),
@@ -66,7 +66,7 @@ export const PetQuery = Type.Object({
     Type.Array(Text("", 1, 200), {
       minItems: 1,
       maxItems: 100,
-      description: "Only the pets with these identifiers of `source`. Repeat the parameter to name several.",
+      description: "Only the pets with these identifiers of `source`.",
     }),
   ),
   q: Type.Optional(

@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
 import type { Call } from "../../platform/http/operation.ts";
 import { byId, Problem } from "../../platform/problem.ts";
@@ -58,5 +59,5 @@ export function answer({ photos: { urlOf } }: ProfileServices, stored: StoredPro
 }
 
 function absent(petId: number): never {
-  throw new Problem("not_found", `${byId("Pet", petId)} has no profile.`);
+  throw new Problem("not_found", `${byId("Pet", petId)} has no profile: PUT ${addressOf(`/pets/${petId}/profile`)} creates one.`);
 }

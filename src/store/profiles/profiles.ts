@@ -1,6 +1,6 @@
 import type { Transaction } from "../../platform/db/database.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
-import { Id, named, Nullable, OwnId, Text, writtenBack } from "../../platform/http/schemas.ts";
+import { Id, Ignored, named, Nullable, OwnId, Text, writtenBack } from "../../platform/http/schemas.ts";
 import { byId, invalidAt, unknownReference } from "../../platform/problem.ts";
 
 /** The most photos of one pet. */
@@ -36,17 +36,17 @@ const shown = {
 export const Photo = named("Photo", Type.Object({ id, alt, ...shown }, { additionalProperties: false }));
 export type Photo = Static<typeof Photo>;
 
-/** A photo in a list that a client writes. Fields that only answers set are accepted and ignored, because clients may send back what they read. */
+/** A photo in a list that a client writes. */
 const PhotoOrder = named(
   "PhotoOrder",
   Type.Object(
     {
       id: Id("A photo of the profile."),
       alt: Type.Optional(Nullable(Text("If it is left out, the alternative text stays as it is.", 0, 500))),
-      width: Type.Optional(Nullable(Type.Integer())),
-      height: Type.Optional(Nullable(Type.Integer())),
-      url: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))),
-      sources: Type.Optional(Nullable(Type.Array(PhotoSource, { maxItems: 20 }))),
+      width: Ignored(Type.Integer()),
+      height: Ignored(Type.Integer()),
+      url: Ignored(Type.String({ maxLength: 2_000 })),
+      sources: Ignored(Type.Array(PhotoSource, { maxItems: 20 })),
     },
     { additionalProperties: false },
   ),

@@ -1,0 +1,61 @@
+import type { InnerAnswer } from "../platform/http/inner-calls.ts";
+import { addressOf, prefix } from "../platform/http/api-surfaces.ts";
+import type { Router } from "../platform/http/router.ts";
+import { secretsKey, type Tool } from "./mcp-tools.ts";
+
+type Find = Router["find"];
+type Refusal = { message: string; details?: { path: string; message: string }[] };
+
+/**
+ * Converts an answer of an operation to the result of its tool: a list becomes `{items, next}`, where `next` is the `cursor` of the next page,
+ * or `after` of the next events, or null. The version of a resource is a separate text, for `ifMatch`. A refusal names tools and their arguments.
+ */
+export function resultOf({ secret }: Pick<Tool, "secret">, { status, headers, body }: InnerAnswer, find: Find) {
+  if (status >= 400) {
+    const refusal = refusalForAgents(body as Refusal, find);
+    return { content: [text(JSON.stringify(refusal))], structuredContent: refusal, isError: true };
+  }
+  const shown = Array.isArray(body)
+    ? { items: body as unknown[], next: nextOf(headers["link"]) }
+    : ((body ?? {}) as Record<string, unknown>);
+  const content = [text(body === undefined ? "Done." : JSON.stringify(shown))];
+  const tag = headers["etag"];
+  if (headers["preference-applied"] !== undefined) content.push(text("This was a dry run: nothing has changed."));
+  else if (tag !== undefined && !Array.isArray(body)) content.push(text(`ifMatch: ${tag}`));
+  if (secret === undefined || !(secret in shown)) return { content, structuredContent: shown };
+  content.push(text(`\`${secret}\` is a secret that is shown only here: store it in a safe place, and write it nowhere else.`));
+  return { content, structuredContent: shown, _meta: { [secretsKey]: [secret] } };
+}
+
+const text = (words: string) => ({ type: "text" as const, text: words });
+
+function nextOf(link: string | undefined): string | number | null {
+  const [, target] = /^<([^>]*)>; rel="next"$/.exec(link ?? "") ?? [];
+  const parameters = new URLSearchParams(target?.split("?")[1]);
+  return parameters.has("after") ? Number(parameters.get("after")) : parameters.get("cursor");
+}
+
+/** A refusal in the words of tools: arguments in place of parameters and headers, and the names of tools in place of methods and paths. */
+export function refusalForAgents<T extends Refusal>(refusal: T, find: Find): T {
+  const { details } = refusal;
+  return {
+    ...refusal,
+    message: wordsForAgents(refusal.message, find),
+    ...(details && {
+      details: details.map(({ path, message }) => ({ path: wordsForAgents(path, find), message: wordsForAgents(message, find) })),
+    }),
+  };
+}
+
+function wordsForAgents(words: string, find: Find): string {
+  return words
+    .replaceAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/[^\s`,;:)]*[^\s`,;:).])/g, (all, method: string, path: string) => {
+      const url = path.startsWith(`${prefix}/`) ? path : addressOf(path);
+      return find(method, url).route.operationId ?? all;
+    })
+    .replaceAll(/\b(?:query|path)\.(?=[a-z])|\bheader\.| in the path\b/g, "")
+    .replaceAll("If-Match", "ifMatch")
+    .replaceAll("Idempotency-Key", "idempotencyKey")
+    .replaceAll("Prefer", "dryRun")
+    .replaceAll("ETag", "version");
+}
