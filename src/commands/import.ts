@@ -1,5 +1,6 @@
 import type { CsvFormat } from "../importing/csv-format.ts";
 import type { ImportOptions } from "../importing/import-files.ts";
+import type { PriceAnswers } from "../importing/mapping-plan.ts";
 import type { Report } from "../importing/report.ts";
 import { systemClock } from "../platform/clock.ts";
 import { UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
@@ -30,6 +31,11 @@ export function importing(environment: Environment): Command {
         value: "N",
         about: "the line with the names of the columns; those above it are left out. Default: the file shows it",
       },
+      currency: { value: "CODE", about: "the currency of prices that name none, such as EUR. Default: as the column's name says" },
+      decimal: {
+        value: "comma|point",
+        about: "what is before the decimals of prices such as 1.234, which may be two amounts. Default: as the other prices show",
+      },
       rejects: {
         value: "FILE",
         about: "where to write the rows that could not be loaded, and why. Default: FILE.petstore-rejects.csv; needed with -",
@@ -41,7 +47,7 @@ export function importing(environment: Environment): Command {
     async run({ options, operands: [file = ""] }, io) {
       const mapping = options["mapping"] as string | undefined;
       if (file === "-" && mapping === "-") throw new UsageError("FILE and --mapping cannot both be standard input");
-      if (typeof options["write-mapping"] === "string") return written(io, file, options["write-mapping"], await formatIn(options));
+      if (typeof options["write-mapping"] === "string") return written(io, file, options);
       if (file === "-" && options["rejects"] === undefined) throw new UsageError("with - for FILE, --rejects FILE is required");
       const rehearsed = options["dry-run"] === true;
       // A dry run needs no key to read and count the rows.
@@ -52,7 +58,7 @@ export function importing(environment: Environment): Command {
       const startedAt = systemClock();
       const report = await withInputFile(io, file, (rows) =>
         withMapping(io, mapping, async (mappingFile) => {
-          const files = { file: rows, mappingFile, ...answersOf(options), format };
+          const files = { file: rows, mappingFile, ...answersOf(options), format, prices: pricesIn(options) };
           if (!rehearsed) return importNow(files, connection, io.stderr);
           return rehearse(files, connection.key.trim() === "" ? undefined : await connect(connection, linesTo(io)));
         }),
@@ -65,9 +71,10 @@ export function importing(environment: Environment): Command {
 }
 
 /** Writes the mapping that is guessed, and imports nothing. */
-async function written(io: Io, file: string, to: string, format: Partial<CsvFormat>): Promise<Outcome> {
+async function written(io: Io, file: string, options: Arguments["options"]): Promise<Outcome> {
   const { writeMapping } = await import("../importing/import-files.ts");
-  const { mapping, questions } = await withInputFile(io, file, (rows) => writeMapping(rows, to, format));
+  const [to, read] = [String(options["write-mapping"]), { format: await formatIn(options), prices: pricesIn(options) }];
+  const { mapping, questions } = await withInputFile(io, file, (rows) => writeMapping(rows, to, read));
   const open = questions.length === 0 ? "" : ` The file does not show ${questions.join("; ")}.`;
   return { json: { mapping, questions, file: to }, text: `The guessed mapping is in ${to}.${open}` };
 }
@@ -83,6 +90,14 @@ async function formatIn({ encoding: name, "header-line": line }: Arguments["opti
   if (headerLine !== undefined && (!Number.isSafeInteger(headerLine) || headerLine < 1))
     throw new UsageError("--header-line is a whole number from 1");
   return { ...(encoding && { encoding }), ...(headerLine !== undefined && { headerLine }) };
+}
+
+/** What the options say about prices. @throws UsageError */
+function pricesIn({ currency, decimal }: Arguments["options"]): PriceAnswers {
+  const code = typeof currency === "string" ? currency.toUpperCase() : undefined;
+  if (code !== undefined && !/^[A-Z]{3}$/.test(code)) throw new UsageError("--currency is a code of three letters, such as EUR");
+  if (decimal !== undefined && decimal !== "comma" && decimal !== "point") throw new UsageError("--decimal is comma or point");
+  return { ...(code !== undefined && { currency: code }), ...(decimal && { decimal }) };
 }
 
 function withMapping<R>(io: Io, mapping: string | undefined, work: (mapping: string | undefined) => Promise<R>): Promise<R> {

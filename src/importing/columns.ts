@@ -1,20 +1,41 @@
 import type { CsvRow } from "./csv.ts";
+import { addressesIn, isAddress, isPicture } from "./photo-addresses.ts";
+import { parsePrice, type Decimal } from "./prices.ts";
 
 /**
  * A column with its values and their row counts, most frequent first; `values` is undefined if there are too many. `filled` is the share of rows that have
- * a value, `distinct` the share of these values that differ from those above; both are counted in the first rows.
+ * a value, `distinct` the share of these values that differ from those above. These and `shares` are counted in the first rows.
  */
-export type Column = { name: string; values: { value: string; rows: number }[] | undefined; filled: number; distinct: number };
+export type Column = {
+  name: string;
+  values: { value: string; rows: number }[] | undefined;
+  filled: number;
+  distinct: number;
+  /** Of the values, the shares that are prices, prices with a currency, web addresses, addresses of pictures, and small whole numbers. */
+  shares: Record<Kind, number>;
+  /** What the prices leave open: cells that do not name one currency, and the first that can be read in two ways, if no other shows which is right. */
+  prices?: { unnamed: number; ambiguous?: string; decimal?: Decimal };
+};
 export type Columns = { columns: Column[]; rows: number };
+
+const kinds = ["price", "currency", "address", "picture", "whole"] as const;
+type Kind = (typeof kinds)[number];
 
 /** The most distinct values of a column that are counted one by one. */
 const valuesMax = 60;
 const columnsMax = 200;
 const valueCharactersMax = 100;
-/** The rows in which distinct values are counted. */
+/** The rows in which distinct values and kinds are counted. */
 const sampleMax = 2_000;
 
-type Counter = { values: Map<string, number> | undefined; filled: number; seen: Set<string> };
+type Counter = {
+  values: Map<string, number> | undefined;
+  filled: number;
+  seen: Set<string>;
+  kinds: Record<Kind, number>;
+  ambiguous: string | undefined;
+  decimals: Set<Decimal>;
+};
 
 /** Reads the columns of a file, from which a mapping is guessed. The first row is the header. Values are trimmed. */
 export async function readColumns(csv: AsyncIterable<CsvRow>): Promise<Columns> {
@@ -24,7 +45,7 @@ export async function readColumns(csv: AsyncIterable<CsvRow>): Promise<Columns> 
   for await (const { cells } of csv) {
     if (names === undefined) {
       names = cells.slice(0, columnsMax).map((cell) => cell.trim());
-      counters = names.map(() => ({ values: new Map(), filled: 0, seen: new Set() }));
+      counters = names.map(newCounter);
       continue;
     }
     const isSample = rows < sampleMax;
@@ -35,10 +56,16 @@ export async function readColumns(csv: AsyncIterable<CsvRow>): Promise<Columns> 
   return { rows, columns: (names ?? []).map((name, index) => columnOf(name, counters[index]!, sample)) };
 }
 
+function newCounter(): Counter {
+  const none = { price: 0, currency: 0, address: 0, picture: 0, whole: 0 };
+  return { values: new Map(), filled: 0, seen: new Set(), kinds: none, ambiguous: undefined, decimals: new Set() };
+}
+
 function count(counter: Counter, value: string, isSample: boolean): void {
   if (isSample && value !== "") {
     counter.filled += 1;
     counter.seen.add(value.slice(0, valueCharactersMax));
+    countKinds(counter, value);
   }
   const { values } = counter;
   if (values === undefined) return;
@@ -46,7 +73,33 @@ function count(counter: Counter, value: string, isSample: boolean): void {
   if (value.length > valueCharactersMax || values.size > valuesMax) counter.values = undefined;
 }
 
-function columnOf(name: string, { values, filled, seen }: Counter, sample: number): Column {
+function countKinds(counter: Counter, value: string): void {
+  const found = counter.kinds;
+  if (/^\d{1,5}(?:[.,]0{1,2})?$/.test(value)) found.whole += 1;
+  const addresses = addressesIn(value);
+  if (addresses.every(isAddress)) found.address += 1;
+  if (addresses.every(isPicture)) found.picture += 1;
+  const price = parsePrice(value);
+  if (price === undefined) return;
+  found.price += 1;
+  if (price.currencies?.length === 1) found.currency += 1;
+  const [reading, another] = price.readings;
+  if (another !== undefined) counter.ambiguous ??= value;
+  else if (reading?.decimal !== undefined) counter.decimals.add(reading.decimal);
+}
+
+function columnOf(name: string, { values, filled, seen, kinds: found, ambiguous, decimals }: Counter, sample: number): Column {
   const listed = values && Array.from(values, ([value, rows]) => ({ value, rows })).toSorted((a, b) => b.rows - a.rows);
-  return { name, values: listed, filled: filled / sample, distinct: filled === 0 ? 0 : seen.size / filled };
+  const shares = Object.fromEntries(kinds.map((kind) => [kind, filled === 0 ? 0 : found[kind] / filled])) as Column["shares"];
+  const [decimal, another] = decimals;
+  const known = decimal !== undefined && another === undefined ? { decimal } : undefined;
+  const prices = { unnamed: found.price - found.currency, ...(ambiguous !== undefined && !known && { ambiguous }), ...known };
+  return {
+    name,
+    values: listed,
+    filled: filled / sample,
+    distinct: filled === 0 ? 0 : seen.size / filled,
+    shares,
+    ...(found.price > 0 && { prices }),
+  };
 }

@@ -8,7 +8,7 @@ import type { CsvFormat } from "./csv-format.ts";
 import { checkEdits, countsOfExport, makeEdits, patches } from "./export-changes.ts";
 import { importSource, previewSource } from "./import.ts";
 import { inspectFile, rowsOf, type InputFile, type Inspected } from "./inspect.ts";
-import { mappingToComplete, planMapping, questionsOf, type MappingPlan } from "./mapping-plan.ts";
+import { mappingToComplete, planMapping, questionsOf, withAnswers, type MappingPlan, type PriceAnswers } from "./mapping-plan.ts";
 import { readMapping } from "./mapping-file.ts";
 import type { Mapping } from "./mapping.ts";
 import { planExport, recognizeExport, type ExportPlan } from "./own-export.ts";
@@ -41,6 +41,8 @@ export type ImportOptions = {
   appliesStale: boolean;
   /** What is known of the file's format. Default: it is detected. */
   format?: Partial<CsvFormat>;
+  /** How prices are read that leave it open. */
+  prices?: PriceAnswers;
 };
 
 /** A file whose rows become animals by a mapping. */
@@ -91,14 +93,15 @@ export async function importFile(client: PetStore, options: ImportOptions, now: 
 export async function writeMapping(
   path: string,
   to: string,
-  format?: Partial<CsvFormat>,
+  { format, prices }: Pick<ImportOptions, "format" | "prices">,
 ): Promise<{ mapping: Mapping; questions: string[] }> {
   const { columns, guess } = await inspectSettled(await openFile(path, format));
   if (guess === undefined) throw headless(path);
-  await writeDurably(to, mappingToComplete(columns, guess.mapping), 0o666).catch((error: NodeJS.ErrnoException) => {
+  const mapping = withAnswers(guess.mapping, prices);
+  await writeDurably(to, mappingToComplete(columns, mapping), 0o666).catch((error: NodeJS.ErrnoException) => {
     throw new Problem("invalid_request", `The mapping ${to} cannot be written (${error.code ?? error.message}).`);
   });
-  return { mapping: guess.mapping, questions: questionsOf(columns, guess) };
+  return { mapping, questions: questionsOf(columns, { ...guess, mapping }) };
 }
 
 /** @throws Problem `invalid_request` if several encodings fit the file about as well */
@@ -118,7 +121,7 @@ async function openImport(options: ImportOptions, client: PetStore | undefined):
   const mapping = options.mappingFile === undefined ? undefined : await readMapping(options.mappingFile);
   const file = await openFile(options.file, options.format);
   const inspected = await inspectSettled(file);
-  if (mapping !== undefined) return { file, inspected, plan: planMapping(inspected.columns, mapping) };
+  if (mapping !== undefined) return { file, inspected, plan: planMapping(inspected.columns, withAnswers(mapping, options.prices)) };
   if (client && (await isExport(client, file, inspected, options))) {
     const open = () => rowsOf(file, inspected.format);
     const edits = await planExport({ client, open, appliesStale: options.appliesStale });
@@ -127,13 +130,14 @@ async function openImport(options: ImportOptions, client: PetStore | undefined):
   }
   const { columns, guess } = inspected;
   if (guess === undefined) throw headless(file.name);
-  const questions = questionsOf(columns, guess);
+  const answered = withAnswers(guess.mapping, options.prices);
+  const questions = questionsOf(columns, { ...guess, mapping: answered });
   if (questions.length > 0)
     throw new Problem(
       "invalid_request",
       `${file.name} does not show ${questions.join("; ")}. Nothing was imported. Write the guessed mapping with --write-mapping FILE, correct it, and import with --mapping FILE.`,
     );
-  return { file, inspected, plan: planMapping(columns, guess.mapping) };
+  return { file, inspected, plan: planMapping(columns, answered) };
 }
 
 /** @throws Problem `invalid_request` if only a person can say it */

@@ -39,7 +39,7 @@ export async function importSource(importing: Importing): Promise<Omit<Report, "
   const categories = await findCategories(client, categoriesOf(source));
   const { importId, ids, made, refused: unfit } = await beginImport(client, from, categories);
   const refused = new Map<number, string>();
-  const rows = source.rows.filter(({ line, pet: { category } }) => {
+  const rows = inOrder(source).filter(({ line, pet: { category } }) => {
     const reason = unfit.get(normalize(category));
     if (reason !== undefined) refused.set(line, `the category “${category}” was refused: ${reason}`);
     return reason === undefined;
@@ -49,7 +49,13 @@ export async function importSource(importing: Importing): Promise<Omit<Report, "
   const progress = show(rows.length);
   try {
     const reject = (index: number, reason: string) => void refused.set(rows[index]!.line, reason);
-    const done = await sendRows(rows.map(rowOf), { client, importId, isDryRun: false, reject, advance: progress.advance });
+    const done = await sendRows(withProfiles(rows, rowOf, source, open), {
+      client,
+      importId,
+      isDryRun: false,
+      reject,
+      advance: progress.advance,
+    });
     await endImport(client, importId, source.rejects.length + refused.size);
     return { ...readOf(source), ...done, rejected: source.rejects.length + refused.size, categoriesMade: made, importId };
   } finally {
@@ -70,9 +76,11 @@ export async function previewSource({ client, source, from, open, memory }: Omit
     // A row in a category that does not exist yet is new or changed in any case, so any id will do.
     const [anyId = 1] = ids.values();
     const rowOf = rowMaker(ids, anyId);
-    const reject = (index: number, reason: string) => void refused.set(source.rows[index]!.line, reason);
+    const rows = inOrder(source);
+    const reject = (index: number, reason: string) => void refused.set(rows[index]!.line, reason);
+    const sent = withProfiles(rows, rowOf, source, open);
     try {
-      done = await sendRows(source.rows.map(rowOf), { client, importId: newest, isDryRun: true, reject, advance: () => undefined });
+      done = await sendRows(sent, { client, importId: newest, isDryRun: true, reject, advance: () => undefined });
     } catch (error) {
       // The rows of one batch are more than there is room for.
       if ((error as { code?: unknown }).code !== "storage_limit_reached") throw error;
@@ -107,6 +115,33 @@ function rowMaker(ids: ReadonlyMap<string, number>, otherwise?: number): (row: R
     if (categoryId === undefined) throw new Error(`no id for the category ${category}`);
     return { sourceId, pet: { name, categoryId, status }, ...(quantity !== undefined && { quantity }) };
   };
+}
+
+/** The rows of a file in the order in which they are sent: of their lines, if the file is read again for their profiles. */
+function inOrder({ rows, profileOf }: Source): readonly Row[] {
+  return profileOf ? rows.toSorted((a, b) => a.line - b.line) : rows;
+}
+
+/** Yields rows as they are sent, with their profiles, for which it reads the file again. */
+async function* withProfiles(
+  rows: readonly Row[],
+  rowOf: (row: Row) => ImportRow,
+  { profileOf }: Source,
+  open: Importing["open"],
+): AsyncGenerator<ImportRow> {
+  if (!profileOf) {
+    for (const row of rows) yield rowOf(row);
+    return;
+  }
+  let at = 0;
+  for await (const { line, cells } of open()) {
+    const row = rows[at];
+    if (row === undefined) return;
+    if (row.line !== line) continue;
+    at += 1;
+    const profile = profileOf(cells);
+    yield { ...rowOf(row), ...(Object.keys(profile).length > 0 && { profile }) };
+  }
 }
 
 function categoriesOf({ rows }: Source): Set<string> {

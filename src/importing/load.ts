@@ -1,7 +1,7 @@
 import type { Schemas } from "../../client/api.gen.ts";
 import type { PetStore } from "../../client/client.ts";
 import { refusal, type Refused } from "../../client/refusals.ts";
-import { batchesOf, refusedElements } from "./plan.ts";
+import { batchesOf, batchSizeMax, refusedElements } from "./plan.ts";
 
 export type ImportRow = Schemas["ImportRow"];
 type Outcome = Schemas["ImportOutcome"];
@@ -17,6 +17,9 @@ export type Sending = {
   advance: (rows: number) => void;
 };
 
+/** The most bytes of rows with profiles that are sent at once: a little less than the service takes. A batch that is larger for another reason is halved. */
+const batchBytesMax = 900_000;
+
 /** Refusals of rows; any other one stops the import. */
 const refusedStatuses = new Set([400, 413, 422]);
 
@@ -25,21 +28,39 @@ const refusedStatuses = new Set([400, 413, 422]);
  *
  * @throws PetStoreError. The batches before stay; sending all rows again changes nothing that they did
  */
-export async function sendRows(rows: readonly ImportRow[], sending: Sending): Promise<Record<Outcome, number>> {
+export async function sendRows(rows: Iterable<ImportRow> | AsyncIterable<ImportRow>, sending: Sending): Promise<Record<Outcome, number>> {
   const counts = { created: 0, updated: 0, unchanged: 0 };
-  const queue = batchesOf(rows.map((row, index) => ({ row, index })));
-  for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
-    const answer = await sendBatch(
-      batch.map(({ row }) => row),
-      sending,
-    );
-    if (answer.data) {
-      for (const { outcome } of answer.data) counts[outcome] += 1;
-      sending.advance(batch.length);
-    } else if (refusedStatuses.has(answer.response.status)) queue.unshift(...withoutRefused(batch, answer, sending));
-    else throw refusal(answer);
+  for await (const whole of batches(rows)) {
+    const queue = [whole];
+    for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
+      const answer = await sendBatch(
+        batch.map(({ row }) => row),
+        sending,
+      );
+      if (answer.data) {
+        for (const { outcome } of answer.data) counts[outcome] += 1;
+        sending.advance(batch.length);
+      } else if (refusedStatuses.has(answer.response.status)) queue.unshift(...withoutRefused(batch, answer, sending));
+      else throw refusal(answer);
+    }
   }
   return counts;
+}
+
+/** Cuts rows into batches that the service takes, as they come. */
+async function* batches(rows: Iterable<ImportRow> | AsyncIterable<ImportRow>): AsyncGenerator<Placed[]> {
+  const encoder = new TextEncoder();
+  let [batch, bytes, index]: [Placed[], number, number] = [[], 0, 0];
+  for await (const row of rows) {
+    const size = row.profile ? encoder.encode(JSON.stringify(row)).length : 0;
+    if (batch.length === batchSizeMax || (batch.length > 0 && bytes + size > batchBytesMax)) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push({ row, index: index++ });
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** Ends an import. @throws PetStoreError */

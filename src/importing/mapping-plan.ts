@@ -1,5 +1,7 @@
 import type { Column } from "./columns.ts";
 import type { Guess } from "./guess.ts";
+import type { GuessedField } from "./header-words.ts";
+import { isAmbiguous } from "./prices.ts";
 import { columnsOf, petStatuses, valueKey, type Mapping, type ValueStatus } from "./mapping.ts";
 
 /** A value of the status column, the number of its rows, and what it becomes: undefined until somebody answers. `key` has its form in a mapping. */
@@ -31,26 +33,58 @@ export function statusValues(columns: readonly Column[], status: Mapping["status
   }));
 }
 
+export type PriceAnswers = Pick<NonNullable<Mapping["price"]>, "currency" | "decimal">;
+
+/** Adds what a person says about the prices to a mapping that has some. */
+export function withAnswers(mapping: Mapping, answers: PriceAnswers | undefined): Mapping {
+  return mapping.price && answers ? { ...mapping, price: { ...mapping.price, ...answers } } : mapping;
+}
+
+/** What only a person can say about prices: their currency, and what a cell is that can be read in two ways. */
+export function openPrices(columns: readonly Column[], { price }: Mapping): { currency?: true; decimal?: string } {
+  const { unnamed = 0, ambiguous } = columns.find(({ name }) => name === price?.column)?.prices ?? {};
+  return {
+    ...(price && unnamed > 0 && !price.currency && !price.currencyColumn && { currency: true }),
+    ...(price && ambiguous !== undefined && isAmbiguous(ambiguous, price) && { decimal: ambiguous }),
+  };
+}
+
 /** What a guess does not settle, each as a clause of a sentence; empty if it settles everything. */
 export function questionsOf(columns: readonly Column[], { mapping, unsure }: Guess): string[] {
-  const chosen = {
-    id: mapping.id,
-    name: mapping.name.columns[0],
-    category: mapping.category.columns[0],
-    status: mapping.status?.columns[0],
+  const { id, name, category, status, description, price, photos, stock } = mapping;
+  const chosen: Record<GuessedField, string | undefined> = {
+    id,
+    name: name.columns[0],
+    category: category.columns[0],
+    status: status?.columns[0],
+    description: description?.columns[0],
+    price: price?.column,
+    photos: photos?.columns[0],
+    stock: typeof stock === "object" ? stock.column : undefined,
   };
-  const fields = unsure.map((field) =>
+  const questions = unsure.map((field) =>
     chosen[field] === undefined ? `which column has the ${field}` : `whether the ${field} is in “${chosen[field]}”`,
   );
-  const open = statusValues(columns, mapping.status).filter(({ status }) => status === undefined);
+  const open = statusValues(columns, status).filter((one) => one.status === undefined);
   const values = open.slice(0, valuesShown).map(({ value, rows }) => `“${value.slice(0, 50)}” (${rows} ${rows === 1 ? "row" : "rows"})`);
   if (open.length > valuesShown) values.push(`${open.length - valuesShown} more`);
-  return open.length === 0 ? fields : [...fields, `which status these values of “${chosen.status}” have: ${values.join(", ")}`];
+  if (open.length > 0) questions.push(`which status these values of “${chosen.status}” have: ${values.join(", ")}`);
+  const { currency, decimal } = openPrices(columns, mapping);
+  if (currency) questions.push(`which currency the prices of “${price?.column}” have (--currency)`);
+  if (decimal !== undefined)
+    questions.push(`whether a comma or a point is before the decimals of “${decimal}” in “${price?.column}” (--decimal)`);
+  return questions;
 }
 
 /** A guessed mapping as a file to complete: a value that has no status has a question mark, which no import accepts. */
-export function mappingToComplete(columns: readonly Column[], mapping: Mapping): string {
-  const open = statusValues(columns, mapping.status).filter(({ status }) => status === undefined);
-  const values = { ...mapping.status?.values, ...Object.fromEntries(open.map(({ key }) => [key, unanswered])) };
-  return `${JSON.stringify(mapping.status ? { ...mapping, status: { ...mapping.status, values } } : mapping, null, 2)}\n`;
+export function mappingToComplete(columns: readonly Column[], { status, price, ...mapping }: Mapping): string {
+  const open = statusValues(columns, status).filter((one) => one.status === undefined);
+  const values = { ...status?.values, ...Object.fromEntries(open.map(({ key }) => [key, unanswered])) };
+  const { currency, decimal } = openPrices(columns, { ...mapping, price });
+  const complete = {
+    ...mapping,
+    ...(status && { status: { ...status, values } }),
+    ...(price && { price: { ...price, ...(currency && { currency: unanswered }), ...(decimal !== undefined && { decimal: unanswered }) } }),
+  };
+  return `${JSON.stringify(complete, null, 2)}\n`;
 }

@@ -33,6 +33,25 @@ export const mappingSchema = Type.Object(
         anyOf: [Type.Object({ column: Type.String({ minLength: 1 }) }, { additionalProperties: false }), { const: "not counted" }],
       }),
     ),
+    /** A text for buyers. */
+    description: Type.Optional(text),
+    /**
+     * The price. `currency` is that of cells which name none, where the row has none in `currencyColumn` either; `decimal` is the mark before the decimals in cells
+     * such as `1.234`, which can be read in two ways.
+     */
+    price: Type.Optional(
+      Type.Object(
+        {
+          column: Type.String({ minLength: 1 }),
+          currency: Type.Optional(Type.String({ pattern: "^[A-Z]{3}$" })),
+          currencyColumn: Type.Optional(Type.String({ minLength: 1 })),
+          decimal: Type.Optional(Type.Enum(["comma", "point"])),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    /** Columns with addresses of photos, one or more in each cell. The service fetches them afterwards. */
+    photos: Type.Optional(Type.Object({ columns }, { additionalProperties: false })),
     /** The name of the source, the same for each file of one system. Default: proposed from the name of the file. */
     source: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   },

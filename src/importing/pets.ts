@@ -1,12 +1,14 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { earlierKey } from "../platform/normalize.ts";
+import { textOf, tooLong } from "./cell-texts.ts";
 import { idProblem } from "./ids.ts";
 import { petStatuses, valueKey } from "./mapping.ts";
-import type { Mapping, PetStatus, TextField } from "./mapping.ts";
+import type { Mapping, PetStatus } from "./mapping.ts";
+import { isReason, profileReader, type Profile } from "./profiles.ts";
 
 /** A pet in the file: `sourceId` is the file's own identifier, `category` a name. Without `quantity` the file does not count it. */
-export type Pet = { sourceId: string; name: string; category: string; status: PetStatus; quantity?: number };
+export type Pet = { sourceId: string; name: string; category: string; status: PetStatus; quantity?: number; profile?: Profile };
 export type Mapped = Pet | { reason: string };
 
 /** The longest name the service accepts, in code points. */
@@ -45,6 +47,7 @@ export function petOf(mapping: Mapping, header: readonly string[]): (cells: read
   const categoryOf = textOf(mapping.category, header);
   const statusOf = statusReader(mapping.status, header);
   const quantityOf = quantityReader(mapping.stock, header);
+  const profileOf = profileReader(mapping, header);
   return (cells) => {
     const ownId = idOf?.(cells);
     if (ownId === "") return { reason: `no id: the column ${mapping.id ?? ""} is empty` };
@@ -60,33 +63,28 @@ export function petOf(mapping: Mapping, header: readonly string[]): (cells: read
     const status = statusOf(cells);
     if (typeof status !== "string") return status;
     const quantity = quantityOf(cells);
-    if (quantity !== undefined && Number.isNaN(quantity)) return { reason: "the stock is not a whole number" };
+    if (isReason(quantity)) return quantity;
+    const profile = profileOf?.(cells);
+    if (isReason(profile)) return profile;
     // Units of an animal that is not available would be for sale.
     const counted = status === "available" && quantity !== undefined ? { quantity } : {};
-    return { sourceId: ownId ?? newId({ name, category, status }), name, category, status, ...counted };
+    return { sourceId: ownId ?? newId({ name, category, status }), name, category, status, ...counted, ...(profile && { profile }) };
   };
 }
 
-/** Reads the stock of a row: NaN if it is no number, undefined if it is empty or not counted. */
-function quantityReader(stock: Mapping["stock"], header: readonly string[]): (cells: readonly string[]) => number | undefined {
+/** Reads the stock of a row; undefined if it is empty or not counted. */
+function quantityReader(
+  stock: Mapping["stock"],
+  header: readonly string[],
+): (cells: readonly string[]) => number | undefined | { reason: string } {
   if (stock === undefined) return () => 1;
   if (stock === "not counted") return () => undefined;
   const index = header.indexOf(stock.column);
   return (cells) => {
     const cell = (cells[index] ?? "").trim();
-    return cell === "" ? undefined : /^\d{1,9}$/.test(cell) ? Number(cell) : Number.NaN;
-  };
-}
-
-function textOf(field: TextField, header: readonly string[]): (cells: readonly string[]) => string {
-  const indexes = field.columns.map((column) => header.indexOf(column));
-  const transforms = field.transforms ?? [];
-  return (cells) => {
-    for (const index of indexes) {
-      const value = transforms.reduce(transformed, (cells[index] ?? "").trim());
-      if (value !== "") return value;
-    }
-    return field.default ?? "";
+    if (cell === "") return undefined;
+    const [, whole] = /^(\d{1,9})(?:[.,]0{1,2})?$/.exec(cell) ?? [];
+    return whole === undefined ? { reason: `the stock “${cell.slice(0, 50)}” is not a whole number` } : Number(whole);
   };
 }
 
@@ -103,24 +101,4 @@ function statusReader(field: Mapping["status"], header: readonly string[]): (cel
       reason: `${status === undefined ? "unknown" : "rejected"} status value “${value.slice(0, 100)}” in ${field.columns.join(", ")}`,
     };
   };
-}
-
-function transformed(value: string, transform: "strip-stars"): string {
-  switch (transform) {
-    case "strip-stars":
-      return withoutStars(value);
-  }
-}
-
-/** Removes stars and spaces from both ends. A regular expression for the end would take quadratic time. */
-function withoutStars(value: string): string {
-  const isStarOrSpace = (character = "x"): boolean => character === "*" || character.trim() === "";
-  let [start, end] = [0, value.length];
-  while (start < end && isStarOrSpace(value[start])) start += 1;
-  while (end > start && isStarOrSpace(value[end - 1])) end -= 1;
-  return value.slice(start, end);
-}
-
-function tooLong(value: string, charactersMax: number): boolean {
-  return value.length > charactersMax && [...value].length > charactersMax;
 }

@@ -65,11 +65,17 @@ export function summary(report: Report, rehearsed: boolean, seconds: number): st
 
 const changesShown = 20;
 
-function planText({ mapping: { id, name, category, status }, unused, statuses }: MappingPlan): string[] {
+function planText({ mapping, unused, statuses }: MappingPlan): string[] {
+  const { id, name, category, status, stock, description, price, photos } = mapping;
   const from = ({ columns, default: fallback }: { columns: string[]; default?: string }) =>
     [...columns, ...(fallback === undefined ? [] : [`“${fallback}”`])].join(", else ");
   const fields = [`id: ${id ?? "none, each row is an animal"}`, `name: ${from(name)}`, `category: ${from(category)}`];
-  const lines = [`${fields.join("; ")}; status: ${status ? from(status) : "available"}.`];
+  fields.push(`status: ${status ? from(status) : "available"}`);
+  if (stock !== undefined) fields.push(`stock: ${typeof stock === "object" ? stock.column : stock}`);
+  if (description) fields.push(`description: ${from(description)}`);
+  if (price) fields.push(`price: ${[price.column, price.currencyColumn, price.currency].filter((part) => part !== undefined).join(", ")}`);
+  const lines = [`${fields.join("; ")}.`];
+  if (photos) lines.push(`Photos: ${from(photos)}; the service fetches them after the import.`);
   const values = statuses.map(({ value, rows, status: becomes = "rejected" }) => `“${value}” (${counted(rows)}) ${becomes}`);
   if (values.length > 0) lines.push(`Values of the status: ${values.join(", ")}.`);
   if (unused.length > 0) lines.push(`Columns that are not used: ${unused.join(", ")}.`);

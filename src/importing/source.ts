@@ -1,11 +1,12 @@
 import { Problem } from "../platform/problem.ts";
 import { petOf, isPet, sourceIdOf } from "./pets.ts";
 import type { Pet } from "./pets.ts";
+import { isReason, profileReader, type Profile } from "./profiles.ts";
 import { rowCharactersMax, type CsvRow } from "./csv.ts";
 import { checkColumns, columnsOf } from "./mapping.ts";
 import type { Mapping } from "./mapping.ts";
 
-/** A row to load. Its cells are not kept, so that a large file fits into memory. */
+/** A row to load. Its cells and its profile are not kept, so that a large file fits into memory; they are read again. */
 export type Row = { line: number; pet: Pet };
 export type Reject = CsvRow & { reason: string };
 /**
@@ -19,6 +20,8 @@ export type Source = {
   repeated: string | undefined;
   rows: Row[];
   rejects: Reject[];
+  /** Reads the profile of a row; undefined if the mapping has none. */
+  profileOf: ((cells: readonly string[]) => Profile) | undefined;
 };
 
 /** The most characters that a reject keeps of each cell of a row that does not fit. */
@@ -60,6 +63,7 @@ export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, f
         repeated ??= id;
       }
       const pet = toPet(cells);
+      if (isPet(pet)) delete pet.profile;
       last.set(id, isPet(pet) ? { line: row.line, pet } : { ...row, cells, reason: pet.reason });
     }
     if (last.size + rejects.length > petsMax)
@@ -70,7 +74,14 @@ export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, f
     if ("pet" in row) rows.push(row);
     else rejects.push(row);
   }
-  return { header: header ?? [], rowsRead, superseded, repeated, rows, rejects };
+  const read = profileReader(mapping, header ?? []);
+  const profileOf = read && ((cells: readonly string[]) => profileIn(read(cells)));
+  return { header: header ?? [], rowsRead, superseded, repeated, rows, rejects, profileOf };
+}
+
+function profileIn(read: Profile | { reason: string }): Profile {
+  if (isReason(read)) throw new Error(`a row has changed since it was read: ${read.reason}`);
+  return read;
 }
 
 /** Adds rows of the file that the service refused to the rejects, with their cells, which are read again. */

@@ -111,7 +111,8 @@ type ColumnSelectProps = {
   clear?: string;
 };
 
-function ColumnSelect({ clear, ...props }: ColumnSelectProps): ReactNode {
+/** A choice of one column. */
+export function ColumnSelect({ clear, ...props }: ColumnSelectProps): ReactNode {
   const clearing =
     clear === undefined ? {} : { clearable: true, clearButtonProps: { "aria-label": clear, "aria-hidden": false, tabIndex: 0 } };
   return <Select {...props} {...clearing} allowDeselect={false} searchable limit={200} />;

@@ -1,21 +1,25 @@
 import { Alert, Checkbox } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { GuessedField } from "../../src/importing/guess.ts";
+import type { GuessedField } from "../../src/importing/header-words.ts";
+import { profileTexts } from "../texts/en-import-profile.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./importing.module.css";
 
 const words = texts.importing;
+const fields: Record<GuessedField, string> = { ...words, ...profileTexts };
 
 type Props = {
   /** The number of values without a status. */
   unanswered: number;
   unsure: readonly GuessedField[];
+  /** Whether the prices leave their currency or their amounts open. */
+  isPriceOpen: boolean;
   isChecked: boolean;
   onChecked: (isChecked: boolean) => void;
 };
 
 /** What the guess does not settle. Nothing is imported before it is answered. */
-export function Questions({ unanswered, unsure, isChecked, onChecked }: Props): ReactNode {
+export function Questions({ unanswered, unsure, isPriceOpen, isChecked, onChecked }: Props): ReactNode {
   return (
     <>
       {unanswered > 0 && (
@@ -23,9 +27,14 @@ export function Questions({ unanswered, unsure, isChecked, onChecked }: Props): 
           <p className={styles.alertText}>{words.unansweredText}</p>
         </Question>
       )}
+      {isPriceOpen && (
+        <Question title={profileTexts.openTitle}>
+          <p className={styles.alertText}>{profileTexts.openText}</p>
+        </Question>
+      )}
       {unsure.length > 0 && (
         <Question title={words.mapping}>
-          <p className={styles.alertText}>{words.unsureText(unsure.map((field) => words[field]).join(", "))}</p>
+          <p className={styles.alertText}>{words.unsureText(unsure.map((field) => fields[field]).join(", "))}</p>
           <Checkbox label={words.unsureChecked} checked={isChecked} onChange={({ currentTarget: { checked } }) => onChecked(checked)} />
         </Question>
       )}

@@ -1,0 +1,35 @@
+import type { TextField } from "./mapping.ts";
+
+/** Returns the function that reads the first of a field's columns that is not empty, or else its default. */
+export function textOf(field: TextField, header: readonly string[]): (cells: readonly string[]) => string {
+  const indexes = field.columns.map((column) => header.indexOf(column));
+  const transforms = field.transforms ?? [];
+  return (cells) => {
+    for (const index of indexes) {
+      const value = transforms.reduce(transformed, (cells[index] ?? "").trim());
+      if (value !== "") return value;
+    }
+    return field.default ?? "";
+  };
+}
+
+/** Whether a text has more characters, in code points. */
+export function tooLong(value: string, charactersMax: number): boolean {
+  return value.length > charactersMax && [...value].length > charactersMax;
+}
+
+function transformed(value: string, transform: "strip-stars"): string {
+  switch (transform) {
+    case "strip-stars":
+      return withoutStars(value);
+  }
+}
+
+/** Removes stars and spaces from both ends. A regular expression for the end would take quadratic time. */
+function withoutStars(value: string): string {
+  const isStarOrSpace = (character = "x"): boolean => character === "*" || character.trim() === "";
+  let [start, end] = [0, value.length];
+  while (start < end && isStarOrSpace(value[start])) start += 1;
+  while (end > start && isStarOrSpace(value[end - 1])) end -= 1;
+  return value.slice(start, end);
+}

@@ -1,0 +1,115 @@
+import { wordsOf } from "./status-words.ts";
+
+/** The fields that a column is chosen for. */
+export const guessedFields = ["id", "name", "category", "status", "description", "price", "photos", "stock"] as const;
+export type GuessedField = (typeof guessedFields)[number];
+
+/**
+ * The words of headers that name each field, the most specific first, in the languages of European spreadsheets. They are whole words without
+ * accents.
+ */
+const fieldWords: Record<GuessedField, string[]> = {
+  id: "id sheltercode number no nr num nummer numero code sku ref reference identifier kennung numer".split(" "),
+  name: "name title tiername rufname hundename katzenname nom nombre nome naam navn namn imie nazwa".split(" "),
+  category:
+    "category categories species kategorie kategorien categorie categoria categorias tierart espece especie soort gatunek kategoria type kind art class tipo typ breed rasse race raza razza ras raca rasa group".split(
+      " ",
+    ),
+  status:
+    "status availability outcome verfugbarkeit disponibilite disponibilidad disponibilita zustand statut etat estado stato disponibilidade dostepnosc stan".split(
+      " ",
+    ),
+  description:
+    "description beschreibung descripcion descrizione omschrijving beschrijving descricao opis bio biography steckbrief about body text story".split(
+      " ",
+    ),
+  price:
+    "price preis verkaufspreis prix precio prezzo prijs preco cena schutzgebuhr fee gebuhr tarif tarifa tariffa tarief amount betrag montant importe importo bedrag kwota".split(
+      " ",
+    ),
+  photos:
+    "photo photos picture pictures image images foto fotos bild bilder fotografia fotografias imagen imagenes immagine immagini imagem imagens afbeelding afbeeldingen zdjecie zdjecia img pic pics".split(
+      " ",
+    ),
+  stock:
+    "stock quantity qty inventory bestand lagerbestand lager menge anzahl quantite cantidad existencias quantita giacenza scorte voorraad aantal quantidade estoque ilosc zapas pieces pcs stuck units".split(
+      " ",
+    ),
+};
+/** Words that say no more than that a column is about the animals. */
+const subjectWords = new Set(
+  "animal animals pet pets tier tiere animaux mascota mascotas animale animali dier dieren zwierze zwierzeta dog cat hund katze current the of de des del di der das la le el".split(
+    " ",
+  ),
+);
+/** Words that change nothing about what one field is. */
+const neutralWords: Partial<Record<GuessedField, Set<string>>> = {
+  price: new Set("in eur euro usd gbp chf cad aud nzd sek nok dkk pln czk huf variant adoption".split(" ")),
+  photos: new Set("url urls link links src address web http https 0 1 2 3 4 5 6 7 8 9 10 main large".split(" ")),
+  stock: new Set("in auf on hand en na variant item".split(" ")),
+};
+/** Words of columns about something else, whatever their other words are. */
+const foreignWords = new Set(
+  `shelter owner insurance breeder vet veterinarian contact person customer client staff user agent finder microchip chip tag kennel cage street city town zip postal
+  county country state location address phone mail email file photo image picture video url link date time day month year age born birth dob color colour coat sex
+  gender size weight price intake sub subtype reason condition medical spay neuter altered health secondary previous former old parent mother father litter group tierheim besitzer halter farbe datum alter
+  preis foto bild proprietaire couleur prix precio color dueno colore prezzo padrone eigenaar kleur prijs cor preco wlasciciel kolor cena
+  cost costs purchase wholesale einkaufs einkaufspreis ek achat compra acquisto inkoop zakup discount rabatt deposit shipping cents cent pence minor min max minimum maximum alt thumbnail sold ordered reserved verkauft`.split(
+    /\s+/,
+  ),
+);
+/** A header without a field's word scores this much less than the best, if its values speak for the field. */
+const byContentAlone = 0.45;
+/** The fields that values alone can speak for. */
+const fieldsOfContent = new Set<GuessedField>(["status", "price", "photos"]);
+/** What each place in a list of words takes from the score. */
+const placeCost = 0.015;
+
+/** How much a header says that its column is the field: 1 if it says nothing else, 0 if it has no word for it. */
+export function headerScore(field: GuessedField, name: string): number {
+  const words = wordsIn(name);
+  const [rank = -1] = words
+    .map((word) => fieldWords[field].indexOf(word))
+    .filter((place) => place >= 0)
+    .toSorted((a, b) => a - b);
+  const own = new Set(fieldWords[field]);
+  const neutral = neutralWords[field];
+  const others = words.filter((word) => !own.has(word) && !subjectWords.has(word) && !neutral?.has(word));
+  // The words of other fields, as in "animal type name", say less than unknown ones.
+  const foreign = others.filter((word) => foreignWords.has(word)).length;
+  if (rank < 0) return !fieldsOfContent.has(field) || (field !== "status" && foreign > 0) ? 0 : byContentAlone;
+  return (1 - placeCost * rank) * 0.75 ** (others.length - foreign) * 0.25 ** foreign;
+}
+
+/** Whether a header has a word for a field. */
+export function hasWordOf(field: GuessedField, name: string): boolean {
+  return wordsIn(name).some((word) => fieldWords[field].includes(word));
+}
+
+/** Whether a header names a currency column. */
+export function namesCurrency(name: string): boolean {
+  return wordsIn(name).some((word) => currencyWords.has(word));
+}
+const currencyWords = new Set("currency wahrung waehrung devise moneda valuta moeda waluta".split(" "));
+
+const knownWords = new Set([...Object.values(fieldWords).flat(), ...subjectWords, ...foreignWords]);
+
+/**
+ * The words of a header: `animal_id`, `Animal ID`, `animalId` and `ANIMALID` give the same, and `Animal #` gives those of `animal number`.
+ */
+function wordsIn(header: string): string[] {
+  const spaced = header
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .replaceAll(/(\p{L})(\d)/gu, "$1 $2")
+    .replaceAll(/#|№|\bn[º°]/giu, " number ");
+  return wordsOf(spaced).flatMap((word) => (knownWords.has(word) ? [word] : (compound(word) ?? [word])));
+}
+
+/** Splits a word into two known ones, as in ANIMALNAME or INSURANCESTATUS. */
+function compound(word: string): string[] | undefined {
+  for (let at = 3; at <= word.length - 2; at++) {
+    const parts = [word.slice(0, at), word.slice(at)];
+    if (parts.every((part) => knownWords.has(part))) return parts;
+  }
+  return undefined;
+}

@@ -1,0 +1,23 @@
+/** The choices of columns for what buyers see, and for the stock. */
+export const profileTexts = {
+  title: "What buyers see, and the stock",
+  description: "Description",
+  price: "Price",
+  photos: "Photos",
+  stock: "Stock",
+  none: "No column",
+  clear: (field: string) => `Clear the column: ${field}`,
+  photosHint: "Columns with web addresses. The photos are fetched after the import.",
+  oneUnit: "One unit for each available animal",
+  notCounted: "The import leaves the stock alone",
+  currency: "Currency of prices that name none",
+  chooseCurrency: "Choose",
+  currencyColumn: "Column with the currency",
+  decimal: (example: string) => `What “${example}” means`,
+  decimalOther: "What 1.234 means",
+  comma: "A comma is before the decimals",
+  point: "A point is before the decimals",
+  chooseDecimal: "Choose",
+  openTitle: "The prices are not clear",
+  openText: "Choose their currency, and how they are written, above; or choose no column for the price.",
+};
