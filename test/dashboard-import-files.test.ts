@@ -131,3 +131,26 @@ test("files of spreadsheets in any usual encoding and with any usual delimiter a
   const box = await button.boundingBox();
   assert.ok(box && box.y + box.height <= (page.viewportSize()?.height ?? 0), "the start button is in the window");
 });
+
+test("prices, descriptions, photos and stock are chosen on the page, and what the prices leave open is asked", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const file = join(temporaryFolder(t), "prices.csv");
+  const rows = ['1,Rex,Dog,Friendly,"1,250",2', "2,Tom,Cat,,free,1", "3,Bo,Dog,Calm,300,1"];
+  await writeFile(file, ["id,Name,Species,Description,Price,Stock", ...rows].join("\n"));
+  const page = await shop.open("/import");
+  await give(page, file);
+  await page.getByText("The prices are not clear").waitFor();
+  await page.getByText("Answer the questions above.").waitFor();
+  assert.equal(await page.getByRole("combobox", { name: "Price", exact: true }).inputValue(), "Price");
+  assert.equal(await page.getByRole("combobox", { name: "Stock", exact: true }).inputValue(), "Stock");
+  await pick(page, "Currency of prices that name none", "EUR");
+  await pick(page, "What “1,250” means", "A point is before the decimals");
+  await page.getByText("the price “free” is not an amount").waitFor();
+  await assertAccessibleOnPhone(page);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await start(page, "2").click();
+  assert.equal(await summary(page), "2 created, 0 changed, 0 unchanged, 1 rejected.");
+  const [rex] = await petsOf(shop);
+  const { body } = await shop.ask<object>("GET", `/pets/${rex?.id}/profile`);
+  assert.partialDeepStrictEqual(body, { description: "Friendly", price: { amount: 125_000, currency: "EUR" } });
+});

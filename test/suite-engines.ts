@@ -221,6 +221,7 @@ export const groups: Group[] = [
       "guides",
       "import",
       "import-memory",
+      "import-profiles",
       "init",
       "publishing-commands",
     ],

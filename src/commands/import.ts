@@ -7,42 +7,42 @@ import { UsageError, type Arguments, type Command, type Io, type Outcome } from 
 import { connect, connectionOf, connectionOptions, linesTo, serviceOf, type Connect, type Environment } from "./connection.ts";
 import { withInputFile } from "./standard-input.ts";
 
+const readingOptions: Command["options"] = {
+  mapping: {
+    value: "FILE",
+    about: "how columns become fields (docs/importing.md); - reads standard input. Default: a guess, refused where the file leaves it open",
+  },
+  "write-mapping": { value: "FILE", about: "write the guessed mapping to correct and complete it, and import nothing" },
+  rows: {
+    value: "new|changes",
+    about: "what the rows of a file are that may be an export of this shop: new animals, or changes of those with their ids",
+  },
+  "apply-stale": { about: "for an export of this shop: apply edits even of values that the shop has changed since, such as stock" },
+  source: { value: "NAME", about: "where the animals come from, the same for each file of one system. Default: as the file shows" },
+  state: { value: "FILE", about: "what a release before 1.1 remembered. Default: FILE.petstore-state.json" },
+  encoding: { value: "NAME", about: "the file's text encoding, such as windows-1251 or shift_jis. Default: the file shows it" },
+  "header-line": {
+    value: "N",
+    about: "the line with the names of the columns; those above it are left out. Default: the file shows it",
+  },
+  currency: { value: "CODE", about: "the currency of prices that name none, such as EUR. Default: as the column's name says" },
+  decimal: {
+    value: "comma|point",
+    about: "what is before the decimals of prices such as 1.234, which may be two amounts. Default: as the other prices show",
+  },
+  rejects: {
+    value: "FILE",
+    about: "where to write the rows that could not be loaded, and why. Default: FILE.petstore-rejects.csv; needed with -",
+  },
+  "dry-run": { about: "read, map and count the rows and write the rejects; change nothing" },
+};
+
 /** Creates the command. `environment` returns the service and key to use if the options name none. */
 export function importing(environment: Environment): Command {
   return {
     name: "import",
     summary: "Load a CSV file of pets, or - for standard input, through the API; run it again to load changes",
-    options: {
-      mapping: {
-        value: "FILE",
-        about:
-          "how columns become fields (docs/importing.md); - reads standard input. Default: a guess, refused where the file leaves it open",
-      },
-      "write-mapping": { value: "FILE", about: "write the guessed mapping to correct and complete it, and import nothing" },
-      rows: {
-        value: "new|changes",
-        about: "what the rows of a file are that may be an export of this shop: new animals, or changes of those with their ids",
-      },
-      "apply-stale": { about: "for an export of this shop: apply edits even of values that the shop has changed since, such as stock" },
-      source: { value: "NAME", about: "where the animals come from, the same for each file of one system. Default: as the file shows" },
-      state: { value: "FILE", about: "what a release before 1.1 remembered. Default: FILE.petstore-state.json" },
-      encoding: { value: "NAME", about: "the file's text encoding, such as windows-1251 or shift_jis. Default: the file shows it" },
-      "header-line": {
-        value: "N",
-        about: "the line with the names of the columns; those above it are left out. Default: the file shows it",
-      },
-      currency: { value: "CODE", about: "the currency of prices that name none, such as EUR. Default: as the column's name says" },
-      decimal: {
-        value: "comma|point",
-        about: "what is before the decimals of prices such as 1.234, which may be two amounts. Default: as the other prices show",
-      },
-      rejects: {
-        value: "FILE",
-        about: "where to write the rows that could not be loaded, and why. Default: FILE.petstore-rejects.csv; needed with -",
-      },
-      "dry-run": { about: "read, map and count the rows and write the rejects; change nothing" },
-      ...connectionOptions,
-    },
+    options: { ...readingOptions, ...connectionOptions },
     operands: ["FILE"],
     async run({ options, operands: [file = ""] }, io) {
       const mapping = options["mapping"] as string | undefined;

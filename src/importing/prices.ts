@@ -97,7 +97,7 @@ export function currencyInHeader(header: string): string | undefined {
 }
 
 /** How many digits the minor unit of a currency has. */
-export function minorDigits(currency: string): number {
+function minorDigits(currency: string): number {
   return new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }
 

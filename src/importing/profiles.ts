@@ -27,7 +27,7 @@ export function profileReader(mapping: Mapping, header: readonly string[]): ((ce
       if (isReason(value)) return value;
       if (value !== undefined) entries.push([field, value]);
     }
-    return Object.fromEntries(entries) as Profile;
+    return Object.fromEntries(entries);
   };
 }
 

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Report } from "../src/importing/report.ts";
+import { exported, openProxy, openShop, petstore, type Pet } from "./support/importing.ts";
+
+test("descriptions, prices and stock of a file arrive, and a later file changes only what it says differently", async (t) => {
+  const shop = await openShop(t);
+  const file = join(shop.folder, "shop.csv");
+  const header = "id,name,species,description,price (EUR),stock";
+  const run = async (...rows: string[]): Promise<Report> => {
+    await writeFile(file, [header, ...rows].join("\n"));
+    const { code, out, error } = await petstore(shop, "import", file, "--json");
+    assert.equal(code, 0, error);
+    return JSON.parse(out) as Report;
+  };
+  const [rex, tom] = [`1,Rex,Dog,"${"Friendly, and calm. ".repeat(200)}","1,250.00",2`, "2,Tom,Cat,,90,1"];
+  assert.partialDeepStrictEqual(await run(rex, tom), { created: 2, rejected: 0 });
+  const [{ id } = { id: 0 }] = await exported<Pet>(shop, "pets");
+  const headers = { "content-type": "application/json", authorization: `Bearer ${shop.key}` };
+  const profile = async () => (await (await fetch(`${shop.url}/v1/pets/${id}/profile`, { headers })).json()) as { description: string };
+  assert.partialDeepStrictEqual(await profile(), { price: { amount: 125_000, currency: "EUR" } });
+  assert.equal((await profile()).description.length, 3_999);
+  assert.partialDeepStrictEqual(await run(tom, rex), { created: 0, updated: 0, unchanged: 2 });
+  await fetch(`${shop.url}/v1/pets/${id}/profile`, { method: "PATCH", headers, body: '{"description": "Sweet"}' });
+  const report = await run(rex.replace("1,250.00", "1,100.00"), tom.replace(",90,", ",cheap,"));
+  assert.partialDeepStrictEqual(report, { created: 0, updated: 1, unchanged: 0, rejected: 1 });
+  assert.partialDeepStrictEqual(await profile(), { description: "Sweet", price: { amount: 110_000, currency: "EUR" } });
+});
+
+test("rows with long descriptions are sent in batches that the service takes", async (t) => {
+  const proxy = await openProxy(t, 1_048_576);
+  const shop = { ...(await openShop(t)), url: proxy.url };
+  const file = join(shop.folder, "texts.csv");
+  const rows = Array.from({ length: 400 }, (_, n) => `${n},Pet ${n},Dog,${"ü".repeat(4_000)}`);
+  await writeFile(file, ["id,name,species,description", ...rows].join("\n"));
+  const { code, out, error } = await petstore(shop, "import", file, "--json");
+  assert.equal(code, 0, error);
+  assert.partialDeepStrictEqual(JSON.parse(out), { created: 400, rejected: 0 });
+});
