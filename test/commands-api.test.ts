@@ -88,7 +88,7 @@ suite("petstore api", () => {
   });
 });
 
-suite("petstore pets, categories, orders and inventory", () => {
+suite("petstore pets, categories, orders, inventory and imports", () => {
   test("list, get, create, update and delete, as tables for people and objects for programs", async () => {
     const { id: categoryId } = await json<{ id: number }>("categories", "create", "--name", "Cats");
     const created = await run("pets", "create", "--name", "Tom", "--category-id", String(categoryId));
@@ -122,7 +122,7 @@ suite("petstore pets, categories, orders and inventory", () => {
 
   test("have a command for each operation of the API on one resource", async () => {
     const { out } = await run("--help");
-    const nouns = { Pet: "pets", Category: "categories", Order: "orders", InventoryItem: "inventory" };
+    const nouns = { Pet: "pets", Category: "categories", Order: "orders", InventoryItem: "inventory", Import: "imports" };
     for (const { id } of declaredOperations)
       for (const [noun, word] of Object.entries(nouns))
         if (id.endsWith(noun)) assert.ok(out.includes(`  ${word} ${id.slice(0, -noun.length)} `), id);

@@ -43,7 +43,9 @@ const idFrom = (command: string) => (printed: Printed) => String(printed(command
 
 /** A line for each command on one resource of the store: each names what an earlier one has made. */
 const storeLines = (() => {
-  const [category, pet, order] = ["categories create", "pets create", "orders create"].map((command) => idFrom(command));
+  const [category, pet, order, made] = ["categories create", "pets create", "orders create", "imports create"].map((command) =>
+    idFrom(command),
+  );
   const named = ["--name", "New", "--category-id"];
   const line = (name: string, words: (printed: Printed) => string[], code = 0): [string, (printed: Printed) => Line] => [
     name,
@@ -71,6 +73,10 @@ const storeLines = (() => {
     line("orders replace", (printed) => [order!(printed), "--pet-id", pet!(printed)]),
     line("orders update", (printed) => [order!(printed), "--quantity", "2"]),
     line("orders delete", (printed) => [order!(printed)]),
+    line("imports create", () => ["--source", "Register", "--file-name", "animals.csv"]),
+    line("imports list", () => []),
+    line("imports get", (printed) => [made!(printed)]),
+    line("imports undo", (printed) => [made!(printed)]),
     line("inventory delete", (printed) => [pet!(printed)]),
     line("pets delete", (printed) => [pet!(printed)]),
     line("categories delete", (printed) => [category!(printed)]),

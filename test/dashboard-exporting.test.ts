@@ -41,6 +41,10 @@ test("our own export, edited, changes the same animals, and a saved mapping can 
   await page.getByText("there is no animal 999999 any more").waitFor();
   await page.getByRole("button", { name: "Change 2 animals" }).click();
   assert.equal(await summary(page), "0 created, 2 changed, 1 unchanged, 1 rejected.");
+  await page
+    .getByRole("row", { name: /animals.csv.*2 changed, 1 rejected/s })
+    .getByText("from “Edited export”")
+    .waitFor();
   const { body: categories } = await shop.ask<{ id: number; name: string }[]>("GET", "/categories");
   const puppies = categories.find(({ name }) => name === "Puppies")?.id;
   assert.deepEqual(await petsOf(shop), [

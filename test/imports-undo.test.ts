@@ -210,3 +210,21 @@ test("an undo takes back descriptions and prices, and leaves a profile that some
   );
   assert.deepEqual(await Promise.all([a, c, luna!.petId].map((id) => shop.petOf(id))), [undefined, undefined, undefined]);
 });
+
+test("an undo of edits gives each pet what it was before, its stock too, as often as it was edited", async () => {
+  const shop = await openShop();
+  const [rex] = (await shop.importAll([shop.row("a", "Rex", { quantity: 5 })])).map(({ petId }) => petId) as [number];
+  const edit = (from: string, to: string, quantity?: number) => {
+    const previous = { name: from, categoryId: shop.dogs };
+    return shop.row(`pet ${rex}`, to, { petId: rex, previous, ...(quantity !== undefined && { quantity }) });
+  };
+  await shop.importAll([edit("Rex", "Max", 4)], "Edits");
+  const first = await shop.newest();
+  await shop.importAll([edit("Max", "Moritz")], "Edits");
+  const second = await shop.newest();
+  assert.deepEqual((await shop.undo(second.id)).stays, { count: 0, pets: [] });
+  assert.deepEqual([(await shop.petOf(rex))!.name, await shop.stockOf(rex)], ["Max", 4]);
+  assert.deepEqual((await shop.undo(first.id)).stays, { count: 0, pets: [] });
+  assert.deepEqual([(await shop.petOf(rex))!.name, await shop.stockOf(rex)], ["Rex", 5]);
+  assert.deepEqual(outcomes(await shop.importAll([edit("Rex", "Max", 4)], "Edits")), ["updated"]);
+});

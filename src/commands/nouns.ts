@@ -17,6 +17,8 @@ const nouns: Record<string, string> = {
   Orders: "orders",
   Inventory: "inventory",
   InventoryItem: "inventory",
+  Import: "imports",
+  Imports: "imports",
 };
 /** A member or parameter that an option stands for. */
 type Given = { option: string; name: string; value: Value };

@@ -26,23 +26,6 @@ export async function findCategories(client: PetStore, names: Iterable<string>):
   return { ids, missing: missing.map(([, name]) => name) };
 }
 
-/** Creates categories by name, and finds those that exist. @throws Problem or PetStoreError */
-export async function ensureCategories(client: PetStore, names: Iterable<string>): Promise<Omit<Begun, "importId">> {
-  const { ids: found, missing } = await findCategories(client, names);
-  const ids = new Map(found);
-  const refused = new Map<string, string>();
-  const made: string[] = [];
-  for (const name of missing) {
-    const answer = await client.POST("/categories", { body: { name } });
-    if (answer.data) {
-      ids.set(normalize(name), answer.data.id);
-      made.push(name);
-    } else if (answer.response.status === 400) refused.set(normalize(name), refusal(answer).message);
-    else throw refusal(answer);
-  }
-  return { ids, made, refused };
-}
-
 /** Begins an import, which creates the missing categories. @throws PetStoreError */
 export async function beginImport(client: PetStore, { source, fileName }: ImportSource, { ids, missing }: Categories): Promise<Begun> {
   const refused = new Map<string, string>();

@@ -1,44 +1,62 @@
 import type { PetStore } from "../../client/client.ts";
 import { refusal, type Refused } from "../../client/refusals.ts";
 import { normalize } from "../platform/normalize.ts";
-import { ensureCategories } from "./categories.ts";
-import type { ExportPlan, PetChange } from "./own-export.ts";
+import { beginImport, findCategories } from "./categories.ts";
+import { endImport, sendRows, type ImportRow } from "./load.ts";
+import type { Edit, ExportPlan, PetChange } from "./own-export.ts";
+import type { Progress } from "./progress.ts";
+import { editsSource } from "./sources.ts";
 
-/** How changes of animals are sent. Both functions return why the service refuses some, by id; `send` makes the others. */
-export type ShopChanges = {
-  preview: (changes: readonly PetChange[]) => Promise<ReadonlyMap<number, string>>;
-  send: (changes: readonly PetChange[], onDone: (animals: number) => void) => Promise<ReadonlyMap<number, string>>;
-};
+/** Asks the service which changes it would refuse, and why, by id. */
+export type PreviewChanges = (changes: readonly PetChange[]) => Promise<ReadonlyMap<number, string>>;
 
 /** Moves the edits that the service would refuse to the rejects. @throws PetStoreError */
-export async function checkEdits(plan: ExportPlan, { preview }: ShopChanges): Promise<void> {
-  rejectRefused(plan, await preview(plan.edits.map(({ change }) => change).filter(isChange)));
+export async function checkEdits(plan: ExportPlan, preview: PreviewChanges): Promise<void> {
+  rejectRefused(
+    plan,
+    await preview(plan.edits.map(({ change }) => change).filter(({ id: _id, ...change }) => Object.keys(change).length > 0)),
+  );
 }
 
-/** Makes the changes of a plan, and the categories that they name. @throws PetStoreError */
-export async function makeEdits(
-  client: PetStore,
-  plan: ExportPlan,
-  { send }: ShopChanges,
-  show: (total: number) => { advance: (animals: number) => void },
-): Promise<{ categoriesMade: string[] }> {
-  const named = plan.edits.flatMap(({ category }) => (category === undefined ? [] : [category]));
-  const { ids, made, refused } =
-    named.length === 0
-      ? { ids: new Map<string, number>(), made: [], refused: new Map<string, string>() }
-      : await ensureCategories(client, named);
-  const unfit = new Map<number, string>();
-  const changes: PetChange[] = [];
-  for (const { change, category } of plan.edits) {
-    const reason = category === undefined ? undefined : refused.get(normalize(category));
-    if (reason !== undefined) unfit.set(change.id, `the category “${category}” was refused: ${reason}`);
-    const categoryId = category === undefined ? undefined : ids.get(normalize(category));
-    const whole = { ...change, ...(categoryId !== undefined && { categoryId }) };
-    if (reason === undefined && isChange(whole)) changes.push(whole);
+type Making = { client: PetStore; plan: ExportPlan; fileName: string; show: (total: number) => Pick<Progress, "advance" | "end"> };
+
+/** Makes the edits of a plan as an import, which can be undone, with the categories that they name. @throws PetStoreError */
+export async function makeEdits({ client, plan, fileName, show }: Making): Promise<{ categoriesMade: string[]; importId?: number }> {
+  const made = plan.edits.filter(({ fields }) => fields.length > 0);
+  if (made.length === 0) return { categoriesMade: [] };
+  const named = made.flatMap(({ category }) => category ?? []);
+  const from = { source: editsSource, fileName };
+  const begun = await beginImport(client, from, await findCategories(client, named));
+  const { importId } = begun;
+  const refused = new Map<number, string>();
+  const rows = made.flatMap((edit): ImportRow[] => {
+    const reason = edit.category === undefined ? undefined : begun.refused.get(normalize(edit.category));
+    if (reason !== undefined) refused.set(edit.change.id, `the category “${edit.category}” was refused: ${reason}`);
+    return reason === undefined ? [rowOf(edit, begun.ids)] : [];
+  });
+  const progress = show(rows.length);
+  try {
+    const reject = (index: number, reason: string) => void refused.set(rows[index]!.petId!, reason);
+    await sendRows(rows, { client, importId, isDryRun: false, reject, advance: progress.advance });
+    rejectRefused(plan, refused);
+    await endImport(client, importId, plan.rejects.length);
+  } finally {
+    progress.end();
   }
-  const progress = show(changes.length);
-  rejectRefused(plan, new Map([...unfit, ...(await send(changes, progress.advance))]));
-  return { categoriesMade: made };
+  return { categoriesMade: begun.made, importId };
+}
+
+function rowOf({ name, categoryId, change, category }: Edit, ids: ReadonlyMap<string, number>): ImportRow {
+  const movedTo = category === undefined ? change.categoryId : ids.get(normalize(category));
+  const { id, status, stock } = change;
+  return {
+    // Unlike the ids of any other source.
+    sourceId: `pet ${id}`,
+    petId: id,
+    pet: { name: change.name ?? name, categoryId: movedTo ?? categoryId, ...(status !== undefined && { status }) },
+    previous: { name, categoryId },
+    ...(stock !== undefined && { quantity: stock }),
+  };
 }
 
 /** The counts of an export's rows. `stale` counts rows of which an edit is not applied. */
@@ -48,25 +66,21 @@ export function countsOfExport({ rowsRead: rows, superseded, unchanged, edits, r
   return { rows, superseded, created: 0, updated, unchanged: unchanged + edits.length - updated, rejected: rejects.length, stale };
 }
 
-/** Changes animals one by one through the public API. */
-export function patches(client: PetStore): ShopChanges {
-  const all = async (changes: readonly PetChange[], headers: Record<string, string>, onDone: (animals: number) => void) => {
+/** Previews changes of animals one by one through the public API. */
+export function previewPatches(client: PetStore): PreviewChanges {
+  return async (changes) => {
     const refused = new Map<number, string>();
     for (const change of changes) {
-      const reason = await patch(client, change, headers);
+      const reason = await previewPatch(client, change);
       if (reason !== undefined) refused.set(change.id, reason);
-      onDone(1);
     }
     return refused;
   };
-  return {
-    preview: (changes) => all(changes, { prefer: "dry-run" }, () => undefined),
-    send: (changes, onDone) => all(changes, {}, onDone),
-  };
 }
 
-async function patch(client: PetStore, { id, stock, ...body }: PetChange, headers: Record<string, string>): Promise<string | undefined> {
+async function previewPatch(client: PetStore, { id, stock, ...body }: PetChange): Promise<string | undefined> {
   const params = { path: { petId: id } };
+  const headers = { prefer: "dry-run" };
   if (Object.keys(body).length > 0) {
     const reason = reasonOf(await client.PATCH("/pets/{petId}", { params, body, headers }));
     if (reason !== undefined) return reason;
@@ -82,10 +96,6 @@ function reasonOf(answer: Refused & { data?: unknown }): string | undefined {
   const refused = refusal(answer);
   if (![400, 404, 409, 422].includes(answer.response.status)) throw refused;
   return refused.message;
-}
-
-function isChange(change: PetChange): boolean {
-  return Object.keys(change).length > 1;
 }
 
 /** Moves edits to the rejects. */

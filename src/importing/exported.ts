@@ -11,7 +11,7 @@ const exportedFields = ["name", "categoryId", "status", "category", "stock"] as 
 export type ExportedField = (typeof exportedFields)[number];
 /** The column with a digest of each exported field. */
 export const exportedColumn = "exported";
-/** The columns of every export of animals, by which it is recognized. */
+/** The columns of an export of animals by which it is recognized, unless it still has its digests. */
 const markers = ["id", "name", "status"];
 
 const digestCharacters = 8;
@@ -23,12 +23,19 @@ export function exportedCell(id: number, values: Record<ExportedField, string>):
   return ["x", ...exportedFields.map((field) => digestOf(id, field, values[field]))].join("-");
 }
 
-/** Where the columns of an export are, in any case and order; undefined if the header is not that of an export of animals. */
-export function exportColumns(header: readonly string[]): ReadonlyMap<string, number> | undefined {
+/** Where the columns of an export are, in any case and order. */
+export function exportColumns(header: readonly string[]): ReadonlyMap<string, number> {
   const names = ["id", ...exportedFields, exportedColumn].map((name) => [name, valueKey(name)] as const);
   const keys = header.map(valueKey);
-  const found = new Map(names.map(([name, key]) => [name, keys.indexOf(key)] as const).filter(([, index]) => index >= 0));
-  return markers.every((name) => found.has(name)) ? found : undefined;
+  return new Map(names.map(([name, key]) => [name, keys.indexOf(key)] as const).filter(([, index]) => index >= 0));
+}
+
+export function hasMarkers(columns: ReadonlyMap<string, number>): boolean {
+  return markers.every((name) => columns.has(name));
+}
+
+export function isExportedCell(cell: string): boolean {
+  return shape.test(cell);
 }
 
 /**

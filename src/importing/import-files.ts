@@ -5,7 +5,7 @@ import { moveDurably, writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
 import { openFile } from "./csv-file.ts";
 import type { CsvFormat } from "./csv-format.ts";
-import { checkEdits, countsOfExport, makeEdits, patches } from "./export-changes.ts";
+import { checkEdits, countsOfExport, makeEdits, previewPatches } from "./export-changes.ts";
 import { importSource, previewSource } from "./import.ts";
 import { inspectFile, rowsOf, type InputFile, type Inspected } from "./inspect.ts";
 import { mappingToComplete, planMapping, questionsOf, withAnswers, type MappingPlan, type PriceAnswers } from "./mapping-plan.ts";
@@ -74,8 +74,8 @@ export async function rehearse(options: ImportOptions, client: PetStore | undefi
 export async function importFile(client: PetStore, options: ImportOptions, now: Clock, show: (total: number) => Progress): Promise<Report> {
   const opened = await openImport(options, client);
   if ("edits" in opened) {
-    const { categoriesMade } = await makeEdits(client, opened.edits, patches(client), show);
-    return { ...(await reportOfExport(options, opened)), categoriesMade };
+    const done = await makeEdits({ client, plan: opened.edits, fileName: fileNameOf(options), show });
+    return { ...(await reportOfExport(options, opened)), ...done };
   }
   const { source, open, format, plan } = await readMapped(opened);
   try {
@@ -125,7 +125,7 @@ async function openImport(options: ImportOptions, client: PetStore | undefined):
   if (client && (await isExport(client, file, inspected, options))) {
     const open = () => rowsOf(file, inspected.format);
     const edits = await planExport({ client, open, appliesStale: options.appliesStale });
-    await checkEdits(edits, patches(client));
+    await checkEdits(edits, previewPatches(client));
     return { inspected, edits };
   }
   const { columns, guess } = inspected;
@@ -160,13 +160,13 @@ async function readMapped({ file, inspected: { format }, plan }: Mapped) {
   return { source: await readSource(open(), plan.mapping, file.name), open, format, plan };
 }
 
-async function sourceOf(
-  client: PetStore,
-  { source, file }: ImportOptions,
-  { plan: { mapping }, inspected }: Mapped,
-): Promise<ImportSource> {
-  const fileName = basename(file).slice(-255);
-  return { source: source ?? mapping.source ?? (await proposeSource(client, file, mapping, inspected)), fileName };
+async function sourceOf(client: PetStore, options: ImportOptions, { plan: { mapping }, inspected }: Mapped): Promise<ImportSource> {
+  const source = options.source ?? mapping.source ?? (await proposeSource(client, options.file, mapping, inspected));
+  return { source, fileName: fileNameOf(options) };
+}
+
+function fileNameOf({ file }: ImportOptions): string {
+  return basename(file).slice(-255);
 }
 
 async function reportOfExport(options: ImportOptions, { inspected: { format }, edits }: Edited): Promise<Report> {

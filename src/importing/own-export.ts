@@ -1,7 +1,7 @@
 import type { PetStore } from "../../client/client.ts";
 import { normalize } from "../platform/normalize.ts";
 import type { CsvRow } from "./csv.ts";
-import { exportColumns, exportedColumn, isAsExported, isSameText, type ExportedField } from "./exported.ts";
+import { exportColumns, exportedColumn, hasMarkers, isAsExported, isExportedCell, isSameText, type ExportedField } from "./exported.ts";
 import { categoryNames, readPets, type PetState } from "./exported-pets.ts";
 import { idProblem } from "./ids.ts";
 import { petStatuses, valueKey, type PetStatus } from "./mapping.ts";
@@ -25,7 +25,9 @@ export type FieldChange = { field: ChangedField; before: string; after: string }
  */
 export type Edit = {
   row: CsvRow;
+  /** What the pet is in the shop. */
   name: string;
+  categoryId: number;
   change: PetChange;
   category: string | undefined;
   fields: FieldChange[];
@@ -47,22 +49,24 @@ const nameCharactersMax = 200;
 const idShape = /^[1-9]\d{0,15}$/;
 
 /**
- * Recognizes an export by its header, and by its first rows: the shop has their ids, for animals of these names. A file whose ids a former source knows
- * is one of that source, although its ids may be the same numbers. @throws PetStoreError
+ * Recognizes an export by its header or its digests, and by its first rows: the shop has their ids, for animals of these names. A file whose ids a
+ * former source knows is one of that source, although its ids may be the same numbers. @throws PetStoreError
  */
 export async function recognizeExport(
   client: PetStore,
   { header, first }: { header: readonly string[]; first: readonly CsvRow[] },
 ): Promise<OwnExport> {
   const columns = exportColumns(header);
-  const isMarked = columns?.has(exportedColumn) || columns?.has("categoryId");
-  if (columns === undefined) return "no";
   const cell = (row: CsvRow, name: string) => row.cells[columns.get(name) ?? -1]?.trim() ?? "";
   const some = first.filter((row) => !isBlank(row));
+  const isDigested = some.some((row) => isExportedCell(cell(row, exportedColumn)));
+  if (!isDigested && !hasMarkers(columns)) return "no";
+  if (!columns.has("id")) return "unclear";
   const ids = some.map((row) => cell(row, "id")).filter((id) => whyNoId(id) === undefined);
   const pets = new Map((await readPets(client, [...new Set(ids)].map(Number))).map((pet) => [String(pet.id), pet]));
   if (pets.size === 0) return "no";
-  if (!isMarked && (await sourceKnowing(client, await formerSources(client), ids)) !== undefined) return "no";
+  if (!isDigested && !columns.has("categoryId") && (await sourceKnowing(client, await formerSources(client), ids)) !== undefined)
+    return "no";
   const isFromHere = (row: CsvRow): boolean => {
     const pet = pets.get(cell(row, "id"));
     if (pet === undefined) return false;
@@ -118,7 +122,7 @@ async function lastLines(rows: AsyncIterable<CsvRow>, plan: ExportPlan) {
   for await (const row of rows) {
     if (isFirst) {
       plan.header = row.cells.map((cell) => cell.trim());
-      columns = exportColumns(plan.header) ?? columns;
+      columns = exportColumns(plan.header);
       isFirst = false;
       continue;
     }
@@ -172,7 +176,15 @@ function compare(plan: ExportPlan, row: Row, pet: PetState | undefined, shop: Sh
   const stale = shop.appliesStale ? [] : all.filter(({ field }) => edited.get(field)?.isStale);
   const fields = all.filter((one) => !stale.includes(one));
   if (all.length === 0) plan.unchanged += 1;
-  else plan.edits.push({ row: { line: row.line, cells: row.cells }, name: pet.name, ...changeOf(pet.id, fields, shop), fields, stale });
+  else
+    plan.edits.push({
+      row: { line: row.line, cells: row.cells },
+      name: pet.name,
+      categoryId: pet.categoryId,
+      ...changeOf(pet.id, fields, shop),
+      fields,
+      stale,
+    });
 }
 
 type EditedCells = Map<ChangedField, { before: string; after: string; isStale: boolean }>;

@@ -13,6 +13,8 @@ export type ImportSource = { source: string; fileName: string };
 const comparedMax = 5;
 const idsMax = 100;
 const sourceDefault = "Import";
+/** The source of edited exports of the shop itself. No other file comes from it. */
+export const editsSource = "Edited export";
 
 /** The file's name without its ending, dates and numbers, so that monthly files have the same one. */
 function nameOf(fileName: string): string {
@@ -25,11 +27,13 @@ function nameOf(fileName: string): string {
   return name === "" ? sourceDefault : name.slice(0, 200);
 }
 
-/** The sources of this shop, that of the newest import first. @throws PetStoreError */
+/** The sources of this shop other than its own exports, that of the newest import first. @throws PetStoreError */
 export async function formerSources(client: PetStore): Promise<string[]> {
   const answer = await client.GET("/imports", { params: { query: { sort: "-id", limit: 100 } } });
   if (!answer.data) throw refusal(answer);
-  return [...new Map(answer.data.map(({ source }) => [normalize(source), source])).values()];
+  const sources = new Map(answer.data.map(({ source }) => [normalize(source), source]));
+  sources.delete(normalize(editsSource));
+  return [...sources.values()];
 }
 
 /** Proposes the source of a file: a former one that knows its first animals, else one named after the file. @throws PetStoreError */

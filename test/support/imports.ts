@@ -16,7 +16,8 @@ export type Import = {
 };
 export type Result = { sourceId: string; petId: number; outcome: string };
 export type Profile = { description?: string; price?: { amount: number; currency: string } };
-export type Row = { sourceId: string; pet: { name: string; categoryId: number; status?: string }; quantity?: number; profile?: Profile };
+type RowPet = { name: string; categoryId: number; status?: string };
+export type Row = { sourceId: string; pet: RowPet; quantity?: number; profile?: Profile; petId?: number; previous?: RowPet };
 
 export async function openImportShop(service: TestService, plan?: string, figures?: Parameters<TestService["newAccount"]>[1]) {
   const { id, key } = await service.newAccount(plan, figures);

@@ -1,5 +1,5 @@
 import { chunksOf } from "../../client/chunks.ts";
-import { checkEdits, countsOfExport, makeEdits, type ShopChanges } from "../../src/importing/export-changes.ts";
+import { checkEdits, countsOfExport, makeEdits, type PreviewChanges } from "../../src/importing/export-changes.ts";
 import { importSource, previewSource } from "../../src/importing/import.ts";
 import { inspectFile, rowsOf, type InputFile } from "../../src/importing/inspect.ts";
 import { columnsOf } from "../../src/importing/mapping.ts";
@@ -9,7 +9,7 @@ import { readSource, type Source } from "../../src/importing/source.ts";
 import { formerSources, proposeSource } from "../../src/importing/sources.ts";
 import { PetStoreError } from "../../client/errors.ts";
 import { Problem } from "../../src/platform/problem.ts";
-import { previewChanges, sendChanges, type Result } from "../calls/changes.ts";
+import { previewChanges } from "../calls/changes.ts";
 import { setPageMember } from "../calls/page-member.ts";
 import { patientStore } from "../calls/patient.ts";
 import { texts } from "../texts/texts.ts";
@@ -84,7 +84,7 @@ async function readingOf({ file, account, format, mapping, source: name }: Extra
   const open = () => rowsOf(inputOf(file), format);
   const source = await readSource(open(), mapping, file.name);
   const memory = await readRemembered({ account, name: file.name });
-  return { client: calls(), source, from: { source: name, fileName: file.name.slice(-255) }, open, memory };
+  return { client: calls(), source, from: { source: name, fileName: fileNameOf(file) }, open, memory };
 }
 
 function calls() {
@@ -99,7 +99,7 @@ type ExportTask = Extract<Task, { kind: "checkExport" | "importExport" }>;
 /** Finds the edits of an export, and asks the service which it would refuse. */
 async function planOf({ file, format, appliesStale }: ExportTask) {
   const plan = await planExport({ client: calls(), open: () => rowsOf(inputOf(file), format), appliesStale });
-  await checkEdits(plan, shopChanges);
+  await checkEdits(plan, previewEdits);
   return plan;
 }
 
@@ -111,18 +111,14 @@ async function checkExport(task: ExportTask): Promise<CheckedExport> {
 
 async function importExport(task: ExportTask): Promise<Imported> {
   const plan = await planOf(task);
-  const { categoriesMade } = await makeEdits(calls(), plan, shopChanges, progressOf);
+  const { categoriesMade } = await makeEdits({ client: calls(), plan, fileName: fileNameOf(task.file), show: progressOf });
   return { counts: countsOfExport(plan), categoriesMade, rejects: rejectsOf(plan) };
 }
 
-const shopChanges: ShopChanges = {
-  preview: async (changes) => refusedIn(await previewChanges(changes)),
-  send: async (changes, onDone) => refusedIn(await sendChanges(changes, { onResults: ({ length }) => onDone(length) })),
+const previewEdits: PreviewChanges = async (changes) => {
+  const refused = (await previewChanges(changes)).filter(({ outcome }) => outcome === "refused");
+  return new Map(refused.map(({ id, message = "" }) => [id, message]));
 };
-
-function refusedIn(results: readonly Result[]): Map<number, string> {
-  return new Map(results.filter(({ outcome }) => outcome === "refused").map(({ id, message = "" }) => [id, message]));
-}
 
 function progressOf(total: number): { advance: (rows: number) => void; end: () => void } {
   let done = 0;
@@ -132,6 +128,10 @@ function progressOf(total: number): { advance: (rows: number) => void; end: () =
     report({ kind: "progress", done, total });
   };
   return { advance, end: () => {} };
+}
+
+function fileNameOf({ name }: File): string {
+  return name.slice(-255);
 }
 
 function inputOf(file: File): InputFile {

@@ -57,6 +57,7 @@ export async function importRows(tx: Transaction, importing: Importing, rows: re
     rows.map((row) => row.sourceId),
   );
   await adoptPets(tx, importing, rows, known);
+  for (const [index, row] of rows.entries()) if (row.previous) known.set(row.sourceId, editedOf(row, index, known.get(row.sourceId)));
   const placed = rows.map((row, index): Placed => {
     const before = known.get(row.sourceId);
     const values = valuesAfter(before?.values, valuesOf(row));
@@ -71,6 +72,8 @@ export async function importRows(tx: Transaction, importing: Importing, rows: re
     differing.map(({ known: before }) => before!.petId),
   );
   const isThere = ({ known: before }: Placed): boolean => before !== undefined && locked.pets.has(before.petId);
+  for (const row of differing)
+    if (rows[row.index]!.previous && !isThere(row)) throw invalidAt(`body[${row.index}].petId`, "is no pet of this shop any more");
   const updated = await updateRows(tx, importing, differing.filter(isThere), locked);
   const made = await makePets(
     tx,
@@ -99,6 +102,13 @@ async function adoptPets(tx: Transaction, importing: Importing, rows: readonly I
     .map(({ row, petId }) => ({ rowId: row.sourceId, known: { petId, importId, values: valuesOf(row) } }));
   await saveKnown(tx, accountId, sourceId, adopted);
   for (const { rowId, known: one } of adopted) known.set(rowId, one);
+}
+
+/** What an edited row said before the edit: what its pet was then, and nothing of its stock and its profile. */
+function editedOf({ petId, sourceId, previous }: ImportRow, index: number, known: KnownRow | undefined): KnownRow {
+  if (petId === undefined) throw invalidAt(`body[${index}].petId`, "is needed with `previous`");
+  if (known?.petId !== petId) throw invalidAt(`body[${index}].petId`, "is not the pet of this row");
+  return { ...known, values: valuesOf({ sourceId, pet: previous! }) };
 }
 
 /** Makes the pets of rows that have none. Returns their identifiers by the places of the rows. */

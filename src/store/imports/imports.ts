@@ -144,13 +144,14 @@ const ImportedProfile = named(
     { additionalProperties: false },
   ),
 );
+/** Without the default of `status`: a row that leaves it out does not know it. */
+const pet = writtenBack(NewPet, { status: PetStatus });
 const ImportRow = named(
   "ImportRow",
   Type.Object(
     {
       sourceId,
-      /** Without the default of `status`: a row that leaves it out does not know it. */
-      pet: writtenBack(NewPet, { status: PetStatus }),
+      pet,
       quantity: Type.Optional(
         Type.Integer({
           minimum: 0,
@@ -161,9 +162,13 @@ const ImportRow = named(
       ),
       petId: Type.Optional(
         Id(
-          "The pet that the row is already, where the client remembers that. If the source does not know the `sourceId` yet, it is then taken to have said this row before, so nothing is written.",
+          "The pet that the row is already, where the client remembers that. If the source does not know the `sourceId` yet, it is then taken to have said this row before, so nothing is written, apart from `previous`.",
         ),
       ),
+      previous: Type.Optional({
+        ...pet,
+        description: "What the pet `petId` was when somebody edited the row: only values that differ are written, and none to another pet.",
+      }),
       profile: Type.Optional(ImportedProfile),
     },
     { additionalProperties: false },

@@ -77,7 +77,7 @@ export async function undoSome(tx: Transaction, of: Omit<Importing, "sourceId">)
   await moveVersions(
     tx,
     accountId,
-    changes.flatMap((change, i) => moveOf(change, returns[i]!)),
+    changes.flatMap((change, i) => moveOf(change, returns[i]!, importId)),
   );
   const staying = returns.flatMap(({ stays }, i): StayingPet[] =>
     stays === undefined ? [] : [{ petId: changes[i]!.petId, reason: stays }],
@@ -231,8 +231,8 @@ async function takeBackRows(
 /** The versions of a pet before an import changed it, and after the undo gave it its earlier values. An earlier import left the former. */
 type Move = { petId: number; importId: number; before: Versions; after: Partial<Versions> };
 
-function moveOf({ petId, isNew, prior }: Change, { updated, counted, untracked, profile }: Return): Move[] {
-  if (isNew || !prior.row || !prior.versions) return [];
+function moveOf({ petId, isNew, prior }: Change, { updated, counted, untracked, profile }: Return, ownId: number): Move[] {
+  if (isNew || !prior.row || prior.row.importId === ownId || !prior.versions) return [];
   const after = {
     ...(updated && { pet: updated.current.version + 1 }),
     ...(counted && { stock: counted.current.version + 1 }),
@@ -256,7 +256,7 @@ async function moveVersions(tx: Transaction, accountId: number, moves: readonly 
       const moved = own.flatMap((move) => {
         const change = changes.get(move.petId);
         if (!change) return [];
-        if (change.prior.row) earlier.push({ ...move, importId: change.prior.row.importId });
+        if (change.prior.row && change.prior.row.importId !== importId) earlier.push({ ...move, importId: change.prior.row.importId });
         const isLeft = ([part]: [string, unknown]): boolean =>
           change.versions[part as keyof Versions] === move.before[part as keyof Versions];
         return [{ ...change, versions: { ...change.versions, ...Object.fromEntries(Object.entries(move.after).filter(isLeft)) } }];
