@@ -819,17 +819,17 @@ export type paths = {
       parameters: {
         query?: {
           /** Only pets with this status. Repeat the parameter to name several. */
-          status?: (Schemas["PetStatus"])[];
+          status?: Schemas["PetStatus"] | (Schemas["PetStatus"])[];
           /** Only pets of this category. */
           categoryId?: number;
           /** Only pets with these identifiers. Repeat the parameter to name several. */
-          id?: (number)[];
+          id?: number | (number)[];
           /** Only pets that this import made or changed, for 90 days. */
           import?: number;
           /** Only pets that imports from this source made. */
           source?: string;
           /** Only the pets with these identifiers of `source`. Repeat the parameter to name several. */
-          sourceId?: (string)[];
+          sourceId?: string | (string)[];
           /** Only pets whose name, or a later word of it, begins with this text, regardless of case. Pets whose name begins with it come first, sorted by name; then the others, sorted by the matching word. */
           q?: string;
           /** The order; ties are ordered by `id`. */
@@ -1737,9 +1737,9 @@ export type paths = {
       parameters: {
         query?: {
           /** Only entries with this status. Repeat the parameter to name several. */
-          status?: (Schemas["PetStatus"])[];
+          status?: Schemas["PetStatus"] | (Schemas["PetStatus"])[];
           /** Only the entries of these pets. Repeat the parameter to name several. */
-          petId?: (number)[];
+          petId?: number | (number)[];
           /** The most items to return. */
           limit?: number;
           /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
@@ -2103,7 +2103,7 @@ export type paths = {
           /** Only events after this position. Default: all that are kept. */
           after?: number;
           /** Only these types, such as `order.created,order.updated` or `order.*`. Repeat the parameter to name several. */
-          types?: (string)[];
+          types?: string | (string)[];
           /** The most events to return. */
           limit?: number;
           /** Seconds to wait for an event if there is none. */
@@ -2138,7 +2138,7 @@ export type paths = {
           /** Only events after this position. Default: new events only. `Last-Event-ID` takes precedence. */
           after?: number;
           /** Only these types, such as `order.created,order.updated` or `order.*`. Repeat the parameter to name several. */
-          types?: (string)[];
+          types?: string | (string)[];
           /** Seconds without an event after which the stream ends. Default: never. */
           wait?: number;
         };

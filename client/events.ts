@@ -19,24 +19,43 @@ type Common = {
   hash: string;
 };
 
-/** An event. `data` is the resource after the change or, if the change deleted it, before. */
-export type ShopEvent = Common &
-  (
-    | { type: "pet.created" | "pet.updated" | "pet.deleted"; data: Schemas["Pet"] }
-    | { type: "category.created" | "category.updated" | "category.deleted"; data: Schemas["Category"] }
-    | { type: "order.created" | "order.updated" | "order.completed" | "order.cancelled"; data: Schemas["Order"] }
-    | { type: "inventory.updated" | "inventory.deleted" | "inventory.low" | "inventory.out"; data: Schemas["InventoryItem"] }
-    | {
-        type: `${"project" | "deployment" | "domain" | "certificate" | "key" | "webhook" | "member" | "account" | "limit"}.${string}`;
-        data: object;
-      }
-  );
+type Type = Schemas["EventType"];
+type Domain = Schemas["Domain"];
+/** The data of events by the kind of their resource. Where one field is optional, some events of the kind do not have it. */
+type DataByKind = {
+  pet: Schemas["Pet"];
+  category: Schemas["Category"];
+  order: Schemas["Order"] & { id: number };
+  inventory: Schemas["InventoryItem"];
+  import: Schemas["Import"];
+  project: Omit<Schemas["Project"], "url" | "domains"> & { domains?: Schemas["Project"]["domains"] };
+  deployment: Omit<Schemas["Deployment"], "url">;
+  domain: Pick<Domain, "hostname" | "projectId" | "kind" | "status"> &
+    Partial<Pick<Domain, "primary" | "redirect" | "problems" | "createdAt" | "verifiedAt">> & { troubles?: string[] };
+  certificate: Pick<Domain, "hostname" | "projectId"> & Schemas["DomainCertificate"];
+  key: { id: number; bannedUntil?: string };
+  webhook: Omit<Schemas["Webhook"], "secret">;
+  member: { id: number; role?: string };
+  account: { id: number; plan?: string; perMinute?: number; perDay?: number; lowStock?: number };
+  limit: { id: number; window: "minute" | "day"; limit: number };
+};
+type DataOf<T extends Type> = T extends "pet.profile_updated"
+  ? Schemas["Profile"]
+  : T extends `${infer Kind extends keyof DataByKind}.${string}`
+    ? DataByKind[Kind]
+    : never;
+
+/**
+ * An event: a union whose `type` decides what `data` is, which is the resource after the change or, if the change deleted it, before. A later
+ * version of the service may send other types.
+ */
+export type ShopEvent = { [T in Type]: Common & { type: T; data: DataOf<T> } }[Type];
 
 export type EventsOptions = {
   /** Only events after this position: pass that of the last event that you have handled. Default: all events that are kept. */
   after?: number;
   /** Only these types, such as `order.created` or `order.*`. Default: all. */
-  types?: readonly string[];
+  types?: string | readonly string[];
   /** Whether to wait for further events. Default: true. */
   follow?: boolean;
   /** Ends the iteration. */

@@ -83,10 +83,15 @@ function parametersOf(parameters: Parameter[]): string {
   const places = Map.groupBy(parameters, (parameter) => parameter.in);
   return object(
     Array.from(places, ([place, group]) => {
-      const members = group.map(({ schema, required = false, ...rest }) => ({ ...rest, type: typeOf(schema), required }));
+      const members = group.map(({ schema, required = false, ...rest }) => ({ ...rest, type: parameterOf(schema), required }));
       return { name: place, type: object(members), required: members.some(({ required }) => required) };
     }),
   );
+}
+
+/** A parameter that is a list may be a single value too, which is sent in the same form. */
+function parameterOf(schema: Schema): string {
+  return schema.type === "array" && schema.items ? `${typeOf(schema.items)} | ${typeOf(schema)}` : typeOf(schema);
 }
 
 function answerOf(content: Content | undefined): string {

@@ -67,9 +67,52 @@ test("all code of its README runs in the pinned Node, and in an older one that t
   assert.ok(others[0]!.code.startsWith(`$ npm pack ./client\n${tarball}\n`) && others[0]!.code.endsWith(`/${tarball}\n`));
 });
 
+/** Compiles files of the project strictly, as those of a package of this kind. */
+async function compile(type: "module" | "commonjs", files: Record<string, string>, types: string[] = []): Promise<void> {
+  for (const [name, code] of Object.entries(files)) writeFileSync(join(project, name), code);
+  writeFileSync(join(project, "package.json"), JSON.stringify({ type }));
+  const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit"];
+  const options = [
+    ...strict,
+    "--target",
+    "es2022",
+    "--module",
+    "node16",
+    "--lib",
+    "es2022,dom,dom.iterable",
+    "--typeRoots",
+    join(root, "node_modules/@types"),
+    "--types",
+    types.join(","),
+  ];
+  const args = [join(root, "node_modules/@typescript/native/bin/tsc"), ...options, ...Object.keys(files)];
+  const { code, out } = await run(spawn(process.execPath, args, { cwd: project }));
+  assert.deepEqual([code, out], [0, ""], type);
+}
+
+test("the code of its README is strict TypeScript, as ES modules and as CommonJS", async () => {
+  const blocks = Array.from(
+    readFileSync(join(root, "client/README.md"), "utf8").matchAll(/^```js\n(.*?)^```$/gms),
+    ([, code = ""]) => code,
+  );
+  const inFunction = (code: string): string => {
+    const imports = code.match(/^import .*$/gm) ?? [];
+    return `${imports.join("\n")}\nexport async function run() {\n${code.replaceAll(/^import .*$/gm, "")}\n}\n`;
+  };
+  assert.equal(blocks.length, prints.length);
+  await compile("module", Object.fromEntries(blocks.map((code, i) => [`block-${i}.ts`, code])), ["node"]);
+  await compile("commonjs", Object.fromEntries(blocks.map((code, i) => [`block-${i}.ts`, inFunction(code)])), ["node"]);
+});
+
+test("a program of CommonJS requires it", async () => {
+  writeFileSync(join(project, "required.cjs"), 'console.log(typeof require("petstore-client").openClient);\n');
+  for (const node of [process.execPath, ...otherNodes()])
+    assert.deepEqual(await run(spawn(node, ["required.cjs"], { cwd: project })), { code: 0, out: "function\n", error: "" });
+});
+
 test("its types compile in strict mode without those of Node, and find a misspelt code, path or field", async () => {
   const calls = `
-    import { openClient, pages, PetStoreError, refusal, rows, type ErrorCode, type Schemas } from "petstore-client";
+    import { events, openClient, pages, PetStoreError, refusal, rows, type ErrorCode, type Schemas } from "petstore-client";
     const client = openClient({ url: "http://localhost", key: "k" });
     const made = await client.POST("/pets", { body: { name: "Rex", categoryId: 1 } });
     if (made.error) {
@@ -83,16 +126,23 @@ test("its types compile in strict mode without those of Node, and find a misspel
     }
     for await (const page of pages(client, "/store/orders")) console.log(page.length);
     for await (const row of rows(client, "/projects/{projectId}/domains", {}, { projectId: 1 })) console.log(row.hostname);
+    for await (const row of rows(client, "/pets", { status: "available", id: [1, 2] })) console.log(row.name);
+    // @ts-expect-error no such status
+    rows(client, "/pets", { status: "lost" });
+    for await (const event of events(client, { types: ["order.*", "pet.created"], follow: false })) {
+      if (event.type === "order.created") console.log(event.data.id.toFixed(), event.data.quantity);
+      if (event.type === "pet.profile_updated") console.log(event.data.photos.length);
+      if (event.type === "domain.attention") console.log(event.data.hostname, event.data.troubles?.length);
+      // @ts-expect-error an inventory item has no name
+      if (event.type === "inventory.low") console.log(event.data.name);
+      // @ts-expect-error no such type
+      if (event.type === "pet.creatd") console.log(event);
+    }
     // @ts-expect-error no such path
     client.GET("/pet");
     try { await client.GET("/pets"); } catch (error) { if (error instanceof PetStoreError && error.code === "unavailable") throw error; }
   `;
-  writeFileSync(join(project, "calls.ts"), calls);
-  const options = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable", "--types", ""];
-  writeFileSync(join(project, "package.json"), '{"type":"module"}');
-  const child = spawn(process.execPath, [join(root, "node_modules/@typescript/native/bin/tsc"), ...options, "calls.ts"], { cwd: project });
-  const { code, out } = await run(child);
-  assert.deepEqual([code, out], [0, ""]);
+  await compile("module", { "calls.ts": calls });
 });
 
 test("a browser imports it without a bundler, and calls the service from another origin", async (t) => {

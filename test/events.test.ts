@@ -151,7 +151,13 @@ test("large writes at once make their events in one unbroken log, and one of the
   const { position: previous = 0, hash: previousHash = "" } = (await loggedEvents(service.db, accountId)).at(-1) ?? {};
   const record = (name: string, fails = false): Promise<void> =>
     service.db.write(async (tx) => {
-      for (let id = 1; id <= 700; id++) tx.record({ accountId, type: "pet.created", resource: { type: "pet", id }, data: { id, name } });
+      for (let id = 1; id <= 700; id++)
+        tx.record({
+          accountId,
+          type: "pet.created",
+          resource: { type: "pet", id },
+          data: { id, name, categoryId: 1, status: "available" },
+        });
       if (fails) throw new Error("the third fails");
     });
   const names = ["a", "b", "c", "d", "e"];

@@ -140,6 +140,21 @@ test("the example dashboard and the alerts name only metrics that a scrape has",
   }
 });
 
+test("each panel of the example dashboard shows something of a service without certificates, on either database", async (t) => {
+  const { service, scrape } = await openScene(t);
+  await service.ask("GET", "/pets");
+  const names = namesIn((await scrape()).body);
+  const { panels } = JSON.parse(readFileSync(new URL("../deploy/grafana-dashboard.json", import.meta.url), "utf8")) as {
+    panels: { title: string; targets: { expr: string }[] }[];
+  };
+  const metricsOf = (expr: string) => expr.match(/\b(?:petstore|process|nodejs)_[a-z_]+\b/g) ?? [];
+  const shows = ({ expr }: { expr: string }) => metricsOf(expr).every((name) => names.has(name));
+  assert.deepEqual(
+    panels.filter(({ targets }) => !targets.some(shows)).map(({ title }) => title),
+    [],
+  );
+});
+
 test("the metrics show when the next certificate expires, without a name", async (t) => {
   const { service, scrape } = await openScene(t);
   const { body: project } = await service.ask<{ id: number }>("POST", "/projects", { body: { name: "Luna", slug: "luna" } });

@@ -74,6 +74,7 @@ test("a photo is re-encoded without its metadata, turned upright, and served by 
     const served = await visit(url);
     assert.deepEqual([served.status, served.headers["content-type"]], [200, type]);
     assert.equal(served.headers["x-content-type-options"], "nosniff");
+    assert.equal(served.headers["access-control-allow-origin"], "*", "scripts of any page may read it");
     assert.equal(served.headers["cache-control"], "public, max-age=31536000, immutable");
     const found = await sharp(served.body).metadata();
     assert.deepEqual([found.width, found.height, found.exif, found.orientation], [width, height, undefined, undefined]);
@@ -82,7 +83,8 @@ test("a photo is re-encoded without its metadata, turned upright, and served by 
     assert.notEqual(same.headers.get("content-type"), type, "never from the dashboard's origin");
     await same.arrayBuffer();
   }
-  assert.equal((await visit(body.url.replace(/[0-9a-f]{64}/, "0".repeat(64)))).status, 404);
+  const missing = await visit(body.url.replace(/[0-9a-f]{64}/, "0".repeat(64)));
+  assert.deepEqual([missing.status, missing.headers["access-control-allow-origin"]], [404, "*"]);
 });
 
 test("files that are not pictures, too large or decompression bombs are refused in one line, and leave nothing behind", async () => {

@@ -155,6 +155,11 @@ for (const name of ["nginx.conf", "compose.nginx.conf"]) {
   });
 }
 
+test("nginx.conf names the Debian packages that it needs, which are those that this test runs", () => {
+  const [, packages] = /on Debian: apt install ([\w -]+)$/m.exec(read("nginx.conf")) ?? [];
+  assert.ok(readFileSync(join(root, "bin/install.mjs"), "utf8").includes(`apt: "${packages}"`), packages ?? "none named");
+});
+
 test("Caddy accepts the Caddyfile", (t) => {
   const caddy = pathOf(t, "caddy");
   if (caddy === undefined) return;
@@ -187,6 +192,41 @@ test("Prometheus accepts the alert rules", (t) => {
   const broken = join(temporaryFolder(t), "alerts.yaml");
   writeFileSync(broken, read("alerts.yaml").replace(/expr: .*/, "expr: petstore_ready =="));
   assert.throws(() => checked(promtool, ["check", "rules", broken]));
+});
+
+test("the alert about backups fires where there was never one and where the last is old, and not where a node has a new one", (t) => {
+  const promtool = pathOf(t, "promtool");
+  if (promtool === undefined) return;
+  const last = "petstore_backup_last_success_timestamp_seconds";
+  const caseOf = (title: string, series: Record<string, string>, fires: boolean) => ({
+    name: title,
+    interval: "1m",
+    input_series: Object.entries({ 'petstore_build_info{instance="a"}': "1x120", ...series }).map(([name, values]) => ({
+      series: name,
+      values,
+    })),
+    alert_rule_test: [
+      {
+        eval_time: "2h",
+        alertname: "PetstoreBackupOld",
+        exp_alerts: fires
+          ? [{ exp_labels: { severity: "page" }, exp_annotations: { summary: "No complete backup was made in the last two days" } }]
+          : [],
+      },
+    ],
+  });
+  const tests = [
+    caseOf("never", {}, true),
+    caseOf("old", { [`${last}{instance="a"}`]: "-300000x120" }, true),
+    caseOf("new on one of two nodes", { [`${last}{instance="b"}`]: "0+60x120" }, false),
+    caseOf("not scraped", { 'petstore_build_info{instance="a"}': "_x120" }, false),
+  ];
+  const file = join(temporaryFolder(t), "backups.json");
+  const suite = (asked: object[]) => JSON.stringify({ rule_files: [join(root, "deploy", "alerts.yaml")], tests: asked });
+  writeFileSync(file, suite(tests));
+  assert.match(checked(promtool, ["test", "rules", file]), /SUCCESS/);
+  writeFileSync(file, suite([caseOf("never, and expected to be silent", {}, false)]));
+  assert.throws(() => checked(promtool, ["test", "rules", file]));
 });
 
 test("the alerts and the dashboard show only metrics that the service has", () => {

@@ -147,6 +147,7 @@ export const groups: Group[] = [
       "described-answers",
       "described-operations",
       "description",
+      "swagger-ui",
       "details",
       "error-examples",
       "examples",

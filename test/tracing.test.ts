@@ -45,6 +45,9 @@ async function openCollector(t: TestContext, { hangs = false } = {}) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, exports, requests, spans };
 }
 
+const attributesOf = (span: Span): Record<string, string | number> =>
+  Object.fromEntries(span.attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]));
+
 async function start(t: TestContext, endpoint: string, more: Record<string, string> = {}) {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: "x-token=hush", OTEL_EXPORTER_OTLP_TIMEOUT: "60000" };
   const service = await startService({ env: { ...env, OTEL_SERVICE_NAME: "shop", OTEL_BSP_SCHEDULE_DELAY: "20", ...more } });
@@ -52,7 +55,7 @@ async function start(t: TestContext, endpoint: string, more: Record<string, stri
   return service;
 }
 
-test("each request is a span with operation, status and account, which continues the caller's trace", async (t) => {
+test("each request is a span by the conventions of OpenTelemetry with operation, status and account, which continues the caller's trace", async (t) => {
   const collector = await openCollector(t);
   const service = await start(t, collector.url);
   const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -63,10 +66,19 @@ test("each request is a span with operation, status and account, which continues
   const ofRequests = () => collector.spans().filter(({ kind }) => kind === 2);
   await until(() => ofRequests().length === 2);
   const [span, refused] = ofRequests();
-  assert.deepEqual([span?.traceId, span?.parentSpanId, span?.name, span?.kind], [traceId, "00f067aa0ba902b7", "GET listPets", 2]);
-  const attributes = Object.fromEntries(span!.attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]));
-  assert.equal(attributes["http.response.status_code"], 200);
-  assert.equal(attributes["petstore.account_id"], service.accountId);
+  assert.deepEqual([span?.traceId, span?.parentSpanId, span?.name, span?.kind], [traceId, "00f067aa0ba902b7", "GET /v1/pets", 2]);
+  const { "petstore.request_id": requestId, ...attributes } = attributesOf(span!);
+  assert.match(String(requestId), /^[\w-]+$/);
+  assert.deepEqual(attributes, {
+    "http.request.method": "GET",
+    "http.route": "/v1/pets",
+    "url.scheme": "http",
+    "url.path": "/v1/pets",
+    "http.response.status_code": 200,
+    "network.protocol.version": "1.1",
+    "petstore.operation": "listPets",
+    "petstore.account_id": service.accountId,
+  });
   assert.ok(BigInt(span!.endTimeUnixNano) >= BigInt(span!.startTimeUnixNano));
   assert.match(refused!.traceId, /^[0-9a-f]{32}$/);
   assert.equal(refused!.parentSpanId, undefined);
@@ -74,6 +86,29 @@ test("each request is a span with operation, status and account, which continues
   assert.equal(collector.requests[0]?.headers["x-token"], "hush");
   assert.equal(collector.exports[0]?.resourceSpans[0]?.resource.attributes[0]?.value.stringValue, "shop");
   assert.doesNotMatch(JSON.stringify(collector.exports), /hush|limit=77/);
+});
+
+test("a span has the template of its path in its name, and no more methods than the conventions know", async (t) => {
+  const collector = await openCollector(t);
+  const service = await start(t, collector.url);
+  const request = (method: string, path: string) => ask(service.address + path, method, { key: service.key });
+  await request("GET", "/v1/pets/77");
+  await request("PROPFIND", "/v1/pets/77");
+  await request("GET", "/v1/nothing/77");
+  await request("PROPFIND", "/nothing");
+  const ofRequests = () => collector.spans().filter(({ kind }) => kind === 2);
+  await until(() => ofRequests().length === 4);
+  const names = ["http.route", "http.request.method", "http.request.method_original", "http.response.status_code"];
+  const shown = ofRequests().map((span) => [span.name, ...names.map((name) => attributesOf(span)[name])]);
+  assert.deepEqual(
+    shown.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+    [
+      ["GET", undefined, "GET", undefined, 404],
+      ["GET /v1/pets/{petId}", "/v1/pets/{petId}", "GET", undefined, 404],
+      ["HTTP", undefined, "_OTHER", "PROPFIND", 404],
+      ["HTTP /v1/pets/{petId}", "/v1/pets/{petId}", "_OTHER", "PROPFIND", 405],
+    ],
+  );
 });
 
 test("each query of a request is a span within that of the request, also of a request with a body", async (t) => {
@@ -85,15 +120,15 @@ test("each query of a request is a span within that of the request, also of a re
     service.ask("GET", "/categories", { headers: { traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00" } }),
   ]);
   const named = (name: string) => collector.spans().filter((span) => span.name === name);
-  await until(() => named("POST createCategory").length > 0 && named("GET listPets").length > 0);
-  const childrenOf = (span: Span | undefined) =>
+  await until(() => named("POST /v1/categories").length > 0 && named("GET /v1/pets").length > 0);
+  const childrenOf = (parent: Span | undefined) =>
     collector
       .spans()
-      .filter(({ parentSpanId, traceId }) => parentSpanId === span?.spanId && traceId === span?.traceId)
-      .map(({ name, kind }) => [name, kind]);
-  const { engine } = service.db;
-  assert.deepEqual(childrenOf(named("POST createCategory")[0]), [[`${engine} transaction`, 3]]);
-  assert.deepEqual(childrenOf(named("GET listPets")[0]), [[`${engine} query`, 3]]);
+      .filter(({ parentSpanId, traceId }) => parentSpanId === parent?.spanId && traceId === parent?.traceId)
+      .map((span) => [span.name, span.kind, attributesOf(span)["db.system.name"]]);
+  const system = service.db.engine === "postgres" ? "postgresql" : "sqlite";
+  assert.deepEqual(childrenOf(named("POST /v1/categories")[0]), [["transaction", 3, system]]);
+  assert.deepEqual(childrenOf(named("GET /v1/pets")[0]), [["SELECT", 3, system]]);
   assert.equal(collector.spans().length, 4, "none of the request that is not sampled, and none without a request");
 });
 
@@ -111,15 +146,15 @@ test("calls to Redis and look-ups of DNS are spans within their request, and vis
   await service.ask("GET", "/categories", { headers: { traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00" } });
   const edge = `http://127.0.0.1:${service.publishing.addresses()!.http.port}`;
   await ask(`${edge}/page`, "GET", { headers: { traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" } });
-  await until(() => spans(/^GET listPets/).length > 0 && spans(/^GET site/).length > 0 && spans(/^acme exchange/).length > 0);
-  const [pets] = spans(/^GET listPets/);
+  await until(() => spans(/^GET \/v1\/pets$/).length > 0 && spans(/^GET$/).length > 0 && spans(/^acme exchange/).length > 0);
+  const [pets] = spans(/^GET \/v1\/pets$/);
   const [asked, ...others] = spans(/^redis /);
   assert.deepEqual(
     [asked?.traceId, asked?.parentSpanId, others.length],
     [pets?.traceId, pets?.spanId, 0],
     "none of the request that is not sampled",
   );
-  const [visit] = spans(/^GET site/);
+  const [visit] = spans(/^GET$/);
   assert.deepEqual([visit?.traceId, visit?.parentSpanId, visit?.kind], ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", 2]);
   const [acme] = spans(/^acme exchange/);
   assert.equal(acme?.parentSpanId, undefined);
@@ -146,15 +181,26 @@ test("each attempt to deliver a webhook is a span with the account, the endpoint
   const { body: webhook } = await service.ask<{ id: number }>("POST", "/webhooks", {
     body: { url: receiver.url, types: ["category.created"] },
   });
-  const sent = () => collector.spans().filter(({ name }) => name === "webhook send");
+  const sent = () => collector.spans().filter(({ name }) => name === "send webhook");
   for (const [i, name] of ["Cats", "Dogs"].entries()) {
     await service.ask("POST", "/categories", { body: { name }, headers: { "x-request-id": `made-${name}` } });
     await until(() => sent().length > i);
   }
   const [failed, delivered] = sent();
-  const attributes = (span: Span) =>
-    Object.fromEntries(span.attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]));
-  const shared = { "petstore.event_type": "category.created", "petstore.account_id": service.accountId, "petstore.webhook_id": webhook.id };
+  const shared = {
+    "messaging.system": "webhook",
+    "messaging.operation.name": "send",
+    "messaging.operation.type": "send",
+    "messaging.destination.name": `webhook/${webhook.id}`,
+    "petstore.event_type": "category.created",
+    "petstore.account_id": service.accountId,
+    "petstore.webhook_id": webhook.id,
+  };
+  const attributes = (span: Span) => {
+    const { "messaging.message.id": id, ...others } = attributesOf(span);
+    assert.match(String(id), /^evt_|^msg_/);
+    return others;
+  };
   assert.deepEqual(attributes(failed!), {
     ...shared,
     "petstore.request_id": "made-Cats",
@@ -162,7 +208,7 @@ test("each attempt to deliver a webhook is a span with the account, the endpoint
     "error.type": "500",
   });
   assert.deepEqual(attributes(delivered!), { ...shared, "petstore.request_id": "made-Dogs", "http.response.status_code": 204 });
-  assert.deepEqual([failed!.status, delivered!.status, failed!.kind, failed!.parentSpanId], [{ code: 2 }, {}, 3, undefined]);
+  assert.deepEqual([failed!.status, delivered!.status, failed!.kind, failed!.parentSpanId], [{ code: 2 }, {}, 4, undefined]);
   assert.doesNotMatch(JSON.stringify(sent()), /127\.0\.0\.1|\/hook/);
 });
 

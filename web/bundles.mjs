@@ -8,22 +8,27 @@ import { isolatedDeclarationSync } from "rolldown/experimental";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const client = join(root, "client");
+const require = createRequire(join(root, "package.json"));
+/** The types of other packages that those of the client refer to. */
+const types = { "openapi-fetch": "index.d.mts", "openapi-typescript-helpers": "index.d.ts" };
 /** Sources that the package's types do not refer to. */
 const withoutTypes = new Set(["chunks.ts", "generate.ts", "limits.ts", "references.ts"]);
 
-/** Writes the client's package into a folder: `index.js` without imports, its types, and the licences of the bundled code. */
+/**
+ * Writes the client's package into a folder: `index.js` without imports, its types, and the licences of the bundled code; and the same again
+ * for CommonJS in `cjs`, because TypeScript reads types as those of the kind of module beside which they are.
+ */
 export async function buildClient(folder) {
-  mkdirSync(folder, { recursive: true });
-  await bundle(join(client, "index.ts"), join(folder, "index.js"), { platform: "neutral" });
-  for (const name of readdirSync(client).filter((path) => path.endsWith(".ts") && !withoutTypes.has(path))) {
-    const { code, errors } = isolatedDeclarationSync(name, readFileSync(join(client, name), "utf8"));
-    if (errors.length > 0) throw new Error(`client/${name}: ${errors[0].message}`);
-    writeFileSync(join(folder, name.replace(/\.ts$/, ".d.ts")), declarations(code));
+  const cjs = join(folder, "cjs");
+  mkdirSync(cjs, { recursive: true });
+  writeFileSync(join(cjs, "package.json"), '{ "type": "commonjs" }\n');
+  for (const [place, format] of [
+    [folder, "es"],
+    [cjs, "cjs"],
+  ]) {
+    await bundle(join(client, "index.ts"), join(place, "index.js"), { platform: "neutral", format });
+    writeTypes(place);
   }
-  const require = createRequire(join(root, "package.json"));
-  const types = { "openapi-fetch": "index.d.mts", "openapi-typescript-helpers": "index.d.ts" };
-  for (const [name, file] of Object.entries(types))
-    writeFileSync(join(folder, `${name}.d.ts`), declarations(readFileSync(join(require.resolve(name), "..", file), "utf8")));
   const licences = [root, ...Object.keys(types).map((name) => join(require.resolve(name), "../.."))];
   writeFileSync(
     join(folder, "LICENSE"),
@@ -31,8 +36,18 @@ export async function buildClient(folder) {
   );
 }
 
+function writeTypes(folder) {
+  for (const name of readdirSync(client).filter((path) => path.endsWith(".ts") && !withoutTypes.has(path))) {
+    const { code, errors } = isolatedDeclarationSync(name, readFileSync(join(client, name), "utf8"));
+    if (errors.length > 0) throw new Error(`client/${name}: ${errors[0].message}`);
+    writeFileSync(join(folder, name.replace(/\.ts$/, ".d.ts")), declarations(code));
+  }
+  for (const [name, file] of Object.entries(types))
+    writeFileSync(join(folder, `${name}.d.ts`), declarations(readFileSync(join(require.resolve(name), "..", file), "utf8")));
+}
+
 /** Bundles an entry with everything that it imports into one file. */
-export async function bundle(entry, file, { platform }) {
+export async function bundle(entry, file, { platform, format = "es" }) {
   const built = await rolldown({
     input: entry,
     platform,
@@ -43,7 +58,7 @@ export async function bundle(entry, file, { platform }) {
       throw new Error(message);
     },
   });
-  await built.write({ file, format: "es", codeSplitting: false, comments: { legal: true } });
+  await built.write({ file, format, codeSplitting: false, comments: { legal: true } });
   await built.close();
 }
 

@@ -1,15 +1,24 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
-import type { OnVisit, Visit } from "../publishing/edge/access-log.ts";
+import type { OnVisit } from "../publishing/edge/access-log.ts";
 import type { Attempted } from "../events/webhooks/attempts.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Awaitable, Database } from "../platform/db/database.ts";
 import type { Exchange } from "../platform/http/exchange.ts";
-import { loggedPath } from "../platform/logged-path.ts";
 import type { Answered } from "../platform/http/traffic.ts";
 import { repeat } from "../platform/jobs/repeat.ts";
 import type { Logger } from "../platform/log.ts";
 import type { Settings } from "./settings.ts";
+import {
+  callAttributes,
+  databaseAttributes,
+  deliveryAttributes,
+  requestAttributes,
+  spanName,
+  text,
+  visitAttributes,
+  type Attribute,
+} from "./span-attributes.ts";
 
 /** Spans that wait to be sent. Further ones are dropped. */
 const waitingMax = 2_048;
@@ -38,8 +47,6 @@ export type Tracing = {
   close(): Promise<void>;
 };
 
-type Value = { stringValue: string } | { intValue: string };
-type Attribute = { key: string; value: Value };
 type Span = Record<string, unknown>;
 /** The span of a request, which the spans of its work name as their parent. */
 type Scope = { traceId: string; spanId: string; parentSpanId?: string };
@@ -67,21 +74,7 @@ export function openTracing({ settings, clock, log }: Parts): Tracing {
     exporter.add({ ...scope, name, kind, ...times, attributes, status: failed ? { code: errorCode } : {} });
   }
 
-  const child: Measure = async (engine, name, work) => {
-    const parent = current.getStore();
-    if (!parent) return work();
-    const startedAt = performance.now();
-    let failed = true;
-    try {
-      const result = await work();
-      failed = false;
-      return result;
-    } finally {
-      const scope = { traceId: parent.traceId, spanId: newSpanId(), parentSpanId: parent.spanId };
-      add(scope, clientKind, `${engine} ${name}`, performance.now() - startedAt, [text("db.system.name", engine)], failed);
-    }
-  };
-
+  const child = openMeasure(current, add);
   const call = openCalls(current, add);
 
   /** The scope of a request, the same from its gate to its answer. */
@@ -95,16 +88,23 @@ export function openTracing({ settings, clock, log }: Parts): Tracing {
     enter: (exchange, serve) => current.run(scopeIn(exchange), serve),
     onVisit(visit) {
       const scope = scopeOf(visit);
-      if (scope) add(scope, serverKind, `${visit.method} site`, visit.ms, visitAttributes(visit), visit.status >= 500 || visit.isCut);
+      if (scope) add(scope, serverKind, spanName(visit.method), visit.ms, visitAttributes(visit), visit.status >= 500 || visit.isCut);
     },
     onDelivery: (sent) =>
-      add({ traceId: newTraceId(), spanId: newSpanId() }, clientKind, "webhook send", sent.ms, deliveryAttributes(sent), !sent.isDelivered),
+      add(
+        { traceId: newTraceId(), spanId: newSpanId() },
+        producerKind,
+        "send webhook",
+        sent.ms,
+        deliveryAttributes(sent),
+        !sent.isDelivered,
+      ),
     tracedGate: (gate) => ({ ...gate, authenticate: (exchange) => current.run(scopeIn(exchange), () => gate.authenticate(exchange)) }),
     tracedCalls: (system, calls, problemOf = () => undefined) => wrapped(calls, (name, answer) => call(system, name, answer, problemOf)),
     onAnswered(exchange, ms) {
-      const { method, route, status } = exchange;
+      const { method, template, status } = exchange;
       const scope = scopeIn(exchange);
-      if (scope) add(scope, serverKind, `${method} ${route.name}`, ms, attributesOf(exchange), status >= 500);
+      if (scope) add(scope, serverKind, spanName(method, template), ms, requestAttributes(exchange), status >= 500);
     },
     traced: (db) => tracedDatabase(db, child),
     close: () => exporter.close(),
@@ -112,6 +112,26 @@ export function openTracing({ settings, clock, log }: Parts): Tracing {
 }
 
 type Add = (scope: Scope, kind: number, name: string, ms: number, attributes: Attribute[], failed: boolean) => void;
+
+/** Returns the function that adds the span of work on the database within that of its request. */
+function openMeasure(current: AsyncLocalStorage<Scope | null>, add: Add): Measure {
+  return async (engine, operation, work) => {
+    const parent = current.getStore();
+    if (!parent) return work();
+    const startedAt = performance.now();
+    let problem: string | undefined;
+    try {
+      return await work();
+    } catch (error) {
+      problem = typeOf(error);
+      throw error;
+    } finally {
+      const scope = { traceId: parent.traceId, spanId: newSpanId(), parentSpanId: parent.spanId };
+      const attributes = databaseAttributes(engine, operation, problem);
+      add(scope, clientKind, operation, performance.now() - startedAt, attributes, problem !== undefined);
+    }
+  };
+}
 
 /** Returns the function that adds the span of a call when it is answered. */
 function openCalls(current: AsyncLocalStorage<Scope | null>, add: Add) {
@@ -130,7 +150,7 @@ function openCalls(current: AsyncLocalStorage<Scope | null>, add: Add) {
     } finally {
       const traceId = parent?.traceId ?? newTraceId();
       const scope = { traceId, spanId: newSpanId(), ...(parent && { parentSpanId: parent.spanId }) };
-      const attributes = [text("petstore.system", system), ...(problem === undefined ? [] : [text("error.type", problem)])];
+      const attributes = callAttributes(system, name, problem);
       add(scope, clientKind, `${system} ${name}`, performance.now() - startedAt, attributes, problem !== undefined);
     }
   };
@@ -195,15 +215,15 @@ function openExporter({ settings, log }: Pick<Parts, "settings" | "log">) {
 }
 
 /** Measures work as a span of the request that it belongs to, if there is one. */
-type Measure = <T>(engine: string, name: string, work: () => Awaitable<T>) => Promise<T>;
+type Measure = <T>(engine: Database["engine"], operation: string, work: () => Awaitable<T>) => Promise<T>;
 
 function tracedDatabase(db: Database, measure: Measure): Database {
   return {
     ...db,
-    query: (query) => measure(db.engine, "query", () => db.query(query)),
-    rows: (statement, values) => measure(db.engine, "query", () => db.rows(statement, values)),
-    find: (statement, key) => measure(db.engine, "query", () => db.find(statement, key)),
-    findAll: (...list) => measure(db.engine, "query", () => db.findAll(...list)),
+    query: (query) => measure(db.engine, "SELECT", () => db.query(query)),
+    rows: (statement, values) => measure(db.engine, "SELECT", () => db.rows(statement, values)),
+    find: (statement, key) => measure(db.engine, "SELECT", () => db.find(statement, key)),
+    findAll: (...list) => measure(db.engine, "SELECT", () => db.findAll(...list)),
     write: (body, options) => measure(db.engine, "transaction", () => db.write(body, options)),
     forAccount: (accountId) => tracedDatabase(db.forAccount(accountId), measure),
     forAddress: (address) => tracedDatabase(db.forAddress(address), measure),
@@ -226,48 +246,10 @@ function newSpanId(): string {
   return randomBytes(8).toString("hex");
 }
 
-function attributesOf({ method, route, url, status, id, caller }: Exchange): Attribute[] {
-  return [
-    text("http.request.method", method),
-    text("http.route", route.name),
-    text("url.path", loggedPath(url)),
-    whole("http.response.status_code", status),
-    text("petstore.request_id", id),
-    ...(caller ? [whole("petstore.account_id", caller.accountId)] : []),
-  ];
-}
-
-function visitAttributes({ host, method, path, status, requestId, isCut }: Visit): Attribute[] {
-  return [
-    text("http.request.method", method),
-    text("server.address", host ?? ""),
-    text("url.path", path),
-    whole("http.response.status_code", status),
-    text("petstore.request_id", requestId),
-    ...(isCut ? [text("error.type", "cut")] : []),
-  ];
-}
-
-function deliveryAttributes({ accountId, webhookId, requestId, type, status, isDelivered }: Attempted): Attribute[] {
-  return [
-    text("petstore.event_type", type),
-    whole("petstore.account_id", accountId),
-    whole("petstore.webhook_id", webhookId),
-    ...(requestId === null ? [] : [text("petstore.request_id", requestId)]),
-    ...(status === null ? [] : [whole("http.response.status_code", status)]),
-    ...(isDelivered ? [] : [text("error.type", status === null ? "no_answer" : String(status))]),
-  ];
-}
-
-/** The kind of an error, without any text from a caller: its code, such as `ECONNREFUSED` or `unavailable`, or its name, such as `TimeoutError`. */
-function typeOf(error: unknown): string {
-  const { code, name } = error as { code?: unknown; name?: string };
-  return typeof code === "string" ? code : (name ?? "error");
-}
-
-/** SPAN_KIND_SERVER, SPAN_KIND_CLIENT and STATUS_CODE_ERROR of OTLP. */
+/** SPAN_KIND_SERVER, SPAN_KIND_CLIENT, SPAN_KIND_PRODUCER and STATUS_CODE_ERROR of OTLP. */
 const serverKind = 2;
 const clientKind = 3;
+const producerKind = 4;
 const errorCode = 2;
 
 /** Returns undefined if the collector took the spans, or why it did not. */
@@ -287,14 +269,12 @@ async function post(
   }
 }
 
-function text(key: string, value: string): Attribute {
-  return { key, value: { stringValue: value } };
-}
-
-function whole(key: string, value: number): Attribute {
-  return { key, value: { intValue: String(value) } };
-}
-
 function nanoseconds(ms: number): string {
   return String(BigInt(Math.round(ms * 1_000)) * 1_000n);
+}
+
+/** The kind of an error, without any text from a caller: its code, such as `ECONNREFUSED` or `unavailable`, or its name, such as `TimeoutError`. */
+function typeOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: string };
+  return typeof code === "string" ? code : (name ?? "error");
 }

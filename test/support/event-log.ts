@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import sql from "sql-template-tag";
 import { readEvents } from "../../src/events/log/events.store.ts";
 import type { Database } from "../../src/platform/db/database.ts";
+import { requireTypedData } from "./event-data.ts";
 import { until } from "./until.ts";
 
 export type LoggedEvent = {
@@ -30,6 +31,7 @@ export async function loggedEvents(db: Database, accountId: number, after = 0): 
   for (let from = after; ;) {
     const page = await readEvents(db, accountId, { after: from, limit: 1_000 });
     events.push(...page.map(({ text, hash }) => ({ ...(JSON.parse(text) as Omit<LoggedEvent, "hash">), hash })));
+    for (const event of events) requireTypedData(event);
     if (page.length < 1_000) return events;
     from = page.at(-1)!.position;
   }

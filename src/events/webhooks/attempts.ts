@@ -29,6 +29,7 @@ export type AttemptParts = {
 export type Attempted = {
   accountId: number;
   webhookId: number;
+  messageId: string;
   requestId: string | null;
   type: string;
   status: number | null;
@@ -147,8 +148,8 @@ async function attempt(parts: AttemptParts, session: Session, flight: Flight): P
     recordResult(session, item.text === "" ? withoutRetry(flight) : flight, outcome, ms, clock());
     // Nothing was sent, so the endpoint's health stays as it was.
     if (item.text === "") return void (session.health = health);
-    const { requestId, type } = item;
-    onAttempt({ accountId, webhookId, requestId, type, status: outcome.status, isDelivered: isDelivered(outcome), ms });
+    const { messageId, requestId, type } = item;
+    onAttempt({ accountId, webhookId, messageId, requestId, type, status: outcome.status, isDelivered: isDelivered(outcome), ms });
   } finally {
     release(places, accountId, performance.now() - heldFrom);
   }

@@ -20,6 +20,8 @@ export type Exchange = {
   readonly query: string;
   readonly params: Record<string, string>;
   readonly route: Route;
+  /** The template of its path, such as `/v1/pets/{petId}`; undefined if no route has the path. */
+  readonly template: string | undefined;
   readonly surface: Surface | undefined;
   /** The `X-Request-Id`. */
   readonly id: string;
@@ -113,11 +115,11 @@ export type Gate = {
 };
 
 /** Where a request was routed to. */
-export type Destination = Pick<Exchange, "url" | "query" | "params" | "route" | "surface">;
+export type Destination = Pick<Exchange, "url" | "query" | "params" | "route" | "template" | "surface">;
 
 export function openExchange(service: Service, request: IncomingMessage, response: ServerResponse, to: Destination): Exchange {
   const { headers, method } = request;
-  const { url, query, params, route, surface } = to;
+  const { url, query, params, route, template, surface } = to;
   const id = requestIdOf(request);
   return {
     request,
@@ -129,6 +131,7 @@ export function openExchange(service: Service, request: IncomingMessage, respons
     query,
     params,
     route,
+    template,
     surface,
     id,
     traceparent: headers["traceparent"] === undefined ? undefined : traceparentOf(request),

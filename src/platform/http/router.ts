@@ -8,7 +8,7 @@ const parameterLengthMax = 16_384;
 const anyMethod = "GET";
 
 /** The routes of a path by method, and the one for its other methods. */
-type Place = { byMethod: Map<string, Route>; others: Route };
+type Place = { template: string; byMethod: Map<string, Route>; others: Route };
 
 export type Router = {
   /** Adds the routes of the paths that match `pattern`, such as `/pets/:petId`; `others` answers other methods. */
@@ -34,19 +34,24 @@ export function openRouter(surfaces: readonly Surface[]): Router {
 
   return {
     add(pattern, byMethod, others = noRoute) {
-      router.on(anyMethod, pattern, () => undefined, { byMethod, others } satisfies Place);
+      router.on(anyMethod, pattern, () => undefined, { template: templateOf(pattern), byMethod, others } satisfies Place);
     },
     find(method, url) {
       const found = router.find(anyMethod, url);
-      if (found === null) return { url, query: "", params: {}, route: noRoute, surface: surfaceOf(url) };
+      if (found === null) return { url, query: "", params: {}, route: noRoute, template: undefined, surface: surfaceOf(url) };
       const place = found.store as Place | null;
-      if (place === null) return { url, query: "", params: {}, route: badUrl, surface: surfaceOf(url) };
-      const { byMethod, others } = place;
+      if (place === null) return { url, query: "", params: {}, route: badUrl, template: undefined, surface: surfaceOf(url) };
+      const { template, byMethod, others } = place;
       const route = byMethod.get(method) ?? (method === "HEAD" ? byMethod.get("GET") : undefined) ?? others;
       const query = found.searchParams as unknown as string;
-      return { url, query, params: found.params as Record<string, string>, route, surface: route.surface };
+      return { url, query, params: found.params as Record<string, string>, route, template, surface: route.surface };
     },
   };
+}
+
+/** A pattern as descriptions write it: `/pets/{petId}` for `/pets/:petId`. */
+function templateOf(pattern: string): string {
+  return pattern.replaceAll(/\/:(\w+)[^/]*/g, "/{$1}");
 }
 
 /** The refusal of a path that does not exist. */

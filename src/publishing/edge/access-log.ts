@@ -7,6 +7,8 @@ export type Visit = {
   /** Whether a site has this name. */
   isKnown: boolean;
   protocol: "http/1.1" | "h2";
+  /** Of the connection to this process; a proxy before it may have been asked by HTTPS. */
+  scheme: "http" | "https";
   requestId: string;
   /** The visitor's `traceparent` header, if it is valid. */
   traceparent: string | undefined;

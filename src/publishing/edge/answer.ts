@@ -187,16 +187,15 @@ function photoAnswer(
     headers: {},
     pending: async () => {
       const size = await findPhoto(photo, accountId);
-      if (size === undefined) return text(404, "There is no such photo.");
       const { hash, type } = photo;
-      const reply = fileAnswer(
-        { kind: "file", status: 200, path: target.path, file: { hash, size, type, encodings: {} } },
-        method,
-        headers,
-      );
+      const file = size !== undefined && { hash, size, type, encodings: {} };
+      const reply = file
+        ? fileAnswer({ kind: "file", status: 200, path: target.path, file }, method, headers)
+        : text(404, "There is no such photo.");
       if (reply.headers["ETag"] !== undefined) reply.headers["Cache-Control"] = "public, max-age=31536000, immutable";
       // Without this header, a site with a Cross-Origin-Embedder-Policy could not show the photo.
       reply.headers["Cross-Origin-Resource-Policy"] = "cross-origin";
+      reply.headers["Access-Control-Allow-Origin"] = "*"; // photos are public, and scripts may read them
       return reply;
     },
   };

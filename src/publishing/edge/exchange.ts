@@ -54,7 +54,9 @@ export function createExchange(parts: ExchangeParts): Exchange {
     if (hasBody(headers)) stopParsing(socket); // the answer closes the connection, and nothing reads a body
     const authority = countHostHeaders(request) > 1 ? undefined : headers.host;
     const secureHost = secured.get(socket)?.host;
-    const asked = { protocol: "http/1.1", authority, method, url, headers, ...turnOf(parts, { authority, url, headers }, socket) } as const;
+    const scheme = secureHost === undefined ? "http" : "https";
+    const turn = turnOf(parts, { authority, url, headers }, socket);
+    const asked = { protocol: "http/1.1", scheme, authority, method, url, headers, ...turn } as const;
     const decide = (): Answer => {
       const cameByHttps = isForwardedHttps(request, trustedProxies);
       const reply = answer({ ...asked, secureHost, cameByHttps }, served);
@@ -81,6 +83,7 @@ export function createExchange(parts: ExchangeParts): Exchange {
     dropBody(stream, http2Bounds);
     const asked = {
       protocol: "h2",
+      scheme: "https",
       authority,
       method,
       url,
@@ -104,7 +107,7 @@ function whenFound(reply: Answer, send: (found: Answer) => void | Promise<void>)
   return pending().then((found) => send({ ...found, ...(host !== undefined && { host }), headers: { ...found.headers, ...headers } }));
 }
 
-type Asked = Pick<Visit, "protocol" | "method"> & Arrival & Turn;
+type Asked = Pick<Visit, "protocol" | "scheme" | "method"> & Arrival & Turn;
 type Arrival = { authority: string | undefined; url: string; headers: IncomingHttpHeaders };
 
 /** Whose turns a request takes: its site's, and of these its visitor's. */
@@ -215,13 +218,14 @@ async function answerFailed(
 
 function visitOf(progress: Progress, { host, status }: Answer): Visit {
   const { asked, startedAt, sent } = progress;
-  const { protocol, method, headers } = asked;
+  const { protocol, scheme, method, headers } = asked;
   const { target } = splitAbsoluteForm(asked.url);
   const traceparent = headers.traceparent === undefined ? undefined : traceparentOf(asked);
   return {
     host: host ?? hostOf(asked),
     isKnown: host !== undefined,
     protocol,
+    scheme,
     requestId: (progress.requestId ??= requestIdOf(asked)),
     traceparent,
     traceId: traceparent && traceIdOf(traceparent),
