@@ -82,6 +82,7 @@ const imported: Table["import.finished"] = {
   startedAt: always,
   finishedAt: maybe,
   undoneAt: maybe,
+  undone: maybe,
   by: always,
   photosFailed: maybe,
   stays: maybe,
