@@ -246,6 +246,8 @@ export const groups: Group[] = [
       "dashboard-focus",
       "dashboard-hostile-names",
       "dashboard-import-files",
+      "dashboard-import-memory",
+      "dashboard-import-plans",
       "dashboard-importing",
       "dashboard-past-imports",
       "dashboard-inventory",

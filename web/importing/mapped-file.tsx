@@ -1,7 +1,6 @@
 import { Alert, Autocomplete } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
-import type { Columns } from "../../src/importing/columns.ts";
 import type { CsvFormat } from "../../src/importing/csv-format.ts";
 import type { Guess } from "../../src/importing/guess.ts";
 import { openPrices, planMapping } from "../../src/importing/mapping-plan.ts";
@@ -16,7 +15,7 @@ import { Questions } from "./questions.tsx";
 import { RunView } from "./run-view.tsx";
 import { SavedMapping } from "./saved-mapping.tsx";
 import { StartBar } from "./start-bar.tsx";
-import type { Checked, Counts } from "./tasks.ts";
+import type { Checked, Counts, Inspected } from "./tasks.ts";
 import { dropLists, refusalOfTask, useTask, type TaskState } from "./use-task.ts";
 
 const words = texts.importing;
@@ -26,7 +25,7 @@ type MappedProps = {
   source: string;
   sources: string[];
   onSource: (source: string) => void;
-  columns: Columns;
+  columns: Inspected;
   guess: Guess;
   format: CsvFormat;
   account: number;
@@ -60,7 +59,7 @@ export function Mapped({ file, source: named, sources, onSource, columns, guess,
     <>
       <Section
         title={words.mapping}
-        lead={words.mappingLead}
+        lead={columns.isRecalled ? words.mappingRecalled : words.mappingLead}
         actions={<SavedMapping {...{ mapping: { ...mapping, source }, of, columns: columns.columns }} onLoad={setMapping} />}
       >
         <MappingEditor columns={columns.columns} mapping={mapping} onChange={setMapping} />

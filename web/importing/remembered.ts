@@ -48,7 +48,7 @@ async function openDatabase(): Promise<IDBDatabase | undefined> {
 }
 
 /** Resolves to a request's result. The caller knows its type, because it stored the value. */
-function done<T>(request: Pick<IDBRequest<unknown>, "result" | "error"> & EventTarget): Promise<T> {
+export function done<T>(request: Pick<IDBRequest<unknown>, "result" | "error"> & EventTarget): Promise<T> {
   return new Promise((resolve, reject) => {
     request.addEventListener("success", () => resolve(request.result as T));
     request.addEventListener("error", () => reject(request.error ?? new Error("IndexedDB")));

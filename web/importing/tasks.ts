@@ -24,6 +24,8 @@ export type Task =
 export type Inspected = Columns & {
   readings?: Reading[];
   guess: Guess | undefined;
+  /** Whether the guess is the mapping of the last import of such a file. */
+  isRecalled: boolean;
   ownExport: OwnExport;
   format: CsvFormat;
   source: string;

@@ -1,5 +1,7 @@
 import { chunksOf } from "../../client/chunks.ts";
 import { checkEdits, countsOfExport, makeEdits, type PreviewChanges } from "../../src/importing/export-changes.ts";
+import type { Columns } from "../../src/importing/columns.ts";
+import type { Guess } from "../../src/importing/guess.ts";
 import { importSource, previewSource } from "../../src/importing/import.ts";
 import { inspectFile, rowsOf, type InputFile } from "../../src/importing/inspect.ts";
 import { columnsOf } from "../../src/importing/mapping.ts";
@@ -13,7 +15,8 @@ import { previewChanges } from "../calls/changes.ts";
 import { setPageMember } from "../calls/page-member.ts";
 import { patientStore } from "../calls/patient.ts";
 import { texts } from "../texts/texts.ts";
-import { forgetRemembered, readRemembered } from "./remembered.ts";
+import { keepMapping, recallMapping } from "./mappings.ts";
+import { forgetRemembered, readRemembered, type ImportName } from "./remembered.ts";
 import type { Checked, CheckedExport, Imported, Inspected, PageMessage, Rejects, Task, WorkerMessage } from "./tasks.ts";
 
 /*
@@ -58,11 +61,28 @@ async function inspect({ file, account, format: chosen }: Extract<Task, { kind: 
   const inspected = await inspectFile(inputOf(file), chosen);
   const { header: _header, first: _first, ...read } = inspected;
   const client = calls();
-  const last = (await readRemembered({ account, name: file.name }))?.mapping;
-  const names = new Set(read.columns.map(({ name }) => name));
-  const guess = last && columnsOf(last).every((column) => names.has(column)) ? { mapping: last, unsure: [] } : read.guess;
+  const recalled = await recallMapping(
+    account,
+    read.columns.map(({ name }) => name),
+  );
+  const guess = recalled
+    ? { mapping: recalled, unsure: [] }
+    : read.guess && (await withEarlier(read.guess, read, { account, name: file.name }));
   const source = guess ? await proposeSource(client, file.name, guess.mapping, inspected) : "";
-  return { ...read, guess, ownExport: await recognizeExport(client, inspected), source, sources: await formerSources(client) };
+  const ownExport = await recognizeExport(client, inspected);
+  return { ...read, guess, isRecalled: recalled !== undefined, ownExport, source, sources: await formerSources(client) };
+}
+
+/** The guess, with the columns by which an earlier release knew the animals of this file. */
+async function withEarlier(guess: Guess, { columns }: Columns, of: ImportName): Promise<Guess> {
+  const earlier = (await readRemembered(of))?.mapping;
+  const names = new Set(columns.map(({ name }) => name));
+  if (!earlier || !columnsOf(earlier).every((column) => names.has(column))) return guess;
+  // It read statuses by other rules. The other columns say which animal a row is.
+  const { id: _id, ...guessed } = guess.mapping;
+  const { id, name, category } = earlier;
+  const unsure = guess.unsure.filter((field) => !["id", "name", "category"].includes(field));
+  return { mapping: { ...(id !== undefined && { id }), ...guessed, name, category }, unsure };
 }
 
 async function check(task: Extract<Task, { kind: "check" }>): Promise<Checked> {
@@ -77,6 +97,7 @@ async function importNow(task: Extract<Task, { kind: "import" }>): Promise<Impor
   const reading = await readingOf(task);
   const { categoriesMade, ...counts } = await importSource({ ...reading, now: Date.now(), show: progressOf });
   if (reading.memory) await forgetRemembered({ account: task.account, name: task.file.name });
+  await keepMapping(task.account, task.source, { mapping: task.mapping, columns: reading.source.header, usedAt: Date.now() });
   return { counts, categoriesMade, rejects: rejectsOf(reading.source) };
 }
 

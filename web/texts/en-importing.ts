@@ -15,6 +15,7 @@ export const importingTexts = {
 
   mapping: "What each column is",
   mappingLead: "Guessed from the header line and the values. Correct what is wrong; the preview shows the result.",
+  mappingRecalled: "As in the last import of such a file. Correct what is wrong; the preview shows the result.",
   id: "Number of each animal",
   noId: "No such column: every row is a separate animal",
   idHint: "The column that tells animals apart.",
