@@ -29,7 +29,6 @@ export type Schemas = {
     challenge?: Schemas["DomainChallenge"];
   };
   PetStatus: "available" | "pending" | "sold";
-  PetSort: "id" | "-id" | "name" | "-name";
   Pet: {
     /** Unique identifier assigned on creation. */
     id: number;
@@ -154,7 +153,6 @@ export type Schemas = {
     /** Short description of the category. */
     description?: string | null;
   };
-  OrderSort: "id" | "-id";
   Order: {
     /** Unique order identifier. */
     id?: number;
@@ -208,7 +206,6 @@ export type Schemas = {
     /** Units to add; a negative number subtracts. */
     delta: number;
   };
-  ImportSort: "id" | "-id";
   ImportStatus: "open" | "finished" | "undoing" | "undone";
   ImportActorType: "key" | "member" | "operator" | "system";
   ImportActor: {
@@ -832,8 +829,8 @@ export type paths = {
           sourceId?: string | (string)[];
           /** Only pets whose name, or a later word of it, begins with this text, regardless of case. Pets whose name begins with it come first, sorted by name; then the others, sorted by the matching word. */
           q?: string;
-          /** The order; ties are ordered by `id`. */
-          sort?: Schemas["PetSort"];
+          /** The order; ties are ordered by `id`. `-` is descending. */
+          sort?: "id" | "-id" | "name" | "-name";
           /** The most items to return. */
           limit?: number;
           /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
@@ -1525,8 +1522,8 @@ export type paths = {
           petId?: number;
           /** `true`: only fulfilled orders; `false`: only open ones. */
           complete?: boolean;
-          /** Sort order. */
-          sort?: Schemas["OrderSort"];
+          /** The order. `-` is descending. */
+          sort?: "id" | "-id";
           /** The most items to return. */
           limit?: number;
           /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
@@ -1920,8 +1917,8 @@ export type paths = {
         query?: {
           /** Only imports from this source. */
           source?: string;
-          /** Sort order. */
-          sort?: Schemas["ImportSort"];
+          /** The order. `-` is descending. */
+          sort?: "id" | "-id";
           /** The most items to return. */
           limit?: number;
           /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */

@@ -14,12 +14,14 @@ function walk(value: unknown, look: (part: Json, path: string) => void, path = "
   for (const [name, member] of Object.entries(value)) walk(member, look, `${path}/${name}`);
 }
 
-test("answers are open to fields that a later version adds, and bodies are closed", () => {
+test("answers say that a later version may add fields, and bodies are closed", () => {
   for (const { operationId, requestBody, responses } of operations) {
     for (const [status, { content = {} }] of Object.entries(responses)) {
       for (const { schema } of Object.values(content)) {
         walk(dereferenced(schema, document), (part, path) => {
-          assert.notEqual(part["additionalProperties"], false, `${operationId} ${status} ${path}`);
+          // without the keyword, the clients that openapi-generator makes for Go and for Java with OkHttp refuse unknown fields
+          if (part["type"] === "object" && "properties" in part)
+            assert.equal(part["additionalProperties"], true, `${operationId} ${status} ${path}`);
         });
       }
     }
@@ -40,18 +42,20 @@ test("each operation has one content type for its body, and one model for its su
   }
 });
 
+test("patterns mean the same in every language: they have no escapes or groups that only some know, and do not bound what people wrote in answers", () => {
+  walk(document, (part, path) => {
+    const { pattern } = part;
+    if (typeof pattern !== "string") return;
+    assert.doesNotMatch(pattern, /\\[uxp]\{|\\[upPbBdDwWkGzAZ]|\(\?[^:]|[^ -~]/, `${path} ${pattern}`);
+    assert.match(pattern, /^\^.*\$$/, path);
+  });
+  const { name } = (document.components.schemas["Pet"] as { properties: Record<string, Json> }).properties;
+  assert.deepEqual(Object.keys(name ?? {}), ["type", "description"]);
+});
+
 test("only the values that a client sends, or that never change, are closed lists", () => {
   const closed = Object.entries(document.components.schemas).filter(([, schema]) => "enum" in schema);
-  assert.deepEqual(closed.map(([name]) => name).toSorted(), [
-    "ImportSort",
-    "KeyScope",
-    "OrderSort",
-    "PetSort",
-    "PetStatus",
-    "RedirectStatus",
-    "UsageGrouping",
-    "UsageInterval",
-  ]);
+  assert.deepEqual(closed.map(([name]) => name).toSorted(), ["KeyScope", "PetStatus", "RedirectStatus", "UsageGrouping", "UsageInterval"]);
   const { code } = (document.components.schemas["Error"] as { properties: Record<string, Json> }).properties;
   assert.equal(code?.["type"], "string");
   assert.ok((code["x-extensible-enum"] as string[]).includes("insufficient_stock"));

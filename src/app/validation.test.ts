@@ -30,6 +30,7 @@ const violations: Record<string, (bound: never, schema: Keywords) => unknown> = 
   pattern: (pattern: string) => ["!", "", "\0", "é".repeat(3)].find((text) => !new RegExp(pattern, "u").test(text)),
   format: (format: string) => notInFormat[format],
   "x-text": () => "a\0b",
+  "x-visible": () => "\u200B",
   minimum: (least: number) => least - 1,
   maximum: (most: number) => most + 1,
 };

@@ -112,10 +112,11 @@ function variantOf({ allOf: [base], nullable }: { allOf: [Json]; nullable?: bool
   return nullable ? { anyOf: [schema, { type: "null" }] } : schema;
 }
 
-/** A schema whose objects have no fields but those that it names. */
+/** A schema whose objects have no fields but those that it names, though the description leaves room for those of later versions. */
 export function strict(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(strict);
   if (typeof value !== "object" || value === null) return value;
   const members = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, strict(member)]));
-  return members["type"] === "object" ? { additionalProperties: false, ...members } : members;
+  const isClosed = members["type"] === "object" && (members["additionalProperties"] === undefined || "properties" in members);
+  return isClosed ? { ...members, additionalProperties: false } : members;
 }

@@ -40,7 +40,10 @@ function isFree(components: Components, kind: Kind, name: string, part: unknown)
   return known === undefined || JSON.stringify(known) === JSON.stringify(part);
 }
 
-/** Where a schema is used. Objects of requests are closed; those of answers are open, so that clients accept fields that a later version adds. */
+/**
+ * Where a schema is used. Objects of requests are closed. Those of answers are open, which the description says outright: clients of some generators
+ * refuse an unknown field otherwise. Nor do answers bound the texts that people write: a later version may allow longer ones.
+ */
 export type Use = Reading & { isRequest?: boolean };
 
 /**
@@ -71,7 +74,7 @@ export function describeSchema(schema: TSchema, components: Components, reading:
 
 /**
  * Copies a schema. Moves each default from its keyword into the description: generators treat a property with the keyword `default` as
- * required in answers, and answers share models with requests. Leaves out empty descriptions, and `x-text`, which only this service's own
+ * required in answers, and answers share models with requests. Leaves out empty descriptions, and the keywords that only this service's own
  * validation uses.
  */
 function plain(schema: unknown, components: Components, reading: Use): unknown {
@@ -81,14 +84,20 @@ function plain(schema: unknown, components: Components, reading: Use): unknown {
   const { enum: values, ...others } = rest;
   const isOpen = Array.isArray(values) && isOpenEnumeration(schema);
   const shown = isOpen ? { ...others, "x-extensible-enum": values.filter((one) => one !== null) } : rest;
+  const isRequest = reading.isRequest === true;
   const entries = Object.entries(shown)
-    .filter(([key, member]) => !(key === "x-text" || (key === "description" && member === "")))
-    .filter(([key, member]) => reading.isRequest === true || key !== "additionalProperties" || member !== false)
+    .filter(([key, member]) => !(ownKeywords.has(key) || (key === "description" && member === "")))
+    .filter(([key]) => isRequest || !("x-text" in schema && textBounds.has(key)))
     .map(([key, member]) => [key, describeMember(member, components, reading)]);
   const copy = Object.fromEntries(entries) as Json;
+  if (!isRequest && copy["type"] === "object" && "properties" in copy) copy["additionalProperties"] = true;
   const notes = withDefault(rest.description, value);
   return { ...typeOfEnum(rest), ...copy, ...(notes && { description: notes }) };
 }
+
+/** Keywords of this service's own validation. */
+const ownKeywords: ReadonlySet<string> = new Set(["x-text", "x-visible"]);
+const textBounds: ReadonlySet<string> = new Set(["minLength", "maxLength", "pattern"]);
 
 /** An object whose optional fields may be null; anything else as it is. */
 function withNulls(schema: object): object {

@@ -139,7 +139,7 @@ function parametersOf(parameters: TSchema | undefined, where: "path" | "query", 
     const isRepeated = where === "query" && rest["type"] === "array";
     const description = isRepeated ? `${about as string} Repeat the parameter to name several.` : about;
     const isNamed = (baseOf(property) ?? nameOf(property)) !== undefined;
-    const schema = describeSchema(isNamed ? (baseOf(property) ?? property) : rest, components) as Json;
+    const schema = describeSchema(isNamed ? (baseOf(property) ?? property) : rest, components, { isRequest: true }) as Json;
     const parameter = {
       name,
       in: where,

@@ -46,6 +46,10 @@ export function enumeration<const V extends string | number>(name: string, value
   return named(name, Type.Unsafe<V>({ type, enum: [...values], ...(description && { description }) }));
 }
 
+/** The order of a list, `-` for descending. It has no name in the description: generators for Go make a constant `ID` of each named list with `id`. */
+export const Sort = <const V extends string>(values: readonly V[], description: string) =>
+  Type.Unsafe<V>({ type: "string", enum: [...values], description: `${description} \`-\` is descending.` });
+
 /**
  * A named string type that has these values in this version. Later versions may add values, so clients must accept others: the description lists
  * them under `x-extensible-enum`.
@@ -75,29 +79,29 @@ export const Id = (description: string) => Type.Integer({ format: "int64", descr
 
 /**
  * Text that people write: trimmed, then measured in characters, without NUL and unpaired surrogates. Each pattern can match a text in
- * only one way, so matching takes linear time.
+ * only one way, so matching takes linear time. Answers are described without these bounds, so that a later version may widen them.
  */
 export const Text = (description: string, lengthMin: number, lengthMax: number) =>
   Type.String({
     description,
     minLength: lengthMin,
     maxLength: lengthMax,
-    pattern: lengthMin > 0 ? "^\\s*[^\\s\\u0000][^\\u0000]*$" : "^[^\\u0000]*$",
+    pattern: lengthMin > 0 ? "^\\s*[^\\s\\x00][^\\x00]*$" : "^[^\\x00]*$",
     "x-text": "must not hold a NUL character",
   });
 
 /**
- * A name that people write: text with a visible character, and without C0 controls but those that are trimmed. Not visible are spaces, controls and the
- * default-ignorable characters of Unicode's first plane. What is stored may be older than this rule, so answers use `Text`.
+ * A name that people write: text with a visible character, and without C0 controls but those that are trimmed. What is stored may be older
+ * than this rule, so answers use `Text`.
  */
 export const Name = (description: string, lengthMax: number) =>
   Type.String({
     description,
     minLength: 1,
     maxLength: lengthMax,
-    pattern:
-      "^\\s*(?:[\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u2800\\u3164\\uFE00-\\uFE0F\\uFFA0][\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u2800\\u3164\\uFE00-\\uFE0F\\uFFA0\\u0020\\u00A0\\u1680\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000\\uFEFF]*)?[^\\s\\u0000-\\u001F\\u007F-\\u009F\\u00AD\\u034F\\u061C\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u2800\\u3164\\uFE00-\\uFE0F\\uFFA0][^\\u0000-\\u001F]*(?:[\\u0009-\\u000D]\\s*)?$",
+    pattern: "^\\s*[^\\s\\x00-\\x1F][^\\x00-\\x1F]*(?:[\\t-\\r]\\s*)?$",
     "x-text": "must have a visible character and no control characters",
+    "x-visible": true,
   });
 
 /** The resource's identifier in the body of a write. It must equal this path parameter, and is then ignored. */

@@ -36,6 +36,8 @@ type Schema = {
   example?: unknown;
   /** The text is trimmed before it is checked. This says what is wrong if it does not match the pattern. */
   "x-text"?: string;
+  /** Whether the text must have a visible character. Its pattern cannot say so: not all languages have regular expressions of Unicode. */
+  "x-visible"?: boolean;
 };
 
 /** Keywords of JSON Schema that few schemas need, each with the values that it accepts. They share one message, which names the keyword. */
@@ -53,7 +55,7 @@ const furtherKeywords = new Map<string, (value: never, bound: never) => boolean>
 const keywords: ReadonlySet<string> = new Set([
   ...(["type", "nullable", "enum", "default", "description", "example"] satisfies (keyof Schema)[]),
   ...(["properties", "required", "additionalProperties", "items", "minItems", "maxItems"] satisfies (keyof Schema)[]),
-  ...(["minLength", "maxLength", "pattern", "format", "x-text", "minimum", "maximum"] satisfies (keyof Schema)[]),
+  ...(["minLength", "maxLength", "pattern", "format", "x-text", "x-visible", "minimum", "maximum"] satisfies (keyof Schema)[]),
   ...furtherKeywords.keys(),
 ]);
 
@@ -165,7 +167,13 @@ function checkOfArray({ items, minItems = 0, maxItems = Infinity }: Schema, read
   };
 }
 
-function checkOfText({ minLength = 0, maxLength = Infinity, pattern, format, "x-text": textMessage }: Schema): Check {
+/** A character that is no space, control or default-ignorable character of Unicode's first plane. */
+const visible =
+  // oxlint-disable-next-line no-misleading-character-class -- the marks stand for themselves
+  /[^\s\p{Cc}\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFFA0]/u;
+
+function checkOfText(schema: Schema): Check {
+  const { minLength = 0, maxLength = Infinity, pattern, format, "x-text": textMessage, "x-visible": isVisible = false } = schema;
   const regex = pattern === undefined ? undefined : new RegExp(pattern, "u");
   const isText = textMessage !== undefined;
   const mismatch = textMessage ?? `must match ${pattern}`;
@@ -177,6 +185,7 @@ function checkOfText({ minLength = 0, maxLength = Infinity, pattern, format, "x-
     if (!isLonger(text, minLength - 1)) return refused(found, path, `must have at least ${counted(minLength, "character")}`);
     if (isText && !text.isWellFormed()) return refused(found, path, "must be well-formed text");
     if (regex && !regex.test(text)) return refused(found, path, mismatch);
+    if (isVisible && !visible.test(text)) return refused(found, path, mismatch);
     return fits && !fits(text as never) ? refused(found, path, message ?? "") : text;
   };
 }

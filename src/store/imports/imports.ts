@@ -1,18 +1,6 @@
 import { hash } from "node:crypto";
 import { Type, type Static } from "../../platform/json-schema.ts";
-import {
-  DateTime,
-  enumeration,
-  Id,
-  int32Max,
-  Name,
-  named,
-  openEnumeration,
-  paging,
-  Text,
-  variant,
-  writtenBack,
-} from "../../platform/http/schemas.ts";
+import { DateTime, Id, int32Max, Name, named, openEnumeration, paging, Text, Sort, writtenBack } from "../../platform/http/schemas.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { NewPet, PetStatus } from "../pets/pets.ts";
 import { description as text, photosMax, price } from "../profiles/profiles.ts";
@@ -134,7 +122,7 @@ const ImportedProfile = named(
           Type.String({
             minLength: 1,
             maxLength: urlMax,
-            pattern: "^https?://[^\\u0000-\\u0020]*$",
+            pattern: "^https?://[^\\x00-\\x20]*$",
             "x-text": "must be an address that begins with https:// or http://",
           }),
           { maxItems: photosMax, description: "Addresses of photos, which the service fetches afterwards and adds to those of the pet." },
@@ -194,10 +182,9 @@ export const RowsQuery = Type.Object({
 });
 export type RowsQuery = Static<typeof RowsQuery>;
 
-const ImportSort = enumeration("ImportSort", ["id", "-id"], "Sort order of imports. `-` is descending.");
 export const ImportQuery = Type.Object({
   source: Type.Optional(Text("Only imports from this source.", 1, 200)),
-  sort: Type.Optional(variant(ImportSort, { description: "Sort order." })),
+  sort: Type.Optional(Sort(["id", "-id"], "The order.")),
   ...paging,
 });
 export type ImportQuery = Static<typeof ImportQuery>;

@@ -8,7 +8,7 @@ const lowEntriesMax = 1_000;
 /** The number of low-stock entries in an answer if the request names no `limit`. */
 export const lowEntriesDefault = 10;
 export const CountQuery = Type.Object({
-  q: Type.Optional(Type.String({ maxLength: 200, pattern: "^[^\\u0000]*$" })),
+  q: Type.Optional(Type.String({ maxLength: 200, pattern: "^[^\\x00]*$" })),
   status: Type.Optional(Type.Array(PetStatus, { minItems: 1, maxItems: 3 })),
   categoryId: Type.Optional(Id("")),
 });

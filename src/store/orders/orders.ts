@@ -1,5 +1,5 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
-import { DateTime, enumeration, Id, int32Max, named, Nullable, OwnId, paging, variant, writtenBack } from "../../platform/http/schemas.ts";
+import { DateTime, Id, int32Max, named, Nullable, OwnId, paging, Sort, writtenBack } from "../../platform/http/schemas.ts";
 
 const petId = Id("ID of the pet in the order. An order without it is a draft.");
 const quantity = Type.Integer({ minimum: 1, maximum: int32Max, default: 1, description: "Number of units ordered." });
@@ -43,12 +43,10 @@ export const WrittenOrderPatch = writtenBack(OrderPatch, { id: OwnId("orderId") 
 
 export const OrderPath = Type.Object({ orderId: Id("The order's identifier.") });
 
-const OrderSort = enumeration("OrderSort", ["id", "-id"], "Sort order of orders. `-` is descending.");
-type OrderSort = Static<typeof OrderSort>;
 export const OrderQuery = Type.Object({
   petId: Type.Optional(Id("Only orders of this pet.")),
   complete: Type.Optional(Type.Boolean({ description: "`true`: only fulfilled orders; `false`: only open ones." })),
-  sort: Type.Optional(variant(OrderSort, { description: "Sort order." })),
+  sort: Type.Optional(Sort(["id", "-id"], "The order.")),
   ...paging,
 });
 export type OrderQuery = Static<typeof OrderQuery>;

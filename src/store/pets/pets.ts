@@ -1,7 +1,7 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { withPlainMarks } from "../../platform/folding.ts";
 import { normalize } from "../../platform/normalize.ts";
-import { enumeration, Id, Name, named, Nullable, OwnId, paging, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
+import { enumeration, Id, Name, named, Nullable, OwnId, paging, Sort, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
 
 export const petStatuses = ["available", "pending", "sold"] as const;
 export type PetStatus = (typeof petStatuses)[number];
@@ -48,7 +48,7 @@ export const WrittenPetPatch = writtenBack(PetPatch, { id: OwnId("petId") });
 
 export const PetPath = Type.Object({ petId: Id("The pet's identifier.") });
 
-const PetSort = enumeration("PetSort", ["id", "-id", "name", "-name"], "Sort order of pets. `-` is descending.");
+const PetSort = Sort(["id", "-id", "name", "-name"], "The order; ties are ordered by `id`.");
 export type PetSort = Static<typeof PetSort>;
 export const PetQuery = Type.Object({
   status: Type.Optional(StatusFilter("Only pets with this status.")),
@@ -72,13 +72,13 @@ export const PetQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      pattern: "^[^\\u0000]*$",
+      pattern: "^[^\\x00]*$",
       description:
         "Only pets whose name, or a later word of it, begins with this text, regardless of case. Pets whose name begins with it come first, sorted by name; then the others, sorted by the matching word.",
       "x-text": "must not hold a NUL character",
     }),
   ),
-  sort: Type.Optional(variant(PetSort, { description: "The order; ties are ordered by `id`." })),
+  sort: Type.Optional(PetSort),
   ...paging,
 });
 export type PetQuery = Static<typeof PetQuery>;
