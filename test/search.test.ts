@@ -185,7 +185,14 @@ testOnce("other work gets turns while a transaction inserts names of many words"
   await migrate(db, 0, migrationsFor("sqlite"));
   await fill(db, 1, []);
   const dear = Array.from({ length: 33 }, (_, i) => `w${i}`).join(" ");
-  const pets = insertion("pets", "pet_ids", ["account_id", "name", "name_key", "category_id", "status", "version"]);
+  const pets = insertion("pets", "pet_ids", {
+    account_id: "BIGINT",
+    name: "TEXT",
+    name_key: "TEXT",
+    category_id: "BIGINT",
+    status: "TEXT",
+    version: "BIGINT",
+  });
   let turns = 0;
   let isOver = false;
   const count = (): void => {

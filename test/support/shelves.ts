@@ -33,7 +33,7 @@ export const schemaFor = (engine: string) => `
   CREATE TABLE shelves (id BIGINT PRIMARY KEY, label TEXT ${engine === "postgres" ? 'COLLATE "C"' : ""} NOT NULL UNIQUE, size BIGINT NOT NULL CHECK (size >= 0));
   CREATE TABLE boxes (id BIGINT PRIMARY KEY, shelf_id BIGINT NOT NULL REFERENCES shelves (id));`;
 
-export const shelvesInOrder = insertion("shelves", "shelf", ["label", "size"]);
+export const shelvesInOrder = insertion("shelves", "shelf", { label: "TEXT", size: "BIGINT" });
 export const insertShelf = statement("INSERT INTO shelves (id, label, size) VALUES (?, ?, ?)");
 export const insertBox = statement("INSERT INTO boxes (id, shelf_id) VALUES (?, ?)");
 export const growShelves = statement("UPDATE shelves SET size = size + ? WHERE size >= ?");

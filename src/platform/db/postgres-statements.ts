@@ -36,7 +36,7 @@ const int64Max = 2n ** 63n - 1n;
 const int64Min = -(2n ** 63n);
 
 /** Writes a number as text. Large whole numbers get all their digits, within int64: JavaScript would round the digits, even beyond int64. */
-function bound(value: unknown): string | boolean | null | Uint8Array {
+export function bound(value: unknown): string | boolean | null | Uint8Array {
   if (typeof value === "string" || value === null || typeof value === "boolean" || value instanceof Uint8Array) return value;
   if (typeof value !== "number") throw new TypeError(`a value of type ${typeof value} cannot be bound`);
   if (Number.isSafeInteger(value) || !Number.isInteger(value)) return String(value);

@@ -6,8 +6,8 @@ import type { Awaitable, Transaction, WriteOptions } from "./database.ts";
 import { outboxInsert } from "./postgres-outbox.ts";
 import { breaksConnection, isCollision, StartOver, translate } from "./postgres-errors.ts";
 import { silenceMs, type Rows } from "./postgres-connections.ts";
-import { fixedStatementOf, statementOf, type Statement } from "./postgres-statements.ts";
-import { portionsOf, type BoundValue, type Insertion, type Statement as FixedStatement } from "./statement.ts";
+import { bound, fixedStatementOf, statementOf, type Statement } from "./postgres-statements.ts";
+import { type BoundValue, type Insertion, type Statement as FixedStatement } from "./statement.ts";
 import { unavailable } from "./turns.ts";
 
 const forUpdate = sql` FOR UPDATE`;
@@ -60,7 +60,7 @@ export async function transact<T>(
       forUpdate,
       skipLocked: (table) => raw(` FOR UPDATE OF ${table} SKIP LOCKED`),
       query,
-      insert: (insertion, rows) => insertPortions(fixedRows, insertion, rows),
+      insert: (insertion, rows) => insertRows(fixedRows, insertion, rows),
       change: async (text) => (await step(() => statementOf(text))).rowCount ?? 0,
       rows: fixedRows,
       run: async (fixed, values) => (await step(() => fixedStatementOf(fixed, values))).rowCount ?? 0,
@@ -94,10 +94,17 @@ function accountsOf(events: readonly RecordedEvent[]): number[] {
   return [...new Set(events.map(({ accountId }) => accountId))];
 }
 
-async function insertPortions(query: Transaction["rows"], { statementFor }: Insertion, rows: readonly BoundValue[][]): Promise<number[]> {
-  const inserted: [id: number][] = [];
-  for (const portion of portionsOf(rows, rows[0]?.length ?? 1))
-    inserted.push(...(await query(statementFor(portion.length), portion.flat())));
+/** One statement with hundreds of values would be parsed and planned each time, which costs more than its rows. */
+async function insertRows(
+  query: Transaction["rows"],
+  { statementFor, ofMany }: Insertion,
+  rows: readonly BoundValue[][],
+): Promise<number[]> {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const inserted = await (rows.length === 1
+    ? query(statementFor(1), first)
+    : query(ofMany, [JSON.stringify(rows.map((row) => row.map(bound)))]));
   return inserted.map(([id]) => id).toSorted((a, b) => a - b);
 }
 

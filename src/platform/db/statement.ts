@@ -48,20 +48,27 @@ export function keyStatement<S extends Shown>(table: string, select: string, sho
 /** How to find the rows of a list: their ids alone, or the columns of a key's statement. Both find the same rows in the same order. */
 export type Listing = { readonly ids: () => Bound<[id: number]>; readonly rows: () => Bound };
 
-/** An INSERT of rows whose key `id` gets the next identifier of a sequence. */
-export type Insertion = { readonly sequence: string; readonly statementFor: (rows: number) => Statement<[id: number]> };
+/** An INSERT of rows whose key `id` gets the next identifier of a sequence. `ofMany` takes any number of rows, for PostgreSQL (`statementOfRows`). */
+export type Insertion = {
+  readonly sequence: string;
+  readonly statementFor: (rows: number) => Statement<[id: number]>;
+  readonly ofMany: Statement<[id: number]>;
+};
 
 /** The most values of one statement. */
 const valuesMax = 1_000;
 
-/** Makes an insertion into a table; the values of its rows have the order of `columns`. */
-export function insertion(table: string, sequence: string, columns: readonly string[]): Insertion {
+/** Makes an insertion into a table; the values of its rows have the order of `columns`, which have their types. */
+export function insertion(table: string, sequence: string, columns: Readonly<Record<string, "BIGINT" | "TEXT" | "BOOLEAN">>): Insertion {
   const kept = new Map<number, Statement<[id: number]>>();
-  const row = (id: string) => `(${[id, ...columns.map(() => "?")].join(", ")})`;
+  const [names, types] = [Object.keys(columns).join(", "), Object.values(columns)];
+  const row = (id: string) => `(${[id, ...types.map(() => "?")].join(", ")})`;
   const text = (id: string, rows: number) =>
-    `INSERT INTO ${table} (id, ${columns.join(", ")}) VALUES ${Array.from({ length: rows }, () => row(id)).join(", ")}`;
+    `INSERT INTO ${table} (id, ${names}) VALUES ${Array.from({ length: rows }, () => row(id)).join(", ")}`;
+  const values = types.map((type, place) => `CAST(made.value ->> ${place} AS ${type})`).join(", ");
   return {
     sequence,
+    ofMany: statementOfRows(`INSERT INTO ${table} (id, ${names}) SELECT nextval('${sequence}'), ${values} FROM ROWS AS made RETURNING id`),
     statementFor(rows) {
       let made = kept.get(rows);
       if (!made) kept.set(rows, (made = statement(text("?", rows), `${text(`nextval('${sequence}')`, rows)} RETURNING id`)));

@@ -29,7 +29,15 @@ const lockById = lockingStatement<OrderRow>(orderById);
 const update = statement<OrderRow>(`
   UPDATE orders SET pet_id = ?, quantity = ?, held = ?, ship_date = ?, complete = ?, version = version + 1
   WHERE account_id = ? AND id = ? RETURNING ${columnNames}`);
-const newOrders = insertion("orders", "order_ids", ["account_id", "pet_id", "quantity", "held", "ship_date", "complete", "version"]);
+const newOrders = insertion("orders", "order_ids", {
+  account_id: "BIGINT",
+  pet_id: "BIGINT",
+  quantity: "BIGINT",
+  held: "BIGINT",
+  ship_date: "BIGINT",
+  complete: "BOOLEAN",
+  version: "BIGINT",
+});
 const deleteById = statement("DELETE FROM orders WHERE account_id = ? AND id = ?");
 
 /** Returns up to `limit` orders that pass the filters, sorted by `sort`; with `afterId`, only those that come after it. */

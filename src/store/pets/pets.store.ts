@@ -16,7 +16,15 @@ export { completeWords, ownWordsMs } from "./pet-words.store.ts";
 export type PetRow = { id: number; name: string; category_id: number; status: PetStatus; version: number };
 
 const findById = statement<PetValues>(petById);
-const newPets = insertion("pets", "pet_ids", ["account_id", "name", "name_key", "category_id", "status", "version", "is_split"]);
+const newPets = insertion("pets", "pet_ids", {
+  account_id: "BIGINT",
+  name: "TEXT",
+  name_key: "TEXT",
+  category_id: "BIGINT",
+  status: "TEXT",
+  version: "BIGINT",
+  is_split: "BOOLEAN",
+});
 const lockById = lockingStatement<PetValues>(petById);
 const updateRows = statementOfRows(`
   UPDATE pets SET name = changed.value ->> 1, name_key = changed.value ->> 2, category_id = CAST(changed.value ->> 3 AS BIGINT),
