@@ -49,7 +49,7 @@ test("what the guess does not settle is asked, and nothing is imported before it
   assert.equal(await summary(page), "2 created, 0 changed, 0 unchanged, 0 rejected.");
 });
 
-test("a workbook is imported as the rows of its first visible sheet", async (t) => {
+test("a workbook is imported as the rows of its first visible sheet, or of the one that is chosen", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const file = join(temporaryFolder(t), "animals.xlsx");
   const rows = [
@@ -59,9 +59,13 @@ test("a workbook is imported as the rows of its first visible sheet", async (t) 
   ];
   const cells = rows.map((row) => `<row>${row.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join("")}</row>`);
   const hidden = { name: "Lists", state: "hidden", rows: "" };
-  await writeFile(file, xlsx({ sheets: [hidden, { name: "Animals", rows: cells.join("") }] }));
+  const old = { name: "Old", rows: cells.slice(0, 2).join("") };
+  await writeFile(file, xlsx({ sheets: [hidden, old, { name: "Animals", rows: cells.join("") }] }));
   const page = await shop.open("/import");
   await give(page, file);
+  await page.getByRole("button", { name: "Import 1 animal", exact: true }).waitFor();
+  await page.getByText("2 sheets of this workbook have rows.").waitFor();
+  await pick(page, "Sheet", "Animals");
   await start(page, "2").click();
   assert.equal(await summary(page), "2 created, 0 changed, 0 unchanged, 0 rejected.");
   assert.deepEqual(
@@ -78,7 +82,7 @@ test("an unreadable file is refused in plain words before any request", async (t
   const folder = temporaryFolder(t);
   const page = await shop.open("/import");
   const cases: [string, string | Buffer, RegExp][] = [
-    ["quote.csv", 'id,name\n1,"Rex\n', /a quote is opened after line 1 and never closed/],
+    ["quote.csv", 'id,"name\n1,Rex\n', /line 1 has a quote that is opened and not closed/],
     ["workbook.csv", Buffer.from("504b030414000600", "hex"), /is a zip file that breaks off/],
     ["old.xls", Buffer.from("d0cf11e0a1b11ae1", "hex"), /is a workbook of an old spreadsheet program/],
     ["picture.csv", Buffer.from("id,name\n1,\u0001\u0002\n"), /is not a text file/],

@@ -54,6 +54,16 @@ const expected: Record<string, Expected> = {
       stock: "Bestand",
     },
   },
+  "odd-rows.csv": {
+    columns: ["id", "name", "species", undefined],
+    rejects: [
+      "4 has a quote that is opened and not closed",
+      "5 has a quote in the wrong place",
+      "9 has 4 cells where the header has 3; too many: surplus",
+      "16 has a quote that is opened and not closed",
+      "13 no category: species empty",
+    ],
+  },
   "odd-values.csv": {
     columns: ["id", "name", "species", undefined],
     shown: { description: "description", price: { column: "price", decimal: "point" }, photos: ["photos"], stock: "stock" },

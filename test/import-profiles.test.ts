@@ -3,7 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Report } from "../src/importing/report.ts";
-import { exported, openProxy, openShop, petstore, type Pet } from "./support/importing.ts";
+import { exported, namesIn, openProxy, openShop, petstore, type Pet } from "./support/importing.ts";
+import { xlsx } from "./support/sheets.ts";
 
 test("descriptions, prices and stock of a file arrive, and a later file changes only what it says differently", async (t) => {
   const shop = await openShop(t);
@@ -38,4 +39,22 @@ test("rows with long descriptions are sent in batches that the service takes", a
   const { code, out, error } = await petstore(shop, "import", file, "--json");
   assert.equal(code, 0, error);
   assert.partialDeepStrictEqual(JSON.parse(out), { created: 400, rejected: 0 });
+});
+
+test("another sheet of a workbook can be chosen, and the summary says that several have rows", async (t) => {
+  const shop = await openShop(t);
+  const sheet = (name: string, pet: string) => {
+    const cells = (...texts: string[]) => `<row>${texts.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join("")}</row>`;
+    return { name, rows: cells("Name", "Species") + cells(pet, "Dog") };
+  };
+  const file = join(shop.folder, "book.xlsx");
+  await writeFile(file, xlsx({ sheets: [sheet("Sold, old", "Rex"), sheet("Here", "Bo")] }));
+  const { out } = await petstore(shop, "import", file, "--dry-run");
+  assert.match(out, /those of the sheet “Sold, old”\. The workbook has several with rows: “Sold, old”, “Here”; --sheet names another\./);
+  assert.equal((await petstore(shop, "import", file, "--sheet", "Here")).code, 0);
+  assert.deepEqual(await namesIn(shop), ["Bo"]);
+  const { code, error } = await petstore(shop, "import", file, "--sheet", "Gone");
+  assert.deepEqual([code, /has no sheet "Gone", but "Sold, old", "Here"/.test(error)], [2, true], error);
+  await writeFile(file, "Name,Species\nRex,Dog\n");
+  assert.match((await petstore(shop, "import", file, "--sheet", "Here")).error, /is not a workbook, so it has no sheet to choose/);
 });

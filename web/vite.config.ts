@@ -46,10 +46,7 @@ export default defineConfig({
   plugins: [react(), stillFonts, firstLoads, unusedStyles],
   // the browser builds of packages, under the names by which the service imports their Node builds
   resolve: {
-    alias: [
-      { find: /^csv-parse$/, replacement: "csv-parse/browser/esm" },
-      { find: /^csv-stringify\/sync$/, replacement: "csv-stringify/browser/esm/sync" },
-    ],
+    alias: [{ find: /^csv-stringify\/sync$/, replacement: "csv-stringify/browser/esm/sync" }],
   },
   worker: { format: "es", rolldownOptions: { checks: { bundlerTimings: false } } },
   build: {

@@ -25,6 +25,7 @@ const readingOptions: Command["options"] = {
     value: "N",
     about: "the line with the names of the columns; those above it are left out. Default: the file shows it",
   },
+  sheet: { value: "NAME", about: "the sheet of a workbook. Default: the first visible one with rows" },
   currency: { value: "CODE", about: "the currency of prices that name none, such as EUR. Default: as the column's name says" },
   decimal: {
     value: "comma|point",
@@ -80,7 +81,7 @@ async function written(io: Io, file: string, options: Arguments["options"]): Pro
 }
 
 /** What the options say about the file's format. @throws UsageError */
-async function formatIn({ encoding: name, "header-line": line }: Arguments["options"]): Promise<Partial<CsvFormat>> {
+async function formatIn({ encoding: name, "header-line": line, sheet }: Arguments["options"]): Promise<Partial<CsvFormat>> {
   const { encodingNamed } = await import("../importing/encodings.ts");
   const { encodings } = await import("../importing/encoding-names.ts");
   const encoding = typeof name === "string" ? encodingNamed(name) : undefined;
@@ -89,7 +90,7 @@ async function formatIn({ encoding: name, "header-line": line }: Arguments["opti
   const headerLine = typeof line === "string" ? Number(line) : undefined;
   if (headerLine !== undefined && (!Number.isSafeInteger(headerLine) || headerLine < 1))
     throw new UsageError("--header-line is a whole number from 1");
-  return { ...(encoding && { encoding }), ...(headerLine !== undefined && { headerLine }) };
+  return { ...(encoding && { encoding }), ...(headerLine !== undefined && { headerLine }), ...(typeof sheet === "string" && { sheet }) };
 }
 
 /** What the options say about prices. @throws UsageError */

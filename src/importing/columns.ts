@@ -42,7 +42,8 @@ export async function readColumns(csv: AsyncIterable<CsvRow>): Promise<Columns> 
   let names: string[] | undefined;
   let counters: Counter[] = [];
   let rows = 0;
-  for await (const { cells } of csv) {
+  for await (const { cells, problem } of csv) {
+    if (problem !== undefined) continue;
     if (names === undefined) {
       names = cells.slice(0, columnsMax).map((cell) => cell.trim());
       counters = names.map(newCounter);

@@ -65,12 +65,76 @@ test("any table that is written as CSV is read back unchanged", async () => {
   );
 });
 
-test("an unclosed quote is reported with the line before it", async () => {
-  await refused('a,b\n1,2\n3,"4\n5,6\n', /a quote is opened after line 2 and never closed\. Nothing was sent\.$/);
+const unclosed = "has a quote that is opened and not closed";
+const misplaced = "has a quote in the wrong place";
+/** Files with one odd row in line 3: what its problem is, and the cells of the row after it. */
+const oddRows: Record<string, [text: string, problem: string | undefined, cells?: string[]]> = {
+  "a quote that is never closed": ['3,"Tom,dog', unclosed],
+  "a quote that the next row's quoted cell would close": ['3,"Tom,dog', unclosed, ["4", "Rex", "cat"]],
+  "a quote that only a doubled one follows": ['3,"Tom ""the,dog', unclosed],
+  "a lone quote": ['3,",dog', unclosed],
+  "unescaped quotes around a delimiter": ['3,"Tom, the "king"",dog', misplaced],
+  "text after a cell in quotes with a delimiter": ['3,"Tom, jr"x,dog', misplaced],
+  "a quote in a cell without quotes": ['3,12" leash,dog', undefined],
+  "quotes within a cell in quotes": ['3,"5" collar",dog', undefined],
+  "spaces around quotes": ['3, "Tom, jr" ,dog', undefined],
+};
+
+for (const [name, [row, problem, next = ["4", "Rex", ""]]] of Object.entries(oddRows))
+  test(`${name} makes one odd row at most, and the rows after it are read`, async () => {
+    const following = next[2] === "" ? "4,Rex," : '4,"Rex",cat';
+    for (const end of ["\n", "\r\n"]) {
+      const rows = await rowsOf(["id,name,kind", "1,Bo,dog", row, following, "5,Kim,cat", ""].join(end));
+      assert.deepEqual(
+        rows.map(({ line }) => line),
+        [1, 2, 3, 4, 5],
+      );
+      assert.deepEqual(
+        rows.map((one) => one.problem),
+        [undefined, undefined, problem, undefined, undefined],
+      );
+      assert.deepEqual(rows[3]?.cells, next);
+      if (problem !== undefined) assert.deepEqual(rows[2]?.cells, row.split(","));
+    }
+  });
+
+test("rows are the same however the bytes of a file arrive", async () => {
+  const text = ["id,name", '1,"a\nb"', '2,"x', '3,"y"" z"', '4,12" z', "", '5,"q" ', '6,"p"x'].join("\r\n");
+  const inChunks = async function* (size: number) {
+    const bytes = Buffer.from(text);
+    for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
+  };
+  const whole = await Array.fromAsync(csvRows(inChunks(1_000), "a.csv"));
+  assert.deepEqual(
+    whole.map(({ line, cells, problem }) => [line, cells[1], problem !== undefined]),
+    [
+      [1, "name", false],
+      [2, "a\nb", false],
+      [4, '"x', true],
+      [5, 'y" z', false],
+      [6, '12" z', false],
+      [8, "q", false],
+      [9, '"p"x', false],
+    ],
+  );
+  for (let size = 1; size < 12; size++) assert.deepEqual(await Array.fromAsync(csvRows(inChunks(size), "a.csv")), whole, String(size));
 });
 
-test("a quote that is never closed is refused once its row is too long, without reading all of a large file", async () => {
-  await refused('a,b\n1,"2\n' + "3,4\n".repeat(400_000), /the row after line 1 is over 1024000 characters/);
+test("a quote that is never closed in a large file costs its row alone, and so does each of many", async () => {
+  const rows = await rowsOf('a,b\n1,"2\n' + "3,4\n".repeat(400_000));
+  assert.deepEqual([rows.length, rows.filter(({ problem }) => problem !== undefined).length], [400_002, 1]);
+  const odd = await rowsOf("a,b\n" + '1,"2\n'.repeat(20_000));
+  assert.deepEqual([odd.length, odd.filter(({ problem }) => problem !== undefined).length], [20_001, 20_000]);
+});
+
+test("an enormous row costs itself alone, and little of it is kept", async () => {
+  for (const cell of ["x".repeat(3_000_000), `"${"x".repeat(3_000_000)}"`, `"${"x,".repeat(1_500_000)}`]) {
+    const [, bo, odd, rex, ...more] = await rowsOf(`a,b\n1,Bo\n2,${cell}\n3,Rex\n`);
+    assert.deepEqual([bo?.cells, rex], [["1", "Bo"], { line: 4, cells: ["3", "Rex"] }]);
+    assert.deepEqual(more, []);
+    assert.match(odd?.problem ?? "", /^is over 1024000 characters$|^has a quote/);
+    assert.ok((odd?.cells.join(",").length ?? 0) <= 3_000_010);
+  }
 });
 
 test("a quote within a cell is a character like others", async () => {
@@ -164,7 +228,7 @@ test("a file that is not text is refused before any of it is read as names", asy
   await refused(Buffer.alloc(1), /is not a text file/);
   await refused(Buffer.alloc(300_000), /is not a text file/);
   await refused(Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), /is not a text file/);
-  await refused('"', /a quote is opened in the header and never closed/);
+  await refused('"', /has a header that cannot be read: line 1 has a quote that is opened and not closed/);
 });
 
 test("a control character in a cell does not refuse the file: the check of its row may", async () => {
@@ -179,21 +243,16 @@ test("a control character in a cell does not refuse the file: the check of its r
   );
 });
 
-test("a row of 10 MB is refused after a small part of it is read", async () => {
+test("a header of 10 MB is refused after a small part of it is read", async () => {
   const chunk = Buffer.alloc(64 * 1024, "x");
-  for (const [start, words] of [
-    ["", /the header is over 1024000 characters/],
-    ["a,b\n1,", /the row after line 1 is over 1024000 characters/],
-  ] as const) {
-    let chunks = 0;
-    async function* bytes() {
-      yield Buffer.from(start);
-      for (; chunks < 160; chunks += 1) yield chunk;
-    }
-    await assert.rejects(Array.fromAsync(csvRows(bytes(), "a.csv")), { code: "invalid_request", message: words });
-    assert.ok(chunks < 20, `${chunks} chunks of 64 KB`);
-    await refused(Buffer.concat([Buffer.from(start), ...Array.from({ length: 160 }, () => chunk)]), words);
+  let chunks = 0;
+  async function* bytes() {
+    for (; chunks < 160; chunks += 1) yield chunk;
   }
+  const words = /has a header that cannot be read: line 1 is over 1024000 characters/;
+  await assert.rejects(Array.fromAsync(csvRows(bytes(), "a.csv")), { code: "invalid_request", message: words });
+  assert.ok(chunks < 40, `${chunks} chunks of 64 KB`);
+  await refused(Buffer.concat(Array.from({ length: 160 }, () => chunk)), words);
 });
 
 test("title lines above the header of a workbook are left out, and the header can be chosen", async () => {

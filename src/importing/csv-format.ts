@@ -1,13 +1,17 @@
 import { Problem } from "../platform/problem.ts";
-import { layoutOf, type Delimiter } from "./csv-layout.ts";
+import type { Delimiter } from "./csv-cells.ts";
+import { layoutOf } from "./csv-layout.ts";
 import { guessEncoding, sampleCells, type Reading } from "./encoding-guess.ts";
 import type { Encoding } from "./encoding-names.ts";
 import { decodeLeniently } from "./encodings.ts";
 
-/** How to read a file's bytes as cells. The lines before `headerLine`, counted from 1, are left out. */
-export type CsvFormat = { encoding: Encoding; delimiter: Delimiter; headerLine: number };
-/** A file's format. `readings`: what encodings make of it that fit about as well, if the file does not settle which is right. */
-export type Detection = { format: CsvFormat; readings?: Reading[] };
+/** How to read a file's bytes as cells. The lines before `headerLine`, counted from 1, are left out. `sheet` is the one that is read of a workbook. */
+export type CsvFormat = { encoding: Encoding; delimiter: Delimiter; headerLine: number; sheet?: string };
+/**
+ * A file's format. `readings`: what encodings make of it that fit about as well, if the file does not settle which is right. `sheets`: those of a workbook that
+ * have rows.
+ */
+export type Detection = { format: CsvFormat; readings?: Reading[]; sheets?: string[] };
 
 /** The format of a file about which nothing else is known. */
 export const formatDefault: CsvFormat = { encoding: "utf-8", delimiter: ",", headerLine: 1 };

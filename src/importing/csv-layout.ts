@@ -1,5 +1,4 @@
-export const delimiters = [",", ";", "\t", "|"] as const;
-export type Delimiter = (typeof delimiters)[number];
+import { cutRow, delimiters, type Delimiter } from "./csv-cells.ts";
 
 /** A row of a file's beginning: the line where it begins, and its cells. */
 type HeadRow = { line: number; cells: string[] };
@@ -47,31 +46,16 @@ export function headerLineOf(rows: readonly HeadRow[]): number {
   return rows[first]?.line ?? 1;
 }
 
-/** Splits the beginning of a text into rows and cells, as far as `layoutRowsMax`; leaves out empty lines. A quote counts at the start of a cell only. */
+/** Splits the beginning of a text into rows and cells, as far as `layoutRowsMax`; leaves out empty lines. */
 function headRows(text: string, delimiter: Delimiter): HeadRow[] {
-  const cellPattern = cellPatterns[delimiter];
   const rows: HeadRow[] = [];
-  let row: HeadRow = { line: 1, cells: [] };
   let line = 1;
-  for (let at = 0; at < text.length && rows.length < layoutRowsMax; at++) {
-    cellPattern.lastIndex = at;
-    const [raw = "", quoted] = cellPattern.exec(text) ?? [];
-    row.cells.push(quoted === undefined ? raw : quoted.replaceAll('""', '"'));
-    at += raw.length;
-    line += raw.split("\n").length - 1;
-    if (text[at] === delimiter && at + 1 < text.length) continue;
-    if (text[at] === delimiter) row.cells.push("");
-    if ((row.cells.length > 1 || row.cells[0] !== "") && !namesDelimiter(row, delimiter)) rows.push(row);
-    line += 1;
-    row = { line, cells: [] };
+  for (let at = 0; at < text.length && rows.length < layoutRowsMax;) {
+    const { cells, next } = cutRow(text, at, { delimiter, isEnd: true })!;
+    const row = { line, cells };
+    if ((cells.length > 1 || cells[0] !== "") && !namesDelimiter(row, delimiter)) rows.push(row);
+    line += text.slice(at, next).split("\n").length - 1;
+    at = next;
   }
   return rows;
 }
-
-/** A cell in quotes, or else all up to the next delimiter, line end or the end. */
-const cellPatterns: Record<Delimiter, RegExp> = {
-  ",": /"((?:[^"]|"")*)"(?![^,\n])|[^,\n]*/y,
-  ";": /"((?:[^"]|"")*)"(?![^;\n])|[^;\n]*/y,
-  "\t": /"((?:[^"]|"")*)"(?![^\t\n])|[^\t\n]*/y,
-  "|": /"((?:[^"]|"")*)"(?![^|\n])|[^|\n]*/y,
-};

@@ -1,78 +1,98 @@
-import { CsvError, parse } from "csv-parse";
 import { Problem } from "../platform/problem.ts";
+import { cutRow, type Delimiter } from "./csv-cells.ts";
 import { endOfFile, formatDefault, type CsvFormat } from "./csv-format.ts";
 import { namesDelimiter } from "./csv-layout.ts";
 import type { Encoding } from "./encoding-names.ts";
 import { hasUnusedBytes, strictDecoder } from "./encodings.ts";
 
-/** A row of the file; `line` is its first line, counted from 1. */
-export type CsvRow = { line: number; cells: string[] };
+/** A row of the file; `line` is its first line, counted from 1. A row that cannot be cut into cells has a `problem`, in words that follow its line. */
+export type CsvRow = { line: number; cells: string[]; problem?: string };
 
 /** The longest row that becomes a pet, in characters; a longer one is rejected. */
 export const rowCharactersMax = 128_000;
 /** The longest text that is read as one row. Bounds how much a quote that is never closed can take in. */
 const readCharactersMax = 8 * rowCharactersMax;
-
-const options = {
-  info: true,
-  relax_column_count: true,
-  relax_quotes: true, // in a cell that is not quoted, such as 12" leash, a quote is a character like others
-  skip_empty_lines: true,
-  record_delimiter: "\n",
-  max_record_size: readCharactersMax,
-};
-
-type Parsed = { record: string[]; info: { lines: number } };
+/** The most that is kept of a longer line. */
+const keptCharactersMax = 1_000;
 
 /**
  * Yields the rows of a CSV file (RFC 4180) as its bytes arrive, the header first. Line ends may be mixed, and rows may have more or fewer cells than
- * the header. Skips a byte order mark, the lines above the header, and a first line such as `sep=;`, which spreadsheets write. `file` is the file's name in errors. Default
- * format: UTF-8 with commas.
+ * the header. Skips a byte order mark, the lines above the header, empty lines, and a first line such as `sep=;`, which spreadsheets write. `file` is the file's
+ * name in errors. Default format: UTF-8 with commas.
  *
- * @throws Problem `invalid_request` with a message of one line if the file is empty, is not in the format's encoding, or has unmatched quotes
+ * @throws Problem `invalid_request` with a message of one line if the file is empty, is not in the format's encoding, or has a header that cannot be read
  */
 export async function* csvRows(
   bytes: AsyncIterable<Uint8Array>,
   file: string,
   { encoding, delimiter, headerLine }: CsvFormat = formatDefault,
 ): AsyncGenerator<CsvRow> {
-  let line = 0;
+  let isEmpty = true;
   let isHeaderless = true;
-  try {
-    for await (const { record, info } of parsed(textOf(bytes, file, encoding), delimiter)) {
-      line = info.lines;
-      const row = { line: line - record.join("").split("\n").length + 1, cells: record };
-      if (row.line < headerLine || namesDelimiter(row, delimiter)) continue;
-      isHeaderless = false;
-      yield row;
-    }
-  } catch (error) {
-    throw error instanceof CsvError ? malformed(file, error, line) : error;
+  for await (const row of rowsIn(textOf(bytes, file, encoding), delimiter)) {
+    isEmpty = false;
+    if (row.line < headerLine || namesDelimiter(row, delimiter)) continue;
+    if (isHeaderless) requireReadable(row, file);
+    isHeaderless = false;
+    yield row;
   }
-  if (line === 0) throw new Problem("invalid_request", `${file} is empty: not even a header line.`);
+  if (isEmpty) throw new Problem("invalid_request", `${file} is empty: not even a header line.`);
   if (isHeaderless) throw new Problem("invalid_request", `${file} has no line ${headerLine}, which should be the header.`);
 }
 
-/** Parses text with the parser's events, which its browser build has too. */
-async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<Parsed> {
-  const parser = parse({ ...options, delimiter });
-  let rows: Parsed[] = [];
-  let failure: Error | undefined;
-  const ended = new Promise<void>((resolve) => {
-    parser.on("data", (row: Parsed) => rows.push(row));
-    parser.on("end", resolve);
-    parser.on("error", (error) => resolve(void (failure ??= error)));
-  });
-  for await (const chunk of text) {
-    await Promise.race([new Promise((resolve) => void parser.write(chunk, resolve)), ended]);
-    yield* rows;
-    rows = [];
-    if (failure) throw failure;
+/** @throws Problem `invalid_request` if a header has a problem */
+export function requireReadable({ line, problem }: CsvRow, file: string): void {
+  if (problem === undefined) return;
+  throw new Problem("invalid_request", `${file} has a header that cannot be read: line ${line} ${problem}. Nothing was sent.`);
+}
+
+/** Cuts text into rows as it arrives. Holds no more of it than `readCharactersMax` and one chunk. */
+async function* rowsIn(text: AsyncIterable<string>, delimiter: Delimiter): AsyncGenerator<CsvRow> {
+  let [held, line, wanted, isSkipping] = ["", 1, 0, false];
+  function* take(isEnd: boolean): Generator<CsvRow> {
+    let at = 0;
+    while (at < held.length) {
+      const rest = isSkipping ? afterLine(held, at) : undefined;
+      if (isSkipping && rest === undefined) at = held.length;
+      else if (rest !== undefined) [at, isSkipping, line] = [rest, false, line + 1];
+      else {
+        const isTooLong = held.length - at > readCharactersMax;
+        const row = cutRow(held, at, { delimiter, isEnd: isEnd || isTooLong });
+        if (row === undefined) break;
+        const raw = held.slice(at, row.next);
+        if (isTooLong && row.next === held.length && !isEnd) isSkipping = !raw.endsWith("\n");
+        if (isSkipping)
+          yield { line, cells: raw.slice(0, keptCharactersMax).split(delimiter), problem: `is over ${readCharactersMax} characters` };
+        else if (!isEmptyLine(row.cells)) yield { line, cells: row.cells, ...(row.problem !== undefined && { problem: row.problem }) };
+        if (!isSkipping) line += lineEndsIn(raw);
+        at = row.next;
+      }
+    }
+    held = held.slice(at);
+    // Twice as much, so that a long row is not cut anew for each chunk of it.
+    wanted = Math.min(2 * held.length, readCharactersMax + 1);
   }
-  parser.end();
-  await ended;
-  yield* rows;
-  if (failure) throw failure;
+  for await (const chunk of text) {
+    held += chunk;
+    if (held.length >= wanted) yield* take(false);
+  }
+  yield* take(true);
+}
+
+function afterLine(text: string, from: number): number | undefined {
+  const end = text.indexOf("\n", from);
+  return end < 0 ? undefined : end + 1;
+}
+
+function lineEndsIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count += 1;
+  return count;
+}
+
+/** Whether a row is an empty line, or the mark with which MS-DOS ended files. */
+function isEmptyLine(cells: readonly string[]): boolean {
+  return cells.length === 1 && (cells[0] === "" || cells[0] === endOfFile);
 }
 
 /** Decodes the file with `\n` as the only line end, so that line numbers match those of an editor. */
@@ -96,24 +116,9 @@ async function* textOf(bytes: AsyncIterable<Uint8Array>, file: string, encoding:
     heldBack = text.endsWith("\r") || text.endsWith(endOfFile) ? text.slice(-1) : "";
     const complete = text.slice(0, text.length - heldBack.length).replace(/\r\n?/g, "\n");
     if (hasUnusedBytes(complete, encoding)) refuse(`has bytes that are no characters in ${encoding}`);
-    lines += complete.split("\n").length - 1;
+    lines += lineEndsIn(complete);
     yield complete;
   }
   const end = heldBack + decode();
   if (end !== endOfFile) yield end.replace("\r", "\n");
-}
-
-function malformed(file: string, error: CsvError, lineBefore: number): Problem {
-  const after = lineBefore === 0 ? "in the header" : `after line ${lineBefore}`;
-  switch (error.code) {
-    case "CSV_QUOTE_NOT_CLOSED":
-      return new Problem("invalid_request", `${file}: a quote is opened ${after} and never closed. Nothing was sent.`);
-    case "CSV_MAX_RECORD_SIZE":
-      return new Problem(
-        "invalid_request",
-        `${file}: ${lineBefore === 0 ? "the header" : `the row ${after}`} is over ${readCharactersMax} characters; a quote may not be closed. Nothing was sent.`,
-      );
-    default:
-      return new Problem("invalid_request", `${file}: a quote is in the wrong place ${after}. Nothing was sent.`);
-  }
 }

@@ -57,17 +57,17 @@ type Edited = { inspected: Inspected; edits: ExportPlan };
 export async function rehearse(options: ImportOptions, client: PetStore | undefined): Promise<Report> {
   const opened = await openImport(options, client);
   if ("edits" in opened) return reportOfExport(options, opened);
-  const { source, open, format, plan } = await readMapped(opened);
+  const { source, open, read } = await readMapped(opened);
   if (client === undefined) {
     const counts = { rows: source.rowsRead, superseded: source.superseded, created: source.rows.length, updated: 0, unchanged: 0 };
     const rejects = await saveRejects(options, source);
-    return { ...counts, rejected: source.rejects.length, rejects, categoriesMade: [], format, plan };
+    return { ...counts, rejected: source.rejects.length, rejects, categoriesMade: [], ...read };
   }
   const from = await sourceOf(client, options, opened);
   const memory = await memoryOf(client, options);
   const { counts, needed, room } = await previewSource({ client, source, from, open, memory });
   const rejects = await saveRejects(options, source);
-  return { ...counts, rejects, categoriesMade: [], format, plan, source: from.source, ...(room !== undefined && { needed, room }) };
+  return { ...counts, rejects, categoriesMade: [], ...read, source: from.source, ...(room !== undefined && { needed, room }) };
 }
 
 /** Imports a file through the service's API. `show` is called once the number of rows to send is known. */
@@ -77,13 +77,13 @@ export async function importFile(client: PetStore, options: ImportOptions, now: 
     const done = await makeEdits({ client, plan: opened.edits, fileName: fileNameOf(options), show });
     return { ...(await reportOfExport(options, opened)), ...done };
   }
-  const { source, open, format, plan } = await readMapped(opened);
+  const { source, open, read } = await readMapped(opened);
   try {
     const from = await sourceOf(client, options, opened);
     const memory = await memoryOf(client, options);
     const done = await importSource({ client, source, from, open, memory, now: now(), show });
     if (memory) await moveDurably(filesOf(options).state, `${filesOf(options).state}.adopted`);
-    return { ...done, rejects: rejectsPath(options, source), format, plan, source: from.source };
+    return { ...done, rejects: rejectsPath(options, source), ...read, source: from.source };
   } finally {
     await saveRejects(options, source);
   }
@@ -155,9 +155,14 @@ function headless(file: string): Problem {
   return new Problem("invalid_request", `${file} has no names of columns in its first line.`);
 }
 
-async function readMapped({ file, inspected: { format }, plan }: Mapped) {
-  const open = () => rowsOf(file, format);
-  return { source: await readSource(open(), plan.mapping, file.name), open, format, plan };
+async function readMapped({ file, inspected, plan }: Mapped) {
+  const open = () => rowsOf(file, inspected.format);
+  return { source: await readSource(open(), plan.mapping, file.name), open, read: { ...formatIn(inspected), plan } };
+}
+
+/** How a file was read, for its report. */
+function formatIn({ format, sheets = [] }: Inspected): Pick<Report, "format" | "sheets"> {
+  return { format, ...(sheets.length > 1 && { sheets }) };
 }
 
 async function sourceOf(client: PetStore, options: ImportOptions, { plan: { mapping }, inspected }: Mapped): Promise<ImportSource> {
@@ -169,9 +174,15 @@ function fileNameOf({ file }: ImportOptions): string {
   return basename(file).slice(-255);
 }
 
-async function reportOfExport(options: ImportOptions, { inspected: { format }, edits }: Edited): Promise<Report> {
+async function reportOfExport(options: ImportOptions, { inspected, edits }: Edited): Promise<Report> {
   const rejects = await saveRejects(options, edits);
-  return { ...countsOfExport(edits), rejects, categoriesMade: [], format, edits: edits.edits.slice(0, editsShown).map(shownEdit) };
+  return {
+    ...countsOfExport(edits),
+    rejects,
+    categoriesMade: [],
+    ...formatIn(inspected),
+    edits: edits.edits.slice(0, editsShown).map(shownEdit),
+  };
 }
 
 function shownEdit({ change: { id }, name, fields, stale }: ExportPlan["edits"][number]): NonNullable<Report["edits"]>[number] {

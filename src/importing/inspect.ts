@@ -4,8 +4,7 @@ import { Problem } from "../platform/problem.ts";
 import { readColumns, type Columns } from "./columns.ts";
 import { detectFormat, formatDefault, type CsvFormat, type Detection } from "./csv-format.ts";
 import { headerLineOf, layoutRowsMax } from "./csv-layout.ts";
-import { csvRows, type CsvRow } from "./csv.ts";
-import type { Reading } from "./encoding-guess.ts";
+import { csvRows, requireReadable, type CsvRow } from "./csv.ts";
 import { guessMapping, type Guess } from "./guess.ts";
 
 /** The rows that show where a file is from. */
@@ -24,13 +23,14 @@ export type InputFile = {
 };
 /**
  * What a file shows before anything is sent: its format, columns, first rows, and a guess, unless it has no header. `readings`: a person has to say which of
- * these encodings is right.
+ * these encodings is right. `sheets`: those of a workbook that have rows.
  */
-export type Inspected = Columns & { format: CsvFormat; readings?: Reading[]; header: string[]; first: CsvRow[]; guess: Guess | undefined };
+export type Inspected = Columns & Detection & { header: string[]; first: CsvRow[]; guess: Guess | undefined };
 
 /** Reads a whole file for its columns, from which it guesses a mapping. Default format: the one that it detects. @throws Problem `invalid_request` */
-export async function inspectFile(file: InputFile, chosen?: CsvFormat): Promise<Inspected> {
-  const { format, readings }: Detection = chosen ? { format: chosen } : await formatOf(file);
+export async function inspectFile(file: InputFile): Promise<Inspected> {
+  const detection = await formatOf(file);
+  const { format } = detection;
   const [first, header]: [CsvRow[], string[]] = [[], []];
   async function* noting(rows: AsyncIterable<CsvRow>): AsyncGenerator<CsvRow> {
     for await (const row of rows) {
@@ -40,37 +40,51 @@ export async function inspectFile(file: InputFile, chosen?: CsvFormat): Promise<
     }
   }
   const read = await readColumns(noting(rowsOf(file, format)));
-  return { ...read, format, ...(readings && { readings }), header, first, guess: guessMapping(read.columns) };
+  return { ...read, ...detection, header, first, guess: guessMapping(read.columns) };
 }
 
 /**
- * Yields the rows of a file from its beginning, as `csvRows` does: of a workbook (.xlsx, .ods), as its first bytes say, those of its first visible
- * sheet. Default format: the one that is detected.
+ * Yields the rows of a file from its beginning, as `csvRows` does: of a workbook (.xlsx, .ods), as its first bytes say, those of one sheet. Default format: the
+ * one that is detected.
  */
 export async function* rowsOf(file: InputFile, format?: CsvFormat): AsyncGenerator<CsvRow> {
-  if (await isWorkbook(file)) yield* rowsOfWorkbook(file, (format ?? (await formatOf(file)).format).headerLine);
-  else yield* csvRows(file.bytes(), file.name, format ?? (await formatOf(file)).format);
+  const read = format ?? (await formatOf(file)).format;
+  if (await isWorkbook(file)) yield* rowsOfWorkbook(file, read);
+  else yield* csvRows(file.bytes(), file.name, read);
 }
 
 /** A workbook has no encoding or delimiter to choose. */
 async function formatOf(file: InputFile): Promise<Detection> {
-  if (!(await isWorkbook(file))) return detectFormat(file.bytes(), file.name, file);
+  const { name, chosen: { sheet, headerLine, encoding, delimiter } = {} } = file;
+  if (!(await isWorkbook(file))) {
+    if (sheet !== undefined) throw new Problem("invalid_request", `${name} is not a workbook, so it has no sheet to choose.`);
+    if (encoding !== undefined && delimiter !== undefined && headerLine !== undefined)
+      return { format: { encoding, delimiter, headerLine } };
+    return detectFormat(file.bytes(), name, file);
+  }
+  const { openWorkbook, sheetOf, sheetsWithRows } = await import("./sheets/workbook.ts");
+  const workbook = await openWorkbook(file.access, name);
+  const read = { ...formatDefault, sheet: (await sheetOf(workbook, name, sheet)).name };
   const first: CsvRow[] = [];
-  for await (const row of rowsOfWorkbook(file, 1)) if (first.push(row) === layoutRowsMax) break;
-  return { format: { ...formatDefault, headerLine: file.chosen?.headerLine ?? headerLineOf(first) } };
+  for await (const row of rowsOfWorkbook(file, read)) if (first.push(row) === layoutRowsMax) break;
+  const sheets = (await sheetsWithRows(workbook)).map((one) => one.name);
+  return { format: { ...read, headerLine: headerLine ?? headerLineOf(first) }, sheets };
 }
 
 async function isWorkbook({ access }: InputFile): Promise<boolean> {
   return isZip(await access.read(0, 4));
 }
 
-async function* rowsOfWorkbook({ access, name }: InputFile, headerLine: number): AsyncGenerator<CsvRow> {
+async function* rowsOfWorkbook({ access, name }: InputFile, { sheet, headerLine }: CsvFormat): AsyncGenerator<CsvRow> {
   const { openWorkbook, sheetOf } = await import("./sheets/workbook.ts");
   const workbook = await openWorkbook(access, name);
-  let isEmpty = true;
-  for await (const row of workbook.rows(sheetOf(workbook, name))) {
+  let [isEmpty, isHeaderless] = [true, true];
+  for await (const row of workbook.rows(await sheetOf(workbook, name, sheet))) {
     isEmpty = false;
-    if (row.line >= headerLine) yield row;
+    if (row.line < headerLine) continue;
+    if (isHeaderless) requireReadable(row, name);
+    isHeaderless = false;
+    yield row;
   }
   if (isEmpty) throw new Problem("invalid_request", `${name} is empty: not even a header line.`);
 }

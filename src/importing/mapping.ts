@@ -1,5 +1,6 @@
 import { earlierKey } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
+import { listed } from "./lists.ts";
 import type { Mapping } from "./mapping-schema.ts";
 
 export { petStatuses, type Mapping, type PetStatus, type TextField, type ValueStatus } from "./mapping-schema.ts";
@@ -15,7 +16,7 @@ export function columnsOf({ id, name, category, status, stock, description, pric
 export function checkColumns(mapping: Mapping, header: readonly string[], file: string): void {
   const missing = columnsOf(mapping).filter((column) => !header.includes(column));
   if (missing.length === 0) return;
-  const has = header.slice(0, 30).join(", ").slice(0, 500);
+  const has = listed(header.slice(0, 30)).slice(0, 500);
   throw new Problem("invalid_request", `${file} has no column “${missing.join("”, “")}”. Its columns are: ${has}.`);
 }
 

@@ -1,4 +1,5 @@
 import { formatDefault, type CsvFormat } from "./csv-format.ts";
+import { listed } from "./lists.ts";
 import type { MappingPlan } from "./mapping-plan.ts";
 import type { FieldChange } from "./own-export.ts";
 import { counted } from "./progress.ts";
@@ -19,6 +20,8 @@ export type Report = {
   source?: string;
   /** How the file was read. Set by the command line only. */
   format?: CsvFormat;
+  /** The sheets of a workbook that have rows, if there are several. */
+  sheets?: string[];
   /** What the columns become. Not set for an export of the shop. */
   plan?: MappingPlan;
   /** For a dry run: the records that the import would add, and how many more the plan has room for. */
@@ -46,6 +49,10 @@ export function summary(report: Report, rehearsed: boolean, seconds: number): st
   const { encoding, delimiter, headerLine } = report.format ?? formatDefault;
   if (encoding !== formatDefault.encoding || delimiter !== formatDefault.delimiter || headerLine !== formatDefault.headerLine)
     lines.unshift(`The file was read as ${encoding} with ${delimiterNames[delimiter]}.`);
+  if (report.sheets && report.format?.sheet !== undefined)
+    lines.unshift(
+      `The rows are those of the sheet “${report.format.sheet}”. The workbook has several with rows: ${listed(report.sheets)}; --sheet names another.`,
+    );
   if (report.source !== undefined) lines.unshift(`The animals are known as those of “${report.source}”; --source names another source.`);
   if (report.plan) lines.unshift(...planText(report.plan));
   const { needed = 0, room = needed } = report;
@@ -58,7 +65,7 @@ export function summary(report: Report, rehearsed: boolean, seconds: number): st
     lines.push(
       `${counted(report.stale)} rows have edits of values that the shop has changed since the export; they are not applied without --apply-stale.`,
     );
-  if (categoriesMade.length > 0) lines.push(`Categories created: ${categoriesMade.join(", ")}.`);
+  if (categoriesMade.length > 0) lines.push(`Categories created: ${listed(categoriesMade)}.`);
   if (rejected > 0) lines.push(`Rejected rows with reasons: ${rejects ?? ""}`);
   return lines.join("\n");
 }
@@ -78,7 +85,7 @@ function planText({ mapping, unused, statuses }: MappingPlan): string[] {
   if (photos) lines.push(`Photos: ${from(photos)}; the service fetches them after the import.`);
   const values = statuses.map(({ value, rows, status: becomes = "rejected" }) => `“${value}” (${counted(rows)}) ${becomes}`);
   if (values.length > 0) lines.push(`Values of the status: ${values.join(", ")}.`);
-  if (unused.length > 0) lines.push(`Columns that are not used: ${unused.join(", ")}.`);
+  if (unused.length > 0) lines.push(`Columns that are not used: ${listed(unused)}.`);
   return lines;
 }
 

@@ -8,7 +8,7 @@ import type { Mapping } from "./mapping.ts";
 
 /** A row to load. Its cells and its profile are not kept, so that a large file fits into memory; they are read again. */
 export type Row = { line: number; pet: Pet };
-export type Reject = CsvRow & { reason: string };
+export type Reject = Omit<CsvRow, "problem"> & { reason: string };
 /**
  * The contents of a file: the last row of each pet, and the rejected rows. `superseded` is the number of earlier rows of the same pets,
  * and `repeated` the first id that occurs a second time.
@@ -55,16 +55,16 @@ export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, f
     rowsRead += 1;
     const cells = fittedCells(row, header.length);
     const id = idOf(row.cells, row.line);
-    if (typeof cells === "string") rejects.push({ ...row, cells: row.cells.map(shortened), reason: cells });
-    else if (id === "") rejects.push({ ...row, reason: `no id: the column ${mapping.id ?? ""} is empty` });
+    const { line } = row;
+    if (typeof cells === "string") rejects.push({ line, cells: row.cells.slice(0, header.length).map(shortened), reason: cells });
+    else if (id === "") rejects.push({ line, cells: row.cells.map(ownText), reason: `no id: the column ${mapping.id ?? ""} is empty` });
     else {
       if (last.has(id)) {
         superseded += 1;
         repeated ??= id;
       }
       const pet = toPet(cells);
-      if (isPet(pet)) delete pet.profile;
-      last.set(id, isPet(pet) ? { line: row.line, pet } : { ...row, cells, reason: pet.reason });
+      last.set(ownText(id), isPet(pet) ? { line, pet: keptPet(pet) } : { line, cells: cells.map(ownText), reason: pet.reason });
     }
     if (last.size + rejects.length > petsMax)
       throw new Problem("invalid_request", `${file} contains more than ${petsMax} pets, including rejected rows. Split it.`);
@@ -94,6 +94,18 @@ export async function addRejects(source: Source, csv: AsyncIterable<CsvRow>, ref
   source.rows = source.rows.filter(({ line }) => !refused.has(line));
 }
 
+/** What is kept of a pet. */
+function keptPet({ sourceId, name, category, status, quantity }: Pet): Pet {
+  const texts = { sourceId: ownText(sourceId), name: ownText(name), category: ownText(category) };
+  return { ...texts, status, ...(quantity !== undefined && { quantity }) };
+}
+
+/** A text that does not keep the part of the file in memory from which it was cut, as longer parts of a string do in V8. */
+function ownText(text: string): string {
+  return text.length < shortCharacters ? text : Array.from(text).join("");
+}
+const shortCharacters = 13;
+
 function checkedHeader(cells: string[], mapping: Mapping, file: string): string[] {
   const header = cells.map((cell) => cell.trim());
   const twice = columnsOf(mapping).find((column) => header.indexOf(column) !== header.lastIndexOf(column));
@@ -109,9 +121,10 @@ export function isBlank({ cells }: CsvRow): boolean {
 
 /**
  * The cells of a row, as many as the header has. Spreadsheets leave out empty cells at the end of a row, and add some where another row is longer.
- * Returns the reason if the row has further cells with data, or is too long.
+ * Returns the reason if the row has further cells with data, is too long, or cannot be cut into cells.
  */
-export function fittedCells({ cells }: CsvRow, width: number): string[] | string {
+export function fittedCells({ cells, problem }: CsvRow, width: number): string[] | string {
+  if (problem !== undefined) return problem;
   if (cells.reduce((sum, cell) => sum + cell.length, 0) > rowCharactersMax) return `is over ${rowCharactersMax} characters`;
   const surplus = cells.slice(width);
   if (surplus.some((cell) => cell.trim() !== ""))
@@ -121,5 +134,5 @@ export function fittedCells({ cells }: CsvRow, width: number): string[] | string
 
 /** A cell of a rejected row, which may be enormous. */
 function shortened(cell: string): string {
-  return cell.slice(0, cellCharactersMax);
+  return ownText(cell.slice(0, cellCharactersMax));
 }

@@ -1,7 +1,7 @@
 import { Alert, Button, Select, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { CsvFormat } from "../../src/importing/csv-format.ts";
-import { delimiters } from "../../src/importing/csv-layout.ts";
+import { delimiters } from "../../src/importing/csv-cells.ts";
 import type { Reading } from "../../src/importing/encoding-guess.ts";
 import { encodings, type Encoding } from "../../src/importing/encoding-names.ts";
 import { formatTexts as words } from "../texts/en-import-format.ts";
@@ -14,12 +14,38 @@ function labelOf(encoding: Encoding): string {
   return (words.encodings as Partial<Record<Encoding, string>>)[encoding] ?? encoding;
 }
 
-type Props = { format: CsvFormat; onChange: (format: CsvFormat) => void };
+/** `onChange` gets what is chosen; the rest is detected. */
+type Props = { format: CsvFormat; onChange: (format: Partial<CsvFormat>) => void };
 
-/** Shows the file's encoding, delimiter and line of the header, and lets the user correct them. */
-export function FormatChoice({ format, onChange }: Props): ReactNode {
+/** Shows the file's encoding, delimiter and line of the header, or the sheet of a workbook, and lets the user correct them. */
+export function FormatChoice({ format, sheets, onChange }: Props & { sheets: string[] | undefined }): ReactNode {
   return (
     <div className={styles.fields}>
+      {sheets && format.sheet !== undefined && (
+        <Select
+          label={words.sheet}
+          description={sheets.length > 1 && words.severalSheets(String(sheets.length))}
+          data={[...new Set([...sheets, format.sheet])]}
+          value={format.sheet}
+          onChange={(sheet) => sheet !== null && onChange({ sheet })}
+          allowDeselect={false}
+        />
+      )}
+      {!sheets && <TextChoice {...{ format, onChange }} />}
+      <TextInput
+        label={words.headerLine}
+        type="number"
+        min={1}
+        value={format.headerLine}
+        onChange={({ currentTarget: { valueAsNumber } }) => valueAsNumber >= 1 && onChange({ ...format, headerLine: valueAsNumber })}
+      />
+    </div>
+  );
+}
+
+function TextChoice({ format, onChange }: Props): ReactNode {
+  return (
+    <>
       <Select
         label={words.encoding}
         data={encodingChoices}
@@ -35,14 +61,7 @@ export function FormatChoice({ format, onChange }: Props): ReactNode {
         onChange={(delimiter) => delimiter && onChange({ ...format, delimiter })}
         allowDeselect={false}
       />
-      <TextInput
-        label={words.headerLine}
-        type="number"
-        min={1}
-        value={format.headerLine}
-        onChange={({ currentTarget: { valueAsNumber } }) => valueAsNumber >= 1 && onChange({ ...format, headerLine: valueAsNumber })}
-      />
-    </div>
+    </>
   );
 }
 

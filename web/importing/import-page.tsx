@@ -45,7 +45,7 @@ export function ImportPage(): ReactNode {
 function ChosenFile({ file }: { file: File }): ReactNode {
   const { account } = useSession();
   const [source, setSource] = useState<string>();
-  const [format, setFormat] = useState<CsvFormat>();
+  const [format, setFormat] = useState<Partial<CsvFormat>>({});
   const [answer, setAnswer] = useState<"new" | "changes">();
   const { state, start } = useTask<"inspect">();
   const { id } = account;
@@ -53,7 +53,9 @@ function ChosenFile({ file }: { file: File }): ReactNode {
   const { result, failed } = state;
   const rowsAre = answer ?? (result && { yes: "changes", no: "new", unclear: undefined }[result.ownExport]);
   const isReadable = result?.guess !== undefined && result.rows > 0 && result.readings === undefined;
-  const shownFormat = format ?? result?.format;
+  // A format that was chosen wrongly can be corrected, although nothing was read by it.
+  const [last, setLast] = useState(result);
+  if (result && result !== last) setLast(result);
   return (
     <>
       <p className={styles.file}>
@@ -61,7 +63,7 @@ function ChosenFile({ file }: { file: File }): ReactNode {
       </p>
       {failed && <ErrorPanel error={refusalOfTask(failed)} />}
       {state.isRunning && <Reading />}
-      {shownFormat && <FormatChoice format={shownFormat} onChange={setFormat} />}
+      {last && <FormatChoice format={{ ...last.format, ...format }} sheets={last.sheets} onChange={setFormat} />}
       {result?.readings && <EncodingQuestion readings={result.readings} format={result.format} onChange={setFormat} />}
       {result && !isReadable && !result.readings && <p className={styles.problem}>{words.noRows}</p>}
       {isReadable && rowsAre === undefined && <RowsQuestion onAnswer={setAnswer} />}

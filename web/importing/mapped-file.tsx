@@ -4,6 +4,7 @@ import { useEffect, useState, type ReactNode } from "react";
 import type { CsvFormat } from "../../src/importing/csv-format.ts";
 import type { Guess } from "../../src/importing/guess.ts";
 import { openPrices, planMapping } from "../../src/importing/mapping-plan.ts";
+import { listed } from "../../src/importing/lists.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
@@ -64,7 +65,7 @@ export function Mapped({ file, source: named, sources, onSource, columns, guess,
       >
         <MappingEditor columns={columns.columns} mapping={mapping} onChange={setMapping} />
         <ProfileColumns columns={columns.columns} mapping={mapping} openPrice={openPrice} onChange={setMapping} />
-        {unused.length > 0 && <p className={styles.hint}>{words.unused(unused.join(", "))}</p>}
+        {unused.length > 0 && <p className={styles.hint}>{words.unused(listed(unused))}</p>}
         <Questions {...{ unanswered, isChecked, isPriceOpen }} unsure={guess.unsure} onChecked={setChecked} />
         <Autocomplete
           mt="md"

@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Progress } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { listed } from "../../src/importing/lists.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
@@ -57,7 +58,7 @@ function Done({ imported: { counts, categoriesMade, rejects }, of }: { imported:
         {words.summary(formatNumber(created), formatNumber(updated), formatNumber(unchanged), formatNumber(rejected))}
       </output>
       <CountList counts={counts} />
-      {categoriesMade.length > 0 && <p className={styles.hint}>{words.categoriesMade(categoriesMade.join(", "))}</p>}
+      {categoriesMade.length > 0 && <p className={styles.hint}>{words.categoriesMade(listed(categoriesMade))}</p>}
       <Group mt="md">
         <Button renderRoot={(props) => <Link to="/dashboard/animals" {...props} />}>{words.toAnimals}</Button>
       </Group>

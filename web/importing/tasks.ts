@@ -1,7 +1,6 @@
 import type { Pet } from "../../src/importing/pets.ts";
 import type { Columns } from "../../src/importing/columns.ts";
-import type { CsvFormat } from "../../src/importing/csv-format.ts";
-import type { Reading } from "../../src/importing/encoding-guess.ts";
+import type { CsvFormat, Detection } from "../../src/importing/csv-format.ts";
 import type { Guess } from "../../src/importing/guess.ts";
 import type { Edit, OwnExport } from "../../src/importing/own-export.ts";
 import type { Mapping } from "../../src/importing/mapping.ts";
@@ -14,23 +13,22 @@ export type Rejects = { first: { line: number; reason: string; cells: string[] }
 
 /** A task, which runs in its own web worker. */
 export type Task =
-  | { kind: "inspect"; file: File; account: number; format: CsvFormat | undefined }
+  | { kind: "inspect"; file: File; account: number; format: Partial<CsvFormat> }
   | { kind: "check"; file: File; account: number; format: CsvFormat; mapping: Mapping; source: string }
   | { kind: "import"; file: File; account: number; format: CsvFormat; mapping: Mapping; source: string }
   | { kind: "checkExport"; file: File; format: CsvFormat; appliesStale: boolean }
   | { kind: "importExport"; file: File; format: CsvFormat; appliesStale: boolean };
 
 /** `source`: the name that is proposed; `sources` are the former ones. */
-export type Inspected = Columns & {
-  readings?: Reading[];
-  guess: Guess | undefined;
-  /** Whether the guess is the mapping of the last import of such a file. */
-  isRecalled: boolean;
-  ownExport: OwnExport;
-  format: CsvFormat;
-  source: string;
-  sources: string[];
-};
+export type Inspected = Columns &
+  Detection & {
+    guess: Guess | undefined;
+    /** Whether the guess is the mapping of the last import of such a file. */
+    isRecalled: boolean;
+    ownExport: OwnExport;
+    source: string;
+    sources: string[];
+  };
 /** `repeated`: the first id that more than one row has. `room` and `needed` are in records. */
 export type Checked = {
   counts: Counts;

@@ -58,7 +58,7 @@ async function run(task: Task): Promise<void> {
 }
 
 async function inspect({ file, account, format: chosen }: Extract<Task, { kind: "inspect" }>): Promise<Inspected> {
-  const inspected = await inspectFile(inputOf(file), chosen);
+  const inspected = await inspectFile({ ...inputOf(file), chosen });
   const { header: _header, first: _first, ...read } = inspected;
   const client = calls();
   const recalled = await recallMapping(

@@ -8,6 +8,8 @@ export const formatTexts = {
     "windows-1252": "Windows-1252 (Western Europe)",
   },
   headerLine: "Line with the names of the columns",
+  sheet: "Sheet",
+  severalSheets: (count: string) => `${count} sheets of this workbook have rows. One is imported at a time.`,
   unsure: "Which of these is right?",
   unsureText: "The file does not say its encoding, and these fit about as well. Choose the one whose words you know.",
   delimiter: "Columns are separated by",

@@ -1,7 +1,7 @@
 import type { Bytes } from "../../platform/archives/archive-entry.ts";
 import type { CsvRow } from "../csv.ts";
 import { numberText } from "./numbers.ts";
-import { columnsMax, openRows, type Sheet } from "./sheet-rows.ts";
+import { cellsCharactersMax, columnsMax, openRows, type Sheet } from "./sheet-rows.ts";
 import { readXml, type Attributes } from "./xml.ts";
 
 const rowsMax = 1_048_576;
@@ -11,14 +11,24 @@ export async function sheetsOfOds(content: Bytes, file: string): Promise<Sheet[]
   const hidden = new Set<string>();
   const read = readXml<Sheet>(content, file, (emit) => {
     let [style, depth] = ["", 0];
+    let sheet: Sheet | undefined;
     return {
       open(name, attributes) {
         if (name === "style") style = attributes["name"] ?? "";
         else if (name === "table-properties" && attributes["display"] === "false") hidden.add(style);
-        else if (name === "table" && depth++ === 0)
-          emit({ name: attributes["name"] ?? "", isHidden: hidden.has(attributes["style-name"] ?? ""), path: attributes["name"] ?? "" });
+        else if (name === "table" && depth++ === 0) {
+          const title = attributes["name"] ?? "";
+          sheet = { name: title, isHidden: hidden.has(attributes["style-name"] ?? ""), path: title, hasRows: false };
+        }
       },
-      close: (name) => void (name === "table" && depth--),
+      text(piece) {
+        if (sheet && piece.trim() !== "") sheet.hasRows = true;
+      },
+      close(name) {
+        if (name !== "table" || --depth > 0 || sheet === undefined) return;
+        emit(sheet);
+        sheet = undefined;
+      },
     };
   });
   return Array.fromAsync(read);
@@ -46,7 +56,7 @@ export function rowsOfOds(content: Bytes, file: string, sheet: Sheet): AsyncGene
         }
       },
       text(piece) {
-        if (cell && paragraph > 0 && notes === 0) cell.text += piece;
+        if (cell && paragraph > 0 && notes === 0 && cell.text.length <= cellsCharactersMax) cell.text += piece;
       },
       close(name) {
         if (name === "table" && --depth === 0) isSheet = false;

@@ -2,13 +2,16 @@ import { Problem } from "../../platform/problem.ts";
 import type { ArchiveEntry } from "../../platform/archives/archive-entry.ts";
 import { rowCharactersMax, type CsvRow } from "../csv.ts";
 
-/** A sheet of a workbook; `path` says where its cells are. */
-export type Sheet = { name: string; isHidden: boolean; path: string };
+/** A sheet of a workbook; `path` says where its cells are. `hasRows` is undefined where only reading them shows it. */
+export type Sheet = { name: string; isHidden: boolean; path: string; hasRows?: boolean };
 /** A file within a workbook. */
 export type Part = Pick<ArchiveEntry, "size" | "content">;
 
 export const columnsMax = 16_384;
-const charactersMax = 8 * rowCharactersMax;
+/** The most characters of a row's cells. A row with more is a reject. */
+export const cellsCharactersMax = 8 * rowCharactersMax;
+/** What is kept of the cell that is too much. */
+const keptCharactersMax = 1_000;
 /** The most empty cells beyond the header, in all rows: a few odd rows have some. */
 const fillersMax = 1_048_576;
 
@@ -16,25 +19,24 @@ const fillersMax = 1_048_576;
 export function openRows(file: string, emit: (row: CsvRow) => void) {
   let [header, fillers] = [-1, 0];
   let cells: string[] = [];
-  let characters = 0;
+  let [characters, problem]: [number, string | undefined] = [0, undefined];
   return {
     cell(column: number, text: string): void {
-      if (text === "") return;
+      if (text === "" || problem !== undefined) return;
       if (column >= columnsMax) throw new Problem("invalid_request", `${file} has more than ${columnsMax} columns.`);
       characters += text.length;
-      if (characters > charactersMax) throw new Problem("invalid_request", `${file} has a row of over ${charactersMax} characters.`);
+      if (characters > cellsCharactersMax) problem = `is over ${cellsCharactersMax} characters`;
       if (header >= 0 && column > header) fillers += Math.max(0, column - Math.max(header, cells.length));
       if (fillers > fillersMax) throw new Problem("invalid_request", `${file} has too many cells far to the right of its header.`);
       while (cells.length < column) cells.push("");
-      cells[column] = text;
+      cells[column] = problem === undefined ? text : text.slice(0, keptCharactersMax);
     },
     end(line: number, times = 1): void {
       if (cells.length > 0) {
         if (header < 0) header = cells.length;
-        for (let time = 0; time < times; time++) emit({ line: line + time, cells: [...cells] });
+        for (let time = 0; time < times; time++) emit({ line: line + time, cells: [...cells], ...(problem !== undefined && { problem }) });
       }
-      cells = [];
-      characters = 0;
+      [cells, characters, problem] = [[], 0, undefined];
     },
   };
 }

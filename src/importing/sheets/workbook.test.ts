@@ -4,13 +4,13 @@ import { ods, xlsx, xlsxParts, type Xlsx } from "../../../test/support/sheets.ts
 import { rawZip } from "../../../test/support/zip-bytes.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { CsvRow } from "../csv.ts";
-import { openWorkbook, sheetOf } from "./workbook.ts";
+import { openWorkbook, sheetOf, sheetsWithRows } from "./workbook.ts";
 
 const accessTo = (bytes: Buffer) => ({ size: bytes.length, read: async (at: number, count: number) => bytes.subarray(at, at + count) });
 
 async function rowsIn(bytes: Buffer, name?: string): Promise<CsvRow[]> {
   const workbook = await openWorkbook(accessTo(bytes), "pets.xlsx");
-  return Array.fromAsync(workbook.rows(sheetOf(workbook, "pets.xlsx", name)));
+  return Array.fromAsync(workbook.rows(await sheetOf(workbook, "pets.xlsx", name)));
 }
 
 async function refused(bytes: Buffer, reason: RegExp): Promise<void> {
@@ -166,14 +166,45 @@ test("a document type, with which entities begin, is refused", async () => {
   await refused(rawZip(parts), /has a document type/);
 });
 
-test("bombs are refused: shared texts, a tag without an end, a row of too many characters, cells far to the right", async () => {
+test("the first visible sheet with rows is read unless another is named, and those with rows are listed", async () => {
+  const cell = (text: string) => `<row r="1"><c t="str"><v>${text}</v></c></row>`;
+  const sheets = [
+    { name: "Empty", rows: '<row r="1"><c t="str"><v></v></c></row>' },
+    { name: "Hidden", rows: cell("h"), state: "hidden" },
+    { name: "Pets", rows: cell("p") },
+    { name: "Damaged", rows: '<row r="1"><c t="s"><v>9</v></c></row>' },
+  ];
+  const table = (name: string, text: string) =>
+    `<table:table table:name="${name}"><table:table-row><table:table-cell office:value-type="string"><text:p>${text}</text:p></table:table-cell></table:table-row></table:table>`;
+  for (const [book, listed] of [
+    [xlsx({ sheets }), ["Pets", "Damaged"]],
+    [ods(table("Empty", "") + table("Pets", "p") + table("Hidden", "h")), ["Pets", "Hidden"]],
+  ] as const) {
+    const workbook = await openWorkbook(accessTo(book), "pets.xlsx");
+    assert.deepEqual(
+      (await sheetsWithRows(workbook)).map(({ name }) => name),
+      listed,
+    );
+    assert.deepEqual(await rowsIn(book), [{ line: 1, cells: ["p"] }]);
+    assert.deepEqual(await rowsIn(book, "Hidden"), [{ line: 1, cells: ["h"] }]);
+    await assert.rejects(rowsIn(book, "Others"), /has no sheet "Others", but "Empty"/);
+  }
+  assert.deepEqual(await rowsIn(xlsx({ sheets: sheets.slice(0, 1) })), [], "a workbook without rows");
+});
+
+test("a row of too many characters is a row with a problem, of which little is kept", async () => {
+  const text = "x".repeat(1_000_000);
+  const rows = `<row r="1"><c><v>1</v></c></row><row r="2">${'<c t="s"><v>0</v></c>'.repeat(3)}</row><row r="3"><c t="str"><v>${text.repeat(3)}</v></c></row><row r="4"><c><v>4</v></c></row>`;
+  const [one, two, three, four] = await rowsIn(sheet(rows, { strings: `<si><t>${text}</t></si>` }));
+  assert.deepEqual([one?.cells, four], [["1"], { line: 4, cells: ["4"] }]);
+  for (const row of [two, three]) assert.equal(row?.problem, "is over 1024000 characters");
+  assert.equal(three?.cells[0]?.length, 1_000);
+});
+
+test("bombs are refused: shared texts, a tag without an end, cells far to the right", async () => {
   const text = "x".repeat(1_000_000);
   await refused(sheet("", { strings: `<si><t>${text}</t></si>`.repeat(34) }), /over 64 MiB of different texts/);
   await refused(sheet(`<row a="${text}${text}`), /a tag that does not end/);
-  await refused(
-    sheet(`<row>${'<c t="s"><v>0</v></c>'.repeat(2)}</row>`, { strings: `<si><t>${text}</t></si>` }),
-    /over 1024000 characters/,
-  );
   const wide = Array.from({ length: 70 }, (_, line) => `<row r="${line + 2}"><c r="XFD${line + 2}"><v>1</v></c></row>`).join("");
   await refused(sheet(`<row r="1"><c><v>1</v></c></row>${wide}`), /far to the right/);
 });

@@ -38,9 +38,34 @@ export async function openWorkbook(access: RandomAccess, file: string): Promise<
   return openXlsx({ file, part });
 }
 
-/** The sheet that is read unless another one is chosen: the first that is visible. @throws Problem `invalid_request` */
-export function sheetOf({ sheets }: Workbook, file: string, name?: string): Sheet {
-  const found = name === undefined ? (sheets.find(({ isHidden }) => !isHidden) ?? sheets[0]) : sheets.find((sheet) => sheet.name === name);
+/** The most sheets that are looked through for rows. */
+const sheetsMax = 50;
+
+/** The visible sheets that have rows. */
+export async function sheetsWithRows({ sheets, rows }: Workbook): Promise<Sheet[]> {
+  const found: Sheet[] = [];
+  for (const sheet of sheets.filter(({ isHidden }) => !isHidden).slice(0, sheetsMax))
+    if (sheet.hasRows ?? (await hasRows(rows(sheet)))) found.push(sheet);
+  return found;
+}
+
+/** A sheet that cannot be read counts as one with rows: choosing it says why. */
+async function hasRows(rows: AsyncGenerator<CsvRow>): Promise<boolean> {
+  try {
+    const { done = false } = await rows.next();
+    await rows.return(undefined);
+    return !done;
+  } catch (error) {
+    if (error instanceof Problem) return true;
+    throw error;
+  }
+}
+
+/** The sheet with a name, and by default the first visible one with rows. @throws Problem `invalid_request` */
+export async function sheetOf(workbook: Workbook, file: string, name?: string): Promise<Sheet> {
+  const { sheets } = workbook;
+  const visible = name === undefined ? ((await sheetsWithRows(workbook))[0] ?? sheets.find(({ isHidden }) => !isHidden)) : undefined;
+  const found = name === undefined ? (visible ?? sheets[0]) : sheets.find((sheet) => sheet.name === name);
   if (found) return found;
   const names = sheets.slice(0, 20).map((sheet) => JSON.stringify(sheet.name.slice(0, 100)));
   throw new Problem(

@@ -2,7 +2,7 @@ import type { Bytes } from "../../platform/archives/archive-entry.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { CsvRow } from "../csv.ts";
 import { dateText, isDateFormat, numberText } from "./numbers.ts";
-import { columnsMax, openRows, type Part, type Sheet } from "./sheet-rows.ts";
+import { cellsCharactersMax, columnsMax, openRows, type Part, type Sheet } from "./sheet-rows.ts";
 import { forEachTag, readXml } from "./xml.ts";
 
 type Parts = { file: string; part: (path: string) => Part | undefined };
@@ -26,9 +26,10 @@ export async function openXlsx(parts: Parts): Promise<{ sheets: Sheet[]; rows: (
       sheets.push({ name: title, isHidden: state !== undefined && state !== "visible", path: target.target });
   });
   const partOf = (type: string) => related.find((one) => one.type.endsWith(type))?.target;
+  let shared: Promise<[string[], Reading["isDate"]]> | undefined;
   async function* rows(sheet: Sheet): AsyncGenerator<CsvRow> {
-    const strings = await sharedStrings(parts, partOf("/sharedStrings"));
-    const isDate = await dateStyles(parts, partOf("/styles"));
+    shared ??= Promise.all([sharedStrings(parts, partOf("/sharedStrings")), dateStyles(parts, partOf("/styles"))]);
+    const [strings, isDate] = await shared;
     yield* cellsOf(contentOf(parts, sheet.path), { file, strings, isDate, isFrom1904 });
   }
   return { sheets, rows };
@@ -144,7 +145,7 @@ function cellsOf(content: Bytes, reading: Reading): AsyncGenerator<CsvRow> {
         else if (name === "v" || name === "t") isValue = cell !== undefined && !isPhonetic;
       },
       text(piece) {
-        if (isValue) value += piece;
+        if (isValue && value.length <= cellsCharactersMax) value += piece;
       },
       close(name) {
         if (name === "v" || name === "t") isValue = false;
