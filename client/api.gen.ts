@@ -268,7 +268,7 @@ export type Schemas = {
   };
   Imports: (Schemas["Import"])[];
   ImportInput: {
-    /** Where the animals come from, such as `Shelter register`: the same for each export of one system. Case does not count. */
+    /** Where the animals come from, such as `Shelter register`. It is the same for each export of one system; case does not count. */
     source: string;
     /** The name of the file, for people. */
     fileName: string;
@@ -478,7 +478,7 @@ export type Schemas = {
   KeyInput: {
     /** The key's name. Default: `Key` and its id. */
     name?: string | null;
-    /** What it may do. Default: all that the caller may give; never `keys:read` or `keys:write`. */
+    /** What it may do, such as `orders:read`. Default: all that the caller may give; never `keys:read` or `keys:write`. */
     scopes?: (Schemas["KeyScope"])[] | null;
     /** A date, or a date and time of RFC 3339, after which it no longer works. Default: never, or with the key that makes it. */
     expires?: string | null;
@@ -544,9 +544,9 @@ export type Schemas = {
     /** The deployment that is served; null before the first one. */
     deploymentId: number | null;
     domains: Schemas["ProjectDomains"];
-    /** Whether the project's other names, including its address on the platform, redirect to its primary name (308) while that is in effect. Initially false. */
+    /** Whether the project's other names redirect to its primary name. Its address on the platform does so too (308), while the primary name is in effect. Initially false. */
     redirectToPrimary: boolean;
-    /** Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent if the service is reached at ports 80 and 443. */
+    /** Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS). They do so for a day in the week after a name is verified, then for a year. Sent if the service is reached at ports 80 and 443. */
     hsts: boolean;
     /** When the project was made. */
     createdAt: string;
@@ -563,9 +563,9 @@ export type Schemas = {
     name?: string;
     /** One DNS label: the project is served at `{slug}.{platform_domain}`. Unique over all accounts. */
     slug?: string;
-    /** Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent if the service is reached at ports 80 and 443. */
+    /** Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS). They do so for a day in the week after a name is verified, then for a year. Sent if the service is reached at ports 80 and 443. */
     hsts?: boolean;
-    /** Whether the project's other names, including its address on the platform, redirect to its primary name (308) while that is in effect. Initially false. */
+    /** Whether the project's other names redirect to its primary name. Its address on the platform does so too (308), while the primary name is in effect. Initially false. */
     redirectToPrimary?: boolean;
   };
   DeploymentStatus: "queued" | "ready" | "failed";
@@ -714,7 +714,7 @@ export type Schemas = {
     types: (string)[];
     /** What the endpoint is for. */
     description: string;
-    /** Whether events are sent one by one, in order: a failing one blocks the others for up to three days. Default: false. */
+    /** Whether events are sent one by one, in order. A failing one then blocks the others for up to three days. Default: false. */
     ordered: boolean;
     /** Whether events are sent. */
     enabled: boolean;
@@ -743,7 +743,7 @@ export type Schemas = {
     types?: (string)[] | null;
     /** What the endpoint is for. */
     description?: string | null;
-    /** Whether events are sent one by one, in order: a failing one blocks the others for up to three days. Default: false. */
+    /** Whether events are sent one by one, in order. A failing one then blocks the others for up to three days. Default: false. */
     ordered?: boolean | null;
   };
   WebhookPatch: {
@@ -753,7 +753,7 @@ export type Schemas = {
     types?: (string)[];
     /** What the endpoint is for. */
     description?: string;
-    /** Whether events are sent one by one, in order: a failing one blocks the others for up to three days. Default: false. */
+    /** Whether events are sent one by one, in order. A failing one then blocks the others for up to three days. Default: false. */
     ordered?: boolean;
     /** Whether events are sent. */
     enabled?: boolean;

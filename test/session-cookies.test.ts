@@ -59,7 +59,21 @@ test("no password, token, cookie or key is in the log or the database", async (t
   await send("POST", `/sign-in?password=a+long+password`, { email, password: "a long password" });
   await send("POST", "/sign-in", { email, password: "a wrong password" });
   const { key } = (await send("POST", "/keys", {}, second)).body;
-  const secrets = [tokenIn(link), first.split("=")[1], second.split("=")[1], "a long password", "a+long+password", "a wrong password", key];
+  const { key: manager } = (await send("POST", "/keys", { scopes: ["keys:write", "orders:read"] }, second)).body;
+  const params = { name: "createKey", arguments: { body: { scopes: ["orders:read"] }, idempotencyKey: "once" } };
+  const call = { key: manager, body: { jsonrpc: "2.0", id: 1, method: "tools/call", params } };
+  const { body: made } = await ask<{ result: { structuredContent: { key: string } } }>(`${service.address}/mcp`, "POST", call);
+  const secrets = [
+    manager,
+    made.result.structuredContent.key,
+    tokenIn(link),
+    first.split("=")[1],
+    second.split("=")[1],
+    "a long password",
+    "a+long+password",
+    "a wrong password",
+    key,
+  ];
   const rows = await Promise.all(
     ["members", "sign_in_links", "sessions", "keys", "idempotency"].map((table) => service.db.query(sql`SELECT * FROM ${raw(table)}`)),
   );

@@ -156,6 +156,7 @@ export const groups: Group[] = [
       "hostile-texts",
       "keys-and-scopes",
       "limits-headers",
+      "agent-day",
       "mcp",
       "order-of-refusals",
       "pipelining",

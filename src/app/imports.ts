@@ -1,13 +1,16 @@
 import type { AddressRules } from "../events/webhooks/endpoint-url.ts";
+import type { FetchError } from "../events/webhooks/fetcher.ts";
 import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { pictureBytesMax, pictureTypes } from "../platform/http/pictures.ts";
+import { runInTurn, type FairShare } from "../platform/jobs/fair-share.ts";
 import { repeat } from "../platform/jobs/repeat.ts";
 import type { Node } from "../platform/nodes/nodes.ts";
 import { openRowLeases } from "../platform/nodes/row-leases.ts";
+import { invalidAt, overloaded } from "../platform/problem.ts";
 import { hasDueImport } from "../store/imports/imports.store.ts";
-import type { PhotoService } from "../store/profiles/profiles.ts";
+import type { FetchPicture, PhotoFetchServices, PhotoService } from "../store/profiles/profiles.ts";
 
 const watchEveryMs = 1_000;
 
@@ -17,7 +20,7 @@ type Parts = {
   node: Node;
   bounds: Pick<Bounds, "queue">;
   photos: PhotoService;
-  addresses: AddressRules;
+  fetches: PhotoFetches;
   onError: (error: unknown) => void;
 };
 
@@ -36,33 +39,61 @@ export function startImports(parts: Parts): { stop(): Promise<void> } {
     async stop() {
       await watch.stop();
       await workers?.stop();
+      await parts.fetches.close();
     },
   };
 }
 
-async function openWorkers({ db, clock, node, bounds, photos, addresses, onError }: Parts): Promise<{ stop(): Promise<void> }> {
-  const [{ openImportWorker }, { openPhotoWorker }, { openFetcher }] = await Promise.all([
+async function openWorkers({ db, clock, node, bounds, photos, fetches, onError }: Parts): Promise<{ stop(): Promise<void> }> {
+  const [{ openImportWorker }, { openPhotoWorker }] = await Promise.all([
     import("../store/imports/import-worker.ts"),
     import("../store/imports/photo-worker.ts"),
-    import("../events/webhooks/fetcher.ts"),
   ]);
-  const fetcher = openFetcher(addresses);
-  const accept = pictureTypes.join(", ");
   const own = { db, clock, leases: openRowLeases(node, clock), onError };
   const workers = [
     openImportWorker({ ...own, turns: bounds.queue("imports"), urlOf: photos.urlOf }),
-    openPhotoWorker({
-      ...own,
-      turns: bounds.queue("photo_fetches"),
-      photos,
-      fetchPicture: (url, accountId, signal, use) => fetcher.download({ url, accountId, bytesMax: pictureBytesMax, accept, signal }, use),
-    }),
+    openPhotoWorker({ ...own, turns: fetches.turns, fetchPicture: fetches.fetchPicture, photos }),
   ];
   for (const worker of workers) worker.wake();
+  return { stop: async () => void (await Promise.all(workers.map((worker) => worker.stop()))) };
+}
+
+/** Downloads of photos whose addresses people name. Imports take `turns` themselves. */
+export type PhotoFetches = {
+  turns: FairShare<number>;
+  fetchPicture: FetchPicture;
+  /** For requests: takes a turn too. */
+  fetchPhoto: PhotoFetchServices["fetchPhoto"];
+  /** Ends the downloads. */
+  close(): Promise<void>;
+};
+
+/** The fetcher is loaded with the first download: most processes never need it. */
+export function openPhotoFetches(addresses: AddressRules, bounds: Pick<Bounds, "queue">): PhotoFetches {
+  const turns = bounds.queue<number>("photo_fetches");
+  const stopping = new AbortController();
+  const accept = pictureTypes.join(", ");
+  const open = async () => (await import("../events/webhooks/fetcher.ts")).openFetcher(addresses);
+  let fetcher: ReturnType<typeof open> | undefined;
+  const fetchPicture: FetchPicture = async (url, accountId, signal, use) =>
+    (await (fetcher ??= open())).download({ url, accountId, bytesMax: pictureBytesMax, accept, signal }, use);
   return {
-    async stop() {
-      await Promise.all(workers.map((worker) => worker.stop()));
-      fetcher.close();
+    turns,
+    fetchPicture,
+    fetchPhoto: (accountId, url, use) =>
+      runInTurn(turns, accountId, () =>
+        fetchPicture(url, accountId, stopping.signal, use).catch((error: unknown) => {
+          if (!isFetchError(error)) throw error;
+          throw stopping.signal.aborted ? overloaded("The service stops.") : invalidAt("body.url", error.message, error.message);
+        }),
+      ),
+    async close() {
+      stopping.abort();
+      (await fetcher)?.close();
     },
   };
+}
+
+function isFetchError(error: unknown): error is FetchError {
+  return error instanceof Error && "isFinal" in error;
 }

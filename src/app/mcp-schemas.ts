@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { baseOf, int32Max, isIgnored } from "../platform/http/schemas.ts";
+import { baseOf, int32Max, isForPrograms } from "../platform/http/schemas.ts";
 
 /** A JSON Schema as `tools/list` shows it. */
 export type ShownSchema = {
@@ -13,6 +13,9 @@ export type ShownSchema = {
 
 /** Whether an optional field may be null, and a field to leave out. */
 type Use = { nullIsAbsent?: boolean; without?: string };
+
+/** The most values of a list that agents see; of a longer one the description names an example. */
+const valuesMax = 10;
 
 type Declared = {
   type?: string;
@@ -36,7 +39,7 @@ export function schemaForAgents(schema: TSchema, use: Use = {}): ShownSchema {
   const { type, enum: values, description = "", format, nullable, items, properties, required = [] } = schema as Declared;
   const [text = ""] = description.split(/(?<=\.) (?=[A-Z])/, 1);
   const shown: ShownSchema = {
-    ...(values ? { enum: values } : { type: type! }),
+    ...(values && values.length <= valuesMax ? { enum: values } : { type: type ?? "string" }),
     ...(format === "date-time" && { format }),
     ...boundsOf(schema),
     ...(saysMoreThanName(text) && { description: text }),
@@ -44,7 +47,7 @@ export function schemaForAgents(schema: TSchema, use: Use = {}): ShownSchema {
   };
   if (properties) {
     const { properties: model = properties }: Declared = baseOf(schema) ?? {};
-    const fields = Object.entries(model).filter(([name, field]) => name !== use.without && !isIgnored(field));
+    const fields = Object.entries(model).filter(([name, field]) => name !== use.without && !isForPrograms(field));
     const { nullIsAbsent = false } = use;
     const ofField = ([name, field]: [string, TSchema]): [string, ShownSchema] => {
       const one = schemaForAgents(field, { nullIsAbsent });

@@ -7,9 +7,9 @@ import { openRouter } from "../platform/http/router.ts";
 import errorExamples from "./error-examples.json" with { type: "json" };
 import { refusalForAgents } from "./mcp-results.ts";
 import { secretsKey, toolsOf } from "./mcp-tools.ts";
-import { apiOperations } from "./operations.ts";
+import { agentOperations } from "./operations.ts";
 
-const operations: DescribedOperation[] = apiOperations;
+const operations: DescribedOperation[] = agentOperations;
 const tools = toolsOf(operations);
 const operationOf = (name: string): DescribedOperation => operations.find(({ operationId }) => operationId === name)!;
 

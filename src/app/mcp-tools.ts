@@ -1,6 +1,6 @@
 import type { InnerRequest } from "../platform/http/inner-calls.ts";
 import { readingOf, type DescribedOperation } from "../platform/http/operation.ts";
-import { addressOf } from "../platform/http/api-surfaces.ts";
+import { dashboardPrefix, prefix } from "../platform/http/api-surfaces.ts";
 import { invalidAt } from "../platform/problem.ts";
 import { schemaForAgents, withoutRepeats, type ShownSchema } from "./mcp-schemas.ts";
 
@@ -13,8 +13,9 @@ type Shown = {
   _meta?: Record<string, unknown>;
 };
 
-/** An operation that agents may call: its scopes, its arguments, those that are in its path, and the field of its answer that shows a secret. */
+/** An operation that agents may call: the prefix of its path, its scopes, its arguments, those that are in its path, and the field of its answer that shows a secret. */
 export type Tool = Pick<DescribedOperation, "method" | "path"> & {
+  base: string;
   scopes: string[];
   shown: Shown;
   accepted: string[];
@@ -85,8 +86,9 @@ function toolOf(operation: DescribedOperation, scopes: string[], said: Set<strin
     annotations: annotationsOf(operation),
     ...(secret !== undefined && { _meta: { [secretsKey]: [secret] } }),
   };
-  const accepted = [...new Set([...Object.keys(properties), ...options.map(([option]) => option)])];
-  return { method, path, scopes, shown, accepted, required, inPath, secret };
+  const { properties: inQuery = {} }: { properties?: object } = query ?? {};
+  const accepted = [...new Set([...Object.keys(properties), ...Object.keys(inQuery), ...options.map(([option]) => option)])];
+  return { base: operation.forAgents ? dashboardPrefix : prefix, method, path, scopes, shown, accepted, required, inPath, secret };
 }
 
 type Option = { schema: ShownSchema; isShown: boolean };
@@ -108,7 +110,7 @@ function annotationsOf({ method, answers }: DescribedOperation): Shown["annotati
 }
 
 /** Returns the request for a call of a tool. @throws Problem `invalid_request` for arguments that cannot be part of it */
-export function requestOf({ method, path, shown, accepted, required, inPath }: Tool, given: Record<string, unknown>): InnerRequest {
+export function requestOf({ base, method, path, shown, accepted, required, inPath }: Tool, given: Record<string, unknown>): InnerRequest {
   const present = Object.entries(given).filter(([, value]) => value !== undefined && value !== null);
   const unknown = present.find(([name]) => !accepted.includes(name));
   if (unknown) throw invalidAt(unknown[0], `is not an argument of ${shown.name}, which has ${accepted.join(", ") || "none"}`);
@@ -129,7 +131,7 @@ export function requestOf({ method, path, shown, accepted, required, inPath }: T
     ...(version !== undefined && { "if-match": textOf("ifMatch", version) }),
     ...(key !== undefined && { "idempotency-key": textOf("idempotencyKey", key) }),
   };
-  return { method, url: addressOf(filled) + search, headers, body };
+  return { method, url: base + filled + search, headers, body };
 }
 
 function textOf(name: string, value: unknown): string {

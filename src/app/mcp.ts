@@ -18,7 +18,7 @@ import type { Router } from "../platform/http/router.ts";
 import { statuses } from "../platform/http/statuses.ts";
 import { Problem } from "../platform/problem.ts";
 import { isTypo } from "../platform/typo.ts";
-import { apiOperations } from "./operations.ts";
+import { agentOperations } from "./operations.ts";
 import { resultOf } from "./mcp-results.ts";
 import { requestOf, toolsOf, type Tool } from "./mcp-tools.ts";
 import { programVersion } from "./upgrade.ts";
@@ -48,7 +48,7 @@ type Serving = McpOptions & { exchange: Exchange; tools: Map<string, Tool>; fail
  * request gets its own server, with the tools that its key may use; a call of a tool calls its operation.
  */
 export function openMcp(options: McpOptions): (exchange: Exchange) => Promise<void> {
-  const tools = new Map(toolsOf(apiOperations).map((tool) => [tool.shown.name, tool]));
+  const tools = new Map(toolsOf(agentOperations).map((tool) => [tool.shown.name, tool]));
   return async (exchange) => {
     const { headers } = exchange;
     requireOwnOrigin(headers.origin, options.publicUrl);

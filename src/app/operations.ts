@@ -13,7 +13,7 @@ import { eventRoutes, type EventServices } from "../events/log/events.routes.ts"
 import { orderHistoryRoutes } from "../events/log/order-history.routes.ts";
 import { deliveryRoutes } from "../events/webhooks/deliveries.routes.ts";
 import { webhookRoutes, type WebhookServices } from "../events/webhooks/webhooks.routes.ts";
-import type { Operation, Sunsets } from "../platform/http/operation.ts";
+import type { DescribedOperation, Operation, Sunsets } from "../platform/http/operation.ts";
 import { domainRoutes, type DomainServices } from "../publishing/domains/domains.routes.ts";
 import { linkRoutes, type LinkServices } from "../publishing/domains/links.routes.ts";
 import { deploymentRoutes } from "../publishing/projects/deployments.routes.ts";
@@ -25,15 +25,22 @@ import { inventoryRoutes } from "../store/inventory/inventory.routes.ts";
 import { petChangeRoutes } from "../store/inventory/pet-changes.routes.ts";
 import { orderRoutes } from "../store/orders/orders.routes.ts";
 import { petRoutes } from "../store/pets/pets.routes.ts";
-import { photoRoutes } from "../store/profiles/photos.routes.ts";
+import { photoFetchRoutes, photoRoutes } from "../store/profiles/photos.routes.ts";
 import type { ProfileServices } from "../store/profiles/profile-answers.ts";
 import { profileRoutes } from "../store/profiles/profiles.routes.ts";
+import type { PhotoFetchServices } from "../store/profiles/profiles.ts";
 import type { Settings } from "./settings.ts";
 
 /** The services of the publishing operations. */
 export type PublishingServices = ProjectServices & StorefrontServices & DomainServices & ProfileServices;
 /** The services of the API's operations. */
-export type ApiServices = LimitServices & UsageServices & PublishingServices & EventServices & WebhookServices & KeyServices;
+export type ApiServices = LimitServices &
+  UsageServices &
+  PublishingServices &
+  EventServices &
+  WebhookServices &
+  KeyServices &
+  PhotoFetchServices;
 /** The services that only operations of the dashboard use, besides those of the API's operations. */
 export type DashboardServices = LinkServices & PasskeyServices & MemberServices & UnbanServices;
 
@@ -59,6 +66,7 @@ export const apiOperations: Operation<ApiServices>[] = [
 
 /** The operations that only the dashboard calls: about the signed-in person, who else has access to the account, and many pets at once. */
 export const dashboardOperations: Operation<DashboardServices & ApiServices>[] = [
+  ...photoFetchRoutes,
   ...storefrontRoutes,
   ...linkRoutes,
   ...signInRoutes,
@@ -73,6 +81,9 @@ export const dashboardOperations: Operation<DashboardServices & ApiServices>[] =
   ...orderHistoryRoutes,
   ...auditRoutes,
 ];
+
+/** The operations that agents call (specification 1.15). */
+export const agentOperations: DescribedOperation[] = [...apiOperations, ...dashboardOperations.filter(({ forAgents }) => forAgents)];
 
 /** When each deprecated operation ends. */
 export function sunsetsOf({ getPetSunset }: Pick<Settings, "getPetSunset">): Sunsets {

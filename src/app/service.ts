@@ -154,7 +154,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const address = await listen(app, settings);
   const jobs = startJobs({ settings, db, clock, nowRange, verifier, usage: callers.usage, counting, firstStart, trimming, onError });
   const { photos } = publishing.services;
-  const imports = startImports({ db, clock, node, bounds, photos, addresses: webhooks.services.webhookAddresses, onError });
+  const imports = startImports({ db, clock, node, bounds, photos, fetches: webhooks.fetches, onError });
   state.stops.push(...[...jobs, imports].map((job) => () => job.stop()));
   const running = opened.move();
   const parts = { app, db, administration, firstStart, publishing, feed, address, ready };

@@ -11,6 +11,8 @@ import type { Node } from "../platform/nodes/nodes.ts";
 import { openRowLeases } from "../platform/nodes/row-leases.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
 import { createDns, type Dns } from "../publishing/dns/dns.ts";
+import type { PhotoFetchServices } from "../store/profiles/profiles.ts";
+import { openPhotoFetches, type PhotoFetches } from "./imports.ts";
 import type { Settings } from "./settings.ts";
 import type { Tracing } from "./tracing.ts";
 
@@ -33,7 +35,9 @@ const dnsWaitMs = 10_000;
 export type Webhooks = {
   engine: DeliveryEngine;
   /** The services of the webhook operations, besides the announcer. */
-  services: { webhookKeys: SecretsKeys; webhookAddresses: AddressRules };
+  services: { webhookKeys: SecretsKeys; webhookAddresses: AddressRules } & PhotoFetchServices;
+  /** The downloads of photos, whose addresses follow the same rules. */
+  fetches: PhotoFetches;
 };
 
 /** Opens the delivery of webhooks, which resolves host names with the DNS servers of the settings. */
@@ -50,7 +54,8 @@ export function openWebhooks({ settings, node, bounds, tracing, ...parts }: Part
     leases: openRowLeases(node, parts.clock),
     onAttempt: tracing?.onDelivery,
   });
-  return { engine, services: { webhookKeys: parts.keys, webhookAddresses: rules } };
+  const fetches = openPhotoFetches(rules, bounds);
+  return { engine, fetches, services: { webhookKeys: parts.keys, webhookAddresses: rules, fetchPhoto: fetches.fetchPhoto } };
 }
 
 function resolverOf(dns: Dns): Resolve {

@@ -71,7 +71,7 @@ const KeyInput = named(
         Type.Array(KeyScope, {
           minItems: 1,
           maxItems: 100,
-          description: "What it may do. Default: all that the caller may give; never `keys:read` or `keys:write`.",
+          description: "What it may do, such as `orders:read`. Default: all that the caller may give; never `keys:read` or `keys:write`.",
         }),
       ),
       expires: Type.Optional(
@@ -200,7 +200,8 @@ export const keyRoutes: Operation<KeyServices>[] = [
     tag,
     stability,
     summary: "Revoke a key",
-    description: "Revokes a key: after the answer it no longer works. A key can revoke itself, and keys that may do no more than it.",
+    description: "Revokes a key: after the answer it no longer works.",
+    details: "A key can revoke itself, and keys that may do no more than it.",
     scope: "keys:write",
     params: KeyPath,
     example: { params: { keyId: 2 } },

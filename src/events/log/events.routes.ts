@@ -92,8 +92,8 @@ export const eventRoutes: Operation<EventServices>[] = [
     path: "/events/checkpoint",
     tag,
     summary: "Get a checkpoint of the events",
-    description:
-      "The hash at a position, and the oldest event that is kept. With both you can prove that your copy of the events is complete.",
+    description: "The hash at a position, and the oldest event that is kept.",
+    details: "With both you can prove that your copy of the events is complete.",
     scope,
     stability: "beta",
     query: CheckpointQuery,

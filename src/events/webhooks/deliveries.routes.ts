@@ -43,8 +43,8 @@ export const deliveryRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Test a webhook endpoint",
-    description:
-      "Sends a message of the type `webhook.test`, once and at once: it ends a pause that the endpoint asked for. Its delivery shows the answer.",
+    description: "Sends a message of the type `webhook.test` at once. Its delivery shows the answer.",
+    details: "It is sent once, and ends a pause that the endpoint asked for.",
     scope: "webhooks:write",
     params: WebhookPath,
     example: { params: { webhookId: 1 } },
@@ -94,8 +94,8 @@ export const deliveryRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Resend a delivery",
-    description:
-      "Sends a message again now, with the same `webhook-id`. A delivery that had ended gets one attempt. A pause that the endpoint asked for ends.",
+    description: "Sends a message again now, with the same `webhook-id`.",
+    details: "A delivery that had ended gets one attempt. A pause that the endpoint asked for ends.",
     scope: "webhooks:write",
     alsoScope: "events:read", // a message contains an event
     params: DeliveryPath,

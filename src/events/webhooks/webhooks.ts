@@ -20,7 +20,7 @@ const types = Type.Array(Type.String({ maxLength: 100 }), {
 });
 const description = Text("What the endpoint is for.", 0, 200);
 const ordered = Type.Boolean({
-  description: "Whether events are sent one by one, in order: a failing one blocks the others for up to three days. Default: false.",
+  description: "Whether events are sent one by one, in order. A failing one then blocks the others for up to three days. Default: false.",
 });
 const enabled = Type.Boolean({ description: "Whether events are sent." });
 

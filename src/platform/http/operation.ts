@@ -102,6 +102,8 @@ type Declaration<S> = {
   /** A second scope that the caller must have. */
   alsoScope?: string;
   stability?: "beta" | "experimental";
+  /** An operation of the dashboard that agents may call too. */
+  forAgents?: true;
   /**
    * Throws the 403 if the caller may not use the operation now, whatever the request contains. Runs after the check of the
    * scope and before the body is read.

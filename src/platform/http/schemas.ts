@@ -6,14 +6,14 @@ const nameKey = Symbol("name");
 const baseKey = Symbol("base");
 const parameterKey = Symbol("parameter");
 const openKey = Symbol("open");
-const ignoredKey = Symbol("ignored");
+const forProgramsKey = Symbol("for programs");
 /** A symbol stays on a schema that is made optional, and validators and serialisers ignore it. */
 type Marked = {
   [nameKey]?: string | undefined;
   [baseKey]?: TSchema | undefined;
   [parameterKey]?: string | undefined;
   [openKey]?: true;
-  [ignoredKey]?: true;
+  [forProgramsKey]?: true;
 };
 
 /** Gives a schema the name under which the description lists it; wherever it is used, the description refers to it. */
@@ -107,14 +107,14 @@ export const Name = (description: string, lengthMax: number) =>
 /** The resource's identifier in the body of a write. It must equal this path parameter, and is then ignored. */
 export const OwnId = (parameter: string) => Object.assign(Id(""), { [parameterKey]: parameter });
 
-/** A field of a body that only answers set: clients may send it back, and it changes nothing. */
-export function Ignored<T extends TSchema>(schema: T) {
-  return Object.assign(Type.Optional(Nullable(schema)), { [ignoredKey]: true as const });
+/** Marks a field that programs need and agents do not, such as one that clients only send back. Tools accept it, and do not show it. */
+export function forPrograms<T extends TSchema>(schema: T): T {
+  return Object.assign(schema, { [forProgramsKey]: true as const });
 }
 
-/** Whether a field of a body changes nothing. */
-export function isIgnored(schema: TSchema): boolean {
-  return (schema as Marked)[ignoredKey] === true;
+/** Whether tools leave a field out. */
+export function isForPrograms(schema: TSchema): boolean {
+  return (schema as Marked)[forProgramsKey] === true;
 }
 
 /** The path parameter that a field of a body must equal, if any. */

@@ -16,7 +16,7 @@ const slug = Type.String({
 
 const hsts = Type.Boolean({
   description:
-    "Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS): for a day in the week after a name is verified, then for a year. Sent if the service is reached at ports 80 and 443.",
+    "Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS). They do so for a day in the week after a name is verified, then for a year. Sent if the service is reached at ports 80 and 443.",
 });
 
 export const ProjectInput = named("ProjectInput", Type.Object({ name, slug }, { additionalProperties: false }));
@@ -24,7 +24,7 @@ export type ProjectInput = Static<typeof ProjectInput>;
 
 const redirectToPrimary = Type.Boolean({
   description:
-    "Whether the project's other names, including its address on the platform, redirect to its primary name (308) while that is in effect. Initially false.",
+    "Whether the project's other names redirect to its primary name. Its address on the platform does so too (308), while the primary name is in effect. Initially false.",
 });
 
 const ProjectPatch = named(

@@ -19,21 +19,46 @@ const optional = (lengthMax: number) => Type.Optional(Nullable(Text("", 0, lengt
 export const WrittenStorefront = Type.Object(
   {
     name: Text("The name of the shop.", 1, 200),
-    colour: Type.Optional(Nullable(Type.String({ maxLength: 7 }))),
+    colour: Type.Optional(Nullable(Type.String({ maxLength: 7, description: "Six hexadecimal digits, as in `#0b6b58`." }))),
     tagline: optional(200),
     about: optional(2_000),
     email: optional(200),
     phone: optional(50),
     address: optional(500),
-    hours: Type.Array(Type.Object({ days: Text("", 0, 100), time: Text("", 0, 100) }, { additionalProperties: false }), { maxItems: 100 }),
+    hours: Type.Array(Type.Object({ days: Text("", 0, 100), time: Text("", 0, 100) }, { additionalProperties: false }), {
+      maxItems: 100,
+      description: "Such as `Mon – Fri` with the time `9 – 18`.",
+    }),
     replacesStartPage: Type.Optional(
-      Nullable(
-        Type.Boolean({ description: "Removes the `index.html` of the live deployment, so that the shop's first page is served instead." }),
-      ),
+      Nullable(Type.Boolean({ description: "Removes the `index.html` of the live deployment. The shop's first page is served instead." })),
     ),
   },
   { additionalProperties: false },
 );
+
+const { name: shopName, hours: shopHours, ...otherFields } = WrittenStorefront.properties;
+
+/** A change of a storefront by an agent. */
+export const StorefrontPatch = Type.Object(
+  { name: Type.Optional(Nullable(shopName)), ...otherFields, hours: Type.Optional(Nullable(shopHours)) },
+  { additionalProperties: false },
+);
+
+const shownText = Nullable(Type.String());
+
+/** A storefront as agents see it. */
+export const Storefront = Type.Object({
+  name: Type.String(),
+  colour: Type.String(),
+  tagline: shownText,
+  about: shownText,
+  email: shownText,
+  phone: shownText,
+  address: shownText,
+  hours: shopHours,
+  startPage: ShownStorefront.properties.startPage,
+  url: Type.String({ description: "Where visitors find it." }),
+});
 
 /** A shop as it is stored with a deployment. */
 export type StoredStorefront = { name: string | undefined; settings: StorefrontSettings };
@@ -67,6 +92,23 @@ export function withForm(stored: StoredStorefront | undefined, form: Static<type
   const shown = { colour, tagline, about, contact: { email, phone, address }, hours };
   const { logo, logoSize, icon } = stored?.settings ?? {};
   return { name: name.trim(), settings: { ...parseStorefront(shown, refuse), logo, logoSize, icon } };
+}
+
+/** The values of the form for a storefront. `projectName` is the name of a shop that has none. */
+export function formOf(stored: StoredStorefront | undefined, projectName: string) {
+  const { colour = null, tagline = null, about = null, contact, hours: times = [] } = stored?.settings ?? {};
+  const { email = null, phone = null, address = null } = contact ?? {};
+  return { name: stored?.name ?? projectName, colour, tagline, about, email, phone, address, hours: times };
+}
+
+/** Returns the storefront with the fields that an agent gives; `null` removes a value. @throws Problem `invalid_request` */
+export function patched(
+  stored: StoredStorefront | undefined,
+  patch: Static<typeof StorefrontPatch>,
+  projectName: string,
+): StoredStorefront {
+  const { name, hours: times, ...form } = { ...formOf(stored, projectName), ...patch };
+  return withForm(stored, { ...form, name: name ?? projectName, hours: times ?? [] });
 }
 
 export function withoutStartPage(manifest: Manifest): Manifest {

@@ -1,16 +1,23 @@
 import type { Static } from "typebox";
 import type { Transaction } from "../../platform/db/database.ts";
 import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
+import { mergePatch } from "../../platform/http/resource-answers.ts";
 import { pictureBytesMax, pictureTypes } from "../../platform/http/pictures.ts";
 import { Problem } from "../../platform/problem.ts";
 import { shownDeployment, type DeploymentServices } from "./deployments.routes.ts";
 import { Deployment } from "./deployments.ts";
 import type { Manifest } from "./manifest.ts";
+import type { ProjectServices } from "./projects.routes.ts";
+import { findProject } from "./projects.store.ts";
 import { projectChanged, ProjectPath } from "./projects.ts";
 import {
+  formOf,
   hasStartPage,
+  patched,
   isMadeLogo,
   ShownStorefront,
+  Storefront,
+  StorefrontPatch,
   withForm,
   withLogo,
   withoutStartPage,
@@ -35,7 +42,7 @@ const tag = "Projects";
 const answers = { 200: { description: "The deployment with the change, which is served.", schema: Deployment } };
 
 /** The operations of the dashboard's form for a storefront. Each change is a deployment with the files of the live one. */
-export const storefrontRoutes: Operation<StorefrontServices>[] = [
+export const storefrontRoutes: Operation<StorefrontServices & Pick<ProjectServices, "namesOf">>[] = [
   operation({
     operationId: "getStorefront",
     method: "GET",
@@ -72,6 +79,25 @@ export const storefrontRoutes: Operation<StorefrontServices>[] = [
         manifest: call.body.replacesStartPage ? withoutStartPage(manifest) : manifest,
         stored: withForm(stored, call.body),
       })),
+    finish: (_db, { services }) => services.announcer.waitForAll(),
+  }),
+  operation({
+    operationId: "publishStorefront",
+    method: "PATCH",
+    path,
+    tag,
+    summary: "Publish the storefront of a project, or change it",
+    description:
+      "Serves pages of the shop's pets at the address of a project, beside its other files, or changes the given fields of these pages. Without changes it only shows them.",
+    scope: "publishing:write",
+    forAgents: true,
+    params: ProjectPath,
+    body: StorefrontPatch,
+    example: { params: { projectId: 1 }, body: { tagline: "Good friends", hours: [{ days: "Mon – Fri", time: "9 – 18" }] } },
+    mediaTypes: mergePatch,
+    answers: { 200: { description: "The storefront, which is served.", schema: Storefront } },
+    problems: ["not_found", "deployment_not_ready", "storage_limit_reached"],
+    write: publishStorefront,
     finish: (_db, { services }) => services.announcer.waitForAll(),
   }),
   operation({
@@ -113,13 +139,32 @@ export const storefrontRoutes: Operation<StorefrontServices>[] = [
   }),
 ];
 
+async function publishStorefront(
+  tx: Transaction,
+  call: Call<StorefrontServices & Pick<ProjectServices, "namesOf">, OneProject & { body: Static<typeof StorefrontPatch> }>,
+): Promise<Answer> {
+  const { accountId, params, body, services, now } = call;
+  const { replacesStartPage, ...fields } = body;
+  const project = await findProject(tx, accountId, params.projectId);
+  const change = ({ manifest, stored }: LiveDeployment): StorefrontFiles => ({
+    manifest: replacesStartPage ? withoutStartPage(manifest) : manifest,
+    stored: patched(stored, fields, project.name),
+  });
+  const live = await findLive(tx, accountId, project.id);
+  const after = change(live);
+  const isSame = after.manifest.size === live.manifest.size && JSON.stringify(after.stored) === JSON.stringify(live.stored);
+  if (!isSame) await deploy(tx, call, change);
+  const [names] = await services.namesOf(tx, [project], now);
+  return { status: 200, body: { ...formOf(after.stored, project.name), startPage: hasStartPage(after.manifest), url: names!.url } };
+}
+
 type OneProject = { params: Static<typeof ProjectPath> };
-type Storefront = { manifest: Manifest; stored: StoredStorefront };
+type StorefrontFiles = { manifest: Manifest; stored: StoredStorefront };
 
 async function deploy(
   tx: Transaction,
   { accountId, params: { projectId }, services, now, origin }: Call<StorefrontServices, OneProject>,
-  change: (live: LiveDeployment) => Storefront,
+  change: (live: LiveDeployment) => StorefrontFiles,
 ): Promise<Answer> {
   const target = { accountId, projectId, kept: services.deploymentsKept, now, origin };
   const { deployment, slug } = await deployChanged(tx, target, change);
@@ -127,7 +172,7 @@ async function deploy(
   return { status: 200, body: shownDeployment(deployment, slug, services) };
 }
 
-function requireStorefront({ manifest, stored }: LiveDeployment): Storefront {
+function requireStorefront({ manifest, stored }: LiveDeployment): StorefrontFiles {
   if (stored === undefined) throw new Problem("project_not_deployed", "The project serves no shop yet: publish it first.");
   return { manifest, stored };
 }

@@ -1,12 +1,24 @@
 import { hash } from "node:crypto";
 import { Type, type Static } from "../../platform/json-schema.ts";
-import { DateTime, Id, int32Max, Name, named, openEnumeration, paging, Text, Sort, writtenBack } from "../../platform/http/schemas.ts";
+import {
+  DateTime,
+  forPrograms,
+  Id,
+  int32Max,
+  Name,
+  named,
+  openEnumeration,
+  paging,
+  Text,
+  Sort,
+  writtenBack,
+} from "../../platform/http/schemas.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { NewPet, PetStatus } from "../pets/pets.ts";
-import { description as text, photosMax, price } from "../profiles/profiles.ts";
+import { description as text, photosMax, PhotoUrl, price } from "../profiles/profiles.ts";
 
 const source = Name(
-  "Where the animals come from, such as `Shelter register`: the same for each export of one system. Case does not count.",
+  "Where the animals come from, such as `Shelter register`. It is the same for each export of one system; case does not count.",
   200,
 );
 const fileName = Name("The name of the file, for people.", 255);
@@ -118,15 +130,10 @@ const ImportedProfile = named(
       description: Type.Optional(text),
       price: Type.Optional(price),
       photos: Type.Optional(
-        Type.Array(
-          Type.String({
-            minLength: 1,
-            maxLength: urlMax,
-            pattern: "^https?://[^\\x00-\\x20]*$",
-            "x-text": "must be an address that begins with https:// or http://",
-          }),
-          { maxItems: photosMax, description: "Addresses of photos, which the service fetches afterwards and adds to those of the pet." },
-        ),
+        Type.Array(PhotoUrl(""), {
+          maxItems: photosMax,
+          description: "Addresses of photos, which the service fetches afterwards and adds to those of the pet.",
+        }),
       ),
     },
     { additionalProperties: false },
@@ -148,15 +155,20 @@ const ImportRow = named(
             "The stock count. Default: the stock stays as it is, but it becomes 0 if this row is not `available` and the stock is still what an earlier row said.",
         }),
       ),
-      petId: Type.Optional(
-        Id(
-          "The pet that the row is already, where the client remembers that. If the source does not know the `sourceId` yet, it is then taken to have said this row before, so nothing is written, apart from `previous`.",
+      petId: forPrograms(
+        Type.Optional(
+          Id(
+            "The pet that the row is already, where the client remembers that. If the source does not know the `sourceId` yet, it is then taken to have said this row before, so nothing is written, apart from `previous`.",
+          ),
         ),
       ),
-      previous: Type.Optional({
-        ...pet,
-        description: "What the pet `petId` was when somebody edited the row: only values that differ are written, and none to another pet.",
-      }),
+      previous: forPrograms(
+        Type.Optional({
+          ...pet,
+          description:
+            "What the pet `petId` was when somebody edited the row: only values that differ are written, and none to another pet.",
+        }),
+      ),
       profile: Type.Optional(ImportedProfile),
     },
     { additionalProperties: false },
@@ -176,8 +188,8 @@ export const ImportedRows = named("ImportedRows", Type.Array(ImportedRow));
 export const ImportPath = Type.Object({ importId: Id("The import's identifier.") });
 export const RowsQuery = Type.Object({
   last: Type.Optional(Type.Boolean({ description: "`true` ends the import." })),
-  rejected: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: int32Max, description: "How many more rows of the file the client did not send." }),
+  rejected: forPrograms(
+    Type.Optional(Type.Integer({ minimum: 0, maximum: int32Max, description: "How many more rows of the file the client did not send." })),
   ),
 });
 export type RowsQuery = Static<typeof RowsQuery>;

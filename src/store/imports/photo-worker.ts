@@ -5,7 +5,7 @@ import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
 import type { RowLeases } from "../../platform/nodes/row-leases.ts";
 import { Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
-import type { PhotoService, ReceivedPhoto } from "../profiles/profiles.ts";
+import type { FetchPicture, PhotoService, ReceivedPhoto } from "../profiles/profiles.ts";
 import { ensureProfile, findProfile, insertPhoto, recordProfile, requirePhotoRoom } from "../profiles/profiles.store.ts";
 import { claimPhotos, delayPhoto, failPhoto, moveProfileVersion, takePhoto, type DuePhoto } from "./import-photos.store.ts";
 
@@ -14,14 +14,6 @@ const pollEveryMs = 1_000;
 const leaseMs = 5 * 60_000;
 /** The waits before new attempts to fetch a photo. */
 const waitsMs = [60_000, 10 * 60_000, 60 * 60_000];
-
-/** Downloads a file and passes its bytes to `use`. An error whose `isFinal` is true will come again. */
-type FetchPicture = <T>(
-  url: string,
-  accountId: number,
-  stopping: AbortSignal,
-  use: (body: AsyncIterable<Buffer>) => Promise<T>,
-) => Promise<T>;
 
 type Parts = {
   db: Database;

@@ -1,11 +1,21 @@
 import type { Static } from "typebox";
-import type { Transaction } from "../../platform/db/database.ts";
+import type { Database, Transaction } from "../../platform/db/database.ts";
 import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { pictureBytesMax, pictureTypes } from "../../platform/http/pictures.ts";
 import { created, deleted } from "../../platform/http/resource-answers.ts";
 import { lockToChange, lockToSet, recordChange, requireProfile, type OneProfile, type ProfileServices } from "./profile-answers.ts";
-import { Photo, PhotoPath, PhotoQuery, ProfilePath, shownPhoto, type ReceivedPhoto } from "./profiles.ts";
+import {
+  Photo,
+  PhotoAddress,
+  PhotoPath,
+  PhotoQuery,
+  ProfilePath,
+  shownPhoto,
+  type PhotoFetchServices,
+  type PhotoService,
+  type ReceivedPhoto,
+} from "./profiles.ts";
 import { deletePhoto, ensureProfile, insertPhoto, requirePhotoRoom } from "./profiles.store.ts";
 
 const path = "/pets/{petId}/profile/photos";
@@ -55,7 +65,7 @@ export const photoRoutes: Operation<ProfileServices>[] = [
       await requirePhotoRoom(db, call.accountId, call.params.petId);
       return call.services.photos.rehearse(call, body);
     },
-    write: addPhoto,
+    write: (tx, call, received) => addPhoto(tx, call, received, call.query.alt),
     finish: async (_db, { services }, received) => services.photos.finish(received),
   }),
   operation({
@@ -85,21 +95,50 @@ export const photoRoutes: Operation<ProfileServices>[] = [
   }),
 ];
 
-async function addPhoto(
-  tx: Transaction,
-  call: Call<ProfileServices, OneProfile & { query: Static<typeof PhotoQuery> }>,
-  received: ReceivedPhoto,
-): Promise<Answer> {
+/** For agents, who have no files: the address of a photo in place of its bytes. */
+export const photoFetchRoutes: Operation<ProfileServices & PhotoFetchServices>[] = [
+  operation({
+    operationId: "addPhotoFromUrl",
+    method: "POST",
+    path: `${path}/from-url`,
+    tag,
+    summary: "Add a photo from the web",
+    description:
+      "Adds a photo that is on the web after the pet's other photos, and creates a profile if the pet has none. A pet can have 10.",
+    scope: "catalogue:write",
+    forAgents: true,
+    dryRun: true,
+    params: ProfilePath,
+    body: PhotoAddress,
+    example: { params, body: { url: "https://shop.example/rex.jpg", alt: photo.alt } },
+    answers: { 201: created("The photo.", Photo, photo) },
+    problems: ["not_found", "precondition_failed", "storage_limit_reached"],
+    before: (db, call) => fetchPhoto(db, call, call.services.photos.receive),
+    beforeDryRun: (db, call) => fetchPhoto(db, call, call.services.photos.rehearse),
+    write: (tx, call, received) => addPhoto(tx, call, received, call.body.alt),
+    finish: async (_db, { services }, received) => services.photos.finish(received),
+  }),
+];
+
+async function fetchPhoto(
+  db: Database,
+  { accountId, params: { petId }, body, hasGone, services }: Call<PhotoFetchServices, OneProfile & { body: Static<typeof PhotoAddress> }>,
+  receive: PhotoService["receive"],
+): Promise<ReceivedPhoto> {
+  await requirePhotoRoom(db, accountId, petId);
+  return services.fetchPhoto(accountId, body.url, (bytes) => receive({ accountId, hasGone }, bytes));
+}
+
+async function addPhoto(tx: Transaction, call: Call<ProfileServices, OneProfile>, received: ReceivedPhoto, alt = ""): Promise<Answer> {
   const {
     accountId,
     params: { petId },
-    query,
     services,
   } = call;
   const current = await lockToSet(tx, call);
   await requirePhotoRoom(tx, accountId, petId);
   await ensureProfile(tx, accountId, petId);
-  const photoId = await insertPhoto(tx, accountId, petId, query.alt ?? "");
+  const photoId = await insertPhoto(tx, accountId, petId, alt);
   await services.photos.claim(tx, accountId, photoId, received);
   const after = await requireProfile(tx, accountId, petId);
   recordChange(tx, call, current, after);

@@ -1,6 +1,6 @@
 import type { Transaction } from "../../platform/db/database.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
-import { Id, Ignored, named, Nullable, OwnId, Text, writtenBack } from "../../platform/http/schemas.ts";
+import { forPrograms, Id, named, Nullable, OwnId, Text, writtenBack } from "../../platform/http/schemas.ts";
 import { byId, invalidAt, unknownReference } from "../../platform/problem.ts";
 
 /** The most photos of one pet. */
@@ -36,6 +36,14 @@ const shown = {
 export const Photo = named("Photo", Type.Object({ id, alt, ...shown }, { additionalProperties: false }));
 export type Photo = Static<typeof Photo>;
 
+/** Fields of a photo that only answers set. They are accepted and ignored, because clients may send back what they read. */
+const sentBack = {
+  width: forPrograms(Type.Optional(Nullable(Type.Integer()))),
+  height: forPrograms(Type.Optional(Nullable(Type.Integer()))),
+  url: forPrograms(Type.Optional(Nullable(Type.String({ maxLength: 2_000 })))),
+  sources: forPrograms(Type.Optional(Nullable(Type.Array(PhotoSource, { maxItems: 20 })))),
+};
+
 /** A photo in a list that a client writes. */
 const PhotoOrder = named(
   "PhotoOrder",
@@ -43,10 +51,7 @@ const PhotoOrder = named(
     {
       id: Id("A photo of the profile."),
       alt: Type.Optional(Nullable(Text("If it is left out, the alternative text stays as it is.", 0, 500))),
-      width: Ignored(Type.Integer()),
-      height: Ignored(Type.Integer()),
-      url: Ignored(Type.String({ maxLength: 2_000 })),
-      sources: Ignored(Type.Array(PhotoSource, { maxItems: 20 })),
+      ...sentBack,
     },
     { additionalProperties: false },
   ),
@@ -106,6 +111,20 @@ export const WrittenProfilePatch = writtenBack(ProfilePatch, { petId: OwnId("pet
 export const ProfilePath = Type.Object({ petId: Id("The pet's identifier.") });
 export const PhotoPath = Type.Object({ petId: Id("The pet's identifier."), photoId: Id("The photo's identifier.") });
 export const PhotoQuery = Type.Object({ alt: Type.Optional(alt) });
+
+/** The address of a photo on the web. */
+export const PhotoUrl = (about: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 2_000,
+    pattern: "^https?://[^\\x00-\\x20]*$",
+    description: about,
+    "x-text": "must be an address that begins with https:// or http://",
+  });
+export const PhotoAddress = Type.Object(
+  { url: PhotoUrl("The address of the picture, such as `https://shop.example/rex.jpg`."), alt: Type.Optional(alt) },
+  { additionalProperties: false },
+);
 
 /** A price after a merge patch (RFC 7396). @throws Problem `invalid_request` if the result lacks a member */
 export function patchPrice(current: Price | null, patch: PricePatch | null | undefined): Price | null {
@@ -178,6 +197,19 @@ export type PhotoService = {
   claim: (tx: Transaction, accountId: number, photoId: number, received: ReceivedPhoto) => Promise<void>;
   finish: (received: ReceivedPhoto) => void;
   urlOf: UrlOf;
+};
+
+/** Downloads a file and passes its bytes to `use`. An error whose `isFinal` is true will come again. */
+export type FetchPicture = <T>(
+  url: string,
+  accountId: number,
+  stopping: AbortSignal,
+  use: (body: AsyncIterable<Buffer>) => Promise<T>,
+) => Promise<T>;
+
+/** Downloads a photo for a request. @throws Problem `invalid_request` that says why it cannot be fetched, `unavailable` */
+export type PhotoFetchServices = {
+  fetchPhoto: <T>(accountId: number, url: string, use: (body: AsyncIterable<Buffer>) => Promise<T>) => Promise<T>;
 };
 type Uploader = { accountId: number; hasGone: () => boolean };
 export type ReceivedPhoto = {
