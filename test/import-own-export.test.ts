@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { stringify } from "csv-stringify/sync";
@@ -77,8 +77,13 @@ test("edits of an export are an import, which lists them and takes them back", a
   await importing(shop, await fileOf(shop, ["A1,Rex,dog,"]), "--source", "Other"); // so that another import is newer than the shop's
   const before = await exportOf(shop);
   const file = text.replace(`${rex.id},Rex,${rex.categoryId},available,dog,1`, `${rex.id},Max,${rex.categoryId},available,Puppies,3`);
-  const report = await importExport(shop, file.replace('"Tom, the cat"', "x".repeat(201)));
-  assert.partialDeepStrictEqual(report, { created: 0, updated: 1, unchanged: 1, rejected: 1, categoriesMade: ["Puppies"] });
+  const rows = file.replace(/(Tom.*)available/, "$1sold").replace("Müsli", "\u200b");
+  const dryRun = await importExport(shop, rows, "--dry-run");
+  const report = await importExport(shop, rows);
+  assert.partialDeepStrictEqual(report, { created: 0, updated: 1, unchanged: 0, rejected: 2, categoriesMade: ["Puppies"] });
+  assert.deepEqual([dryRun.updated, dryRun.rejected], [report.updated, report.rejected]);
+  const rejects = await readFile(join(shop.folder, "rejects.csv"), "utf8");
+  assert.match(rejects, /its stock is counted, so its status follows the count: edit the stock"\n.*,4,name must /);
   assert.equal(report.source, undefined);
   const after = await exported<Pet>(shop, "pets");
   assert.deepEqual([after[0]!.name, after[1]!.name], ["Max", "Tom, the cat"]);
@@ -89,7 +94,7 @@ test("edits of an export are an import, which lists them and takes them back", a
     source: "Edited export",
     fileName: "pets.csv",
     updated: 1,
-    rejected: 1,
+    rejected: 2,
     status: "finished",
   });
 

@@ -56,7 +56,10 @@ type Edited = { inspected: Inspected; edits: ExportPlan };
  */
 export async function rehearse(options: ImportOptions, client: PetStore | undefined): Promise<Report> {
   const opened = await openImport(options, client);
-  if ("edits" in opened) return reportOfExport(options, opened);
+  if ("edits" in opened) {
+    await checkEdits(opened.edits, previewPatches(client!));
+    return reportOfExport(options, opened);
+  }
   const { source, open, read } = await readMapped(opened);
   if (client === undefined) {
     const counts = { rows: source.rowsRead, superseded: source.superseded, created: source.rows.length, updated: 0, unchanged: 0 };
@@ -125,7 +128,6 @@ async function openImport(options: ImportOptions, client: PetStore | undefined):
   if (client && (await isExport(client, file, inspected, options))) {
     const open = () => rowsOf(file, inspected.format);
     const edits = await planExport({ client, open, appliesStale: options.appliesStale });
-    await checkEdits(edits, previewPatches(client));
     return { inspected, edits };
   }
   const { columns, guess } = inspected;

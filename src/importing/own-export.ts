@@ -175,6 +175,9 @@ function compare(plan: ExportPlan, row: Row, pet: PetState | undefined, shop: Sh
   const all = Array.from(edited, ([field, { before, after }]) => ({ field, before, after }));
   const stale = shop.appliesStale ? [] : all.filter(({ field }) => edited.get(field)?.isStale);
   const fields = all.filter((one) => !stale.includes(one));
+  const has = (name: ChangedField) => fields.some(({ field }) => field === name);
+  if (pet.stock !== null && has("status") && !has("stock"))
+    return reject("its stock is counted, so its status follows the count: edit the stock");
   if (all.length === 0) plan.unchanged += 1;
   else
     plan.edits.push({
