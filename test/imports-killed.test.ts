@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { settingsOf } from "./support/backups.ts";
 import { random, runs } from "./support/fault-runs.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import type { Import } from "./support/imports.ts";
@@ -11,12 +12,12 @@ const animals = 3_000;
 const callMax = 1_000;
 
 test("an undo whose process is killed goes on after the restart, and takes back every animal once", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const key = await createAccount(dataDir);
+  const env = await settingsOf(temporaryFolder(t));
+  const key = await createAccount(env["DATA_DIR"]!, env);
   let server: ServerProcess;
   let address = "";
   const start = async (): Promise<void> => {
-    server = spawnServer(t, dataDir);
+    server = spawnServer(t, env["DATA_DIR"]!, { ...env, DNS_SERVERS: "127.0.0.1:9" });
     address = await addressOf(server);
   };
   const send = async <T>(method: string, path: string, body?: unknown): Promise<T> => {

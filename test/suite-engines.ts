@@ -80,8 +80,8 @@ export const groups: Group[] = [
   },
   {
     engines: "both",
-    reason: "due checks, orders and renewals are leased from the database, and survive a restart there",
-    suites: ["certificates", "events-publishing", "own-certificate", "secrets", "webhooks"],
+    reason: "due checks, orders, renewals and undoes are leased from the database, and survive a restart there",
+    suites: ["certificates", "events-publishing", "imports-killed", "own-certificate", "secrets", "webhooks"],
   },
   {
     engines: "both",
@@ -123,7 +123,6 @@ export const groups: Group[] = [
       "faults",
       "logs",
       "operations",
-      "imports-killed",
       "order-killed",
       "space",
       "start-failures",
