@@ -6,6 +6,7 @@ import type { Pet } from "../../src/importing/pets.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
+import { importTexts } from "../texts/en-import-file.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./importing.module.css";
 import { CountList, Reading, RejectList, RepeatedIds } from "./preview.tsx";
@@ -14,7 +15,7 @@ import { StartBar } from "./start-bar.tsx";
 import type { ExportChange } from "./tasks.ts";
 import { dropLists, refusalOfTask, useTask } from "./use-task.ts";
 
-const words = texts.importing.ownExport;
+const words = importTexts.ownExport;
 
 const columns: Column<ExportChange>[] = [
   { id: "id", header: texts.store.animals.id, width: "110px", cell: ({ change: { id } }) => id },
@@ -72,7 +73,7 @@ export function ExportUpdate({ file, format, onAsNew }: { file: File; format: Cs
           isDisabled={result.counts.updated === 0}
           isRunning={isRunning}
           onStart={changeNow}
-          hint={result.counts.updated === 0 && result.counts.unchanged > 0 ? texts.importing.nothingToDo : undefined}
+          hint={result.counts.updated === 0 && result.counts.unchanged > 0 ? importTexts.nothingToDo : undefined}
         />
       )}
     </>

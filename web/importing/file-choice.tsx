@@ -1,9 +1,8 @@
 import { Button, FileButton } from "@mantine/core";
 import { useState, type DragEvent, type ReactNode } from "react";
-import { texts } from "../texts/texts.ts";
+import { importTexts as words } from "../texts/en-import-file.ts";
 import styles from "./importing.module.css";
 
-const words = texts.importing;
 const megabytesMax = 100;
 
 /** Accepts a file by button or by drag and drop. */

@@ -5,6 +5,7 @@ import type { CsvFormat } from "../../src/importing/csv-format.ts";
 import { useSession } from "../dashboard/session.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
+import { importTexts as words } from "../texts/en-import-file.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { ExportUpdate } from "./export-update.tsx";
 import { FileChoice } from "./file-choice.tsx";
@@ -15,14 +16,13 @@ import { Reading } from "./preview.tsx";
 import { refusalOfTask, useTask } from "./use-task.ts";
 
 const Mapped = lazyRouteComponent(() => import("./mapped-file.tsx"), "Mapped");
-const words = texts.importing;
 
 /** `/dashboard/import`: choose a file, map its columns, preview, import. */
 export function ImportPage(): ReactNode {
   const [file, setFile] = useState<File>();
   return (
     <>
-      <PageHeader title={words.page} lead={words.lead}>
+      <PageHeader title={texts.importing.page} lead={texts.importing.lead}>
         {file && (
           <Button variant="default" onClick={() => setFile(undefined)}>
             {words.another}

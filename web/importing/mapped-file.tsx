@@ -7,7 +7,8 @@ import { openPrices, planMapping } from "../../src/importing/mapping-plan.ts";
 import { listed } from "../../src/importing/lists.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
-import { formatNumber, texts } from "../texts/texts.ts";
+import { importTexts as words } from "../texts/en-import-file.ts";
+import { formatNumber } from "../texts/texts.ts";
 import styles from "./importing.module.css";
 import { MappingEditor, withId } from "./mapping-editor.tsx";
 import { CountList, PetPreview, Reading, RejectList, RepeatedIds } from "./preview.tsx";
@@ -18,8 +19,6 @@ import { SavedMapping } from "./saved-mapping.tsx";
 import { StartBar } from "./start-bar.tsx";
 import type { Checked, Counts, Inspected } from "./tasks.ts";
 import { dropLists, refusalOfTask, useTask, type TaskState } from "./use-task.ts";
-
-const words = texts.importing;
 
 type MappedProps = {
   file: File;

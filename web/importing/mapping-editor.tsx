@@ -4,10 +4,8 @@ import type { Column } from "../../src/importing/columns.ts";
 import { otherCategory, valuesOf } from "../../src/importing/guess.ts";
 import type { Mapping } from "../../src/importing/mapping.ts";
 import styles from "./importing.module.css";
-import { texts } from "../texts/texts.ts";
+import { importTexts as words } from "../texts/en-import-file.ts";
 import { StatusValues } from "./status-values.tsx";
-
-const words = texts.importing;
 
 type Props = { columns: readonly Column[]; mapping: Mapping; onChange: (mapping: Mapping) => void };
 

@@ -3,12 +3,12 @@ import type { ReactNode } from "react";
 import type { Pet } from "../../src/importing/pets.ts";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { StatusBadge } from "../pets/status-badge.tsx";
-import { formatNumber, texts } from "../texts/texts.ts";
+import { importTexts as words } from "../texts/en-import-file.ts";
+import { formatNumber } from "../texts/texts.ts";
 import { download } from "./download.ts";
 import styles from "./importing.module.css";
 import type { Counts, Rejects } from "./tasks.ts";
 
-const words = texts.importing;
 const shown = ["rows", "created", "updated", "unchanged", "superseded", "rejected"] as const;
 
 /** The counts of a planned or finished import. */

@@ -2,10 +2,10 @@ import { Alert, Checkbox } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { GuessedField } from "../../src/importing/header-words.ts";
 import { profileTexts } from "../texts/en-import-profile.ts";
-import { formatNumber, texts } from "../texts/texts.ts";
+import { importTexts as words } from "../texts/en-import-file.ts";
+import { formatNumber } from "../texts/texts.ts";
 import styles from "./importing.module.css";
 
-const words = texts.importing;
 const fields: Record<GuessedField, string> = { ...words, ...profileTexts };
 
 type Props = {

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { listed } from "../../src/importing/lists.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
+import { importTexts as words } from "../texts/en-import-file.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./importing.module.css";
 import { PastImports } from "./late-past-imports.tsx";
@@ -11,7 +12,6 @@ import { RejectList, CountList } from "./preview.tsx";
 import type { Imported } from "./tasks.ts";
 import { refusalOfTask, type TaskState } from "./use-task.ts";
 
-const words = texts.importing;
 type Props = { run: TaskState<Imported>; of: string; onStop: () => void; onAgain: () => void };
 
 /** The progress of an import, then its result. */
@@ -43,7 +43,7 @@ function Running({ run: { done, total, waitMs }, onStop }: { run: TaskState<Impo
           {waitMs !== undefined && <span className={styles.waiting}>{words.waiting(formatNumber(Math.ceil(waitMs / 1_000)))}</span>}
         </output>
         <Button variant="default" onClick={onStop}>
-          {words.stop}
+          {texts.importing.stop}
         </Button>
       </Group>
     </Section>

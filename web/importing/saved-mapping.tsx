@@ -3,11 +3,10 @@ import { useRef, useState, type ReactNode } from "react";
 import type { Column } from "../../src/importing/columns.ts";
 import { columnsOf } from "../../src/importing/mapping.ts";
 import { mappingSchema, type Mapping } from "../../src/importing/mapping-schema.ts";
-import { texts } from "../texts/texts.ts";
+import { importTexts as words } from "../texts/en-import-file.ts";
 import { download } from "./download.ts";
 import styles from "./importing.module.css";
 
-const words = texts.importing;
 const bytesMax = 1024 * 1024;
 
 type Props = { mapping: Mapping; of: string; columns: readonly Column[]; onLoad: (mapping: Mapping) => void };

@@ -4,10 +4,10 @@ import type { Column } from "../../src/importing/columns.ts";
 import { statusValues } from "../../src/importing/mapping-plan.ts";
 import { valueKey, type Mapping, type PetStatus, type ValueStatus } from "../../src/importing/mapping.ts";
 import { petStatuses } from "../pets/search.ts";
+import { importTexts as words } from "../texts/en-import-file.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./importing.module.css";
 
-const words = texts.importing;
 const rejected: ValueStatus = "reject";
 const statusChoices = petStatuses.map((value) => ({ value: value as string, label: texts.store.status[value] }));
 

@@ -2,7 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { dashboardKey } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
-import { texts } from "../texts/texts.ts";
+import { importTexts } from "../texts/en-import-file.ts";
 import { startTask, type Failed, type Results, type Task, type WorkerMessage } from "./tasks.ts";
 
 /** The progress and result of a task. `waitMs` is set while the service asks for a pause. */
@@ -44,7 +44,7 @@ export function useTask<Kind extends Task["kind"]>() {
         else if (message.kind === "waiting") setState((before) => ({ ...before, waitMs: message.ms }));
         else setState((before) => ({ ...before, done: message.done, total: message.total, waitMs: undefined }));
       };
-      endTask.current = startTask(task, onMessage, texts.importing.workerFailed());
+      endTask.current = startTask(task, onMessage, importTexts.workerFailed());
     },
     [end],
   );

@@ -14,7 +14,7 @@ import { Problem } from "../../src/platform/problem.ts";
 import { previewChanges } from "../calls/changes.ts";
 import { setPageMember } from "../calls/page-member.ts";
 import { patientStore } from "../calls/patient.ts";
-import { texts } from "../texts/texts.ts";
+import { importTexts } from "../texts/en-import-file.ts";
 import { keepMapping, recallMapping } from "./mappings.ts";
 import { forgetRemembered, readRemembered, type ImportName } from "./remembered.ts";
 import type { Checked, CheckedExport, Imported, Inspected, PageMessage, Rejects, Task, WorkerMessage } from "./tasks.ts";
@@ -36,7 +36,7 @@ addEventListener("message", ({ data: { task, member } }: MessageEvent<PageMessag
     const { code, message } =
       error instanceof Problem || error instanceof PetStoreError
         ? error
-        : { code: "internal", message: texts.importing.workerFailed(String(error)) };
+        : { code: "internal", message: importTexts.workerFailed(String(error)) };
     const status = error instanceof PetStoreError ? (error.status ?? 0) : 0;
     report({ kind: "failed", failed: { code, message, status, requestId: lastRefused } });
   });
