@@ -228,3 +228,39 @@ test("an undo of edits gives each pet what it was before, its stock too, as ofte
   assert.deepEqual([(await shop.petOf(rex))!.name, await shop.stockOf(rex)], ["Rex", 5]);
   assert.deepEqual(outcomes(await shop.importAll([edit("Rex", "Max", 4)], "Edits")), ["updated"]);
 });
+
+test("imports from several sources that changed the same pets can be undone one after another, the newest first", async () => {
+  const shop = await openShop();
+  const [rex, luna] = (await shop.importAll([shop.row("a", "Rex", { quantity: 5 }), shop.row("b", "Luna")])).map(({ petId }) => petId) as [
+    number,
+    number,
+  ];
+  const january = await shop.newest();
+  const edit = (petId: number, from: string, to: string) =>
+    shop.row(`pet ${petId}`, to, { petId, previous: { name: from, categoryId: shop.dogs }, quantity: 4 });
+  await shop.importAll([edit(rex, "Rex", "Max"), edit(luna, "Luna", "Lu")], "Edits");
+  const edits = await shop.newest();
+  await shop.importAll([shop.row("a", "Moritz", { quantity: 3 })]);
+  const february = await shop.newest();
+  for (const [{ id }, left] of [
+    [
+      february,
+      [
+        ["Max", 4],
+        ["Lu", 4],
+      ],
+    ],
+    [
+      edits,
+      [
+        ["Rex", 5],
+        ["Luna", undefined],
+      ],
+    ],
+  ] as const) {
+    assert.deepEqual((await shop.undo(id)).stays, { count: 0, pets: [] });
+    assert.deepEqual(await Promise.all([rex, luna].map(async (pet) => [(await shop.petOf(pet))!.name, await shop.stockOf(pet)])), left);
+  }
+  assert.deepEqual((await shop.undo(january.id)).stays, { count: 0, pets: [] });
+  assert.deepEqual(await shop.make("GET", "/pets"), []);
+});

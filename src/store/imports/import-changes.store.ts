@@ -77,6 +77,21 @@ export async function findTaken(tx: Transaction, { accountId, sourceId }: Import
   return new Set(rows.map(({ pet_id: petId }) => petId));
 }
 
+/** Returns the imports from other sources that wrote rows of these pets last. */
+export async function findOtherImports(
+  tx: Transaction,
+  { accountId, sourceId }: Importing,
+  petIds: readonly number[],
+): Promise<{ petId: number; importId: number }[]> {
+  if (petIds.length === 0) return [];
+  const sources = await tx.query<{ id: number }>(sql`SELECT id FROM import_sources WHERE account_id = ${accountId} AND id <> ${sourceId}`);
+  if (sources.length === 0) return [];
+  const rows = await tx.query<{ pet_id: number; import_id: number }>(sql`
+    SELECT pet_id, import_id FROM imported_pets
+    WHERE account_id = ${accountId} AND source_id IN (${join(sources.map(({ id }) => id))}) AND pet_id IN (${join([...petIds])})`);
+  return rows.map((row) => ({ petId: row.pet_id, importId: row.import_id }));
+}
+
 /** Keeps what rows said. */
 export async function saveKnown(
   tx: Transaction,

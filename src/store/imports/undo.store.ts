@@ -12,6 +12,7 @@ import {
   deleteKnown,
   findChanges,
   findKnown,
+  findOtherImports,
   firstChanges,
   saveChanges,
   saveKnown,
@@ -76,8 +77,8 @@ export async function undoSome(tx: Transaction, of: Omit<Importing, "sourceId">)
   await takeBackRows(tx, importing, changes, returns, found.known);
   await moveVersions(
     tx,
-    accountId,
-    changes.flatMap((change, i) => moveOf(change, returns[i]!, importId)),
+    importing,
+    changes.flatMap((change, i) => moveOf(change, returns[i]!)),
   );
   const staying = returns.flatMap(({ stays }, i): StayingPet[] =>
     stays === undefined ? [] : [{ petId: changes[i]!.petId, reason: stays }],
@@ -228,29 +229,39 @@ async function takeBackRows(
   await saveKnown(tx, importing.accountId, importing.sourceId, back);
 }
 
-/** The versions of a pet before an import changed it, and after the undo gave it its earlier values. An earlier import left the former. */
-type Move = { petId: number; importId: number; before: Versions; after: Partial<Versions> };
+/**
+ * The versions of a pet before an import changed it, and after the undo gave it its earlier values. An earlier import may have left the former:
+ * `importId` is the last one from the same source.
+ */
+type Move = { petId: number; importId: number | undefined; before: Versions; after: Partial<Versions> };
 
-function moveOf({ petId, isNew, prior }: Change, { updated, counted, untracked, profile }: Return, ownId: number): Move[] {
-  if (isNew || !prior.row || prior.row.importId === ownId || !prior.versions) return [];
+function moveOf({ petId, isNew, prior }: Change, { updated, counted, untracked, profile }: Return): Move[] {
+  if (isNew || !prior.versions) return [];
   const after = {
     ...(updated && { pet: updated.current.version + 1 }),
     ...(counted && { stock: counted.current.version + 1 }),
     ...(untracked && { stock: null }),
     ...(profile && { profile: profile.values === null && profile.current.photos.length === 0 ? null : profile.current.version + 1 }),
   };
-  return Object.keys(after).length === 0 ? [] : [{ petId, importId: prior.row.importId, before: prior.versions, after }];
+  return Object.keys(after).length === 0 ? [] : [{ petId, importId: prior.row?.importId, before: prior.versions, after }];
 }
 
 /** The most imports of a pet that are followed back. */
 const movesMax = 20;
 
-/** An undo also changes versions: lets the imports before it be undone all the same, if nobody else has changed what they left. */
-async function moveVersions(tx: Transaction, accountId: number, moves: readonly Move[]): Promise<void> {
-  let level = moves;
+/**
+ * An undo also changes versions: lets the imports before it be undone all the same, if nobody else has changed what they left. Those from other
+ * sources too: the locks of the pets guard what these imports did to them.
+ */
+async function moveVersions(tx: Transaction, importing: Importing, moves: readonly Move[]): Promise<void> {
+  const { accountId, importId: ownId } = importing;
+  const byPet = new Map(moves.map((move) => [move.petId, move]));
+  const others = await findOtherImports(tx, importing, [...byPet.keys()]);
+  let level = [...moves.filter(({ importId }) => importId !== ownId), ...others.map((other) => ({ ...byPet.get(other.petId)!, ...other }))];
   for (let depth = 0; depth < movesMax && level.length > 0; depth++) {
     const earlier: Move[] = [];
     for (const [importId, own] of Map.groupBy(level, (move) => move.importId)) {
+      if (importId === undefined) continue;
       const ids = own.map(({ petId }) => petId);
       const changes = await findChanges(tx, accountId, importId, ids);
       const moved = own.flatMap((move) => {
