@@ -70,6 +70,8 @@ for (const status of ["available", "pending", "sold"] as const)
 test("a value that negates, contradicts or leaves open what it says has no status", () => {
   for (const value of [
     "Not Available",
+    "Isn\u02BCt available",
+    "Isn’t available",
     "UNAVAILABLE",
     "Inactive",
     "Unadoptable",

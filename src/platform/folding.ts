@@ -84,15 +84,17 @@ function classOf(ranges: string): string {
   return ranges.replaceAll(/\w+/g, (point) => `\\u{${point}}`).replaceAll(" ", "");
 }
 
+/** Letters by Unicode that people write as apostrophes: U+02BC and U+02BB in the main, and those that look like them. */
+const apostrophes = "\u02B9\u02BB\u02BC\u02BD";
 const singleQuotes = "\u2018\u2019\u201A\u201B\u2032\u2035\u2039\u203A\u2E32";
 const doubleQuotes = "\u00AB\u00BB\u201C\u201D\u201E\u201F\u2033\u2036\u301D\u301E\u301F";
 const dashes = "\u058A\u05BE\u2010\u2011\u2012\u2013\u2014\u2015\u2E3A\u2E3B\u301C";
 let anyMark: RegExp | undefined;
 
-/** Returns a folded text with the punctuation beyond ASCII as that of ASCII: quotes and dashes as such, anything else as a full stop. */
+/** Returns a folded text with the punctuation beyond ASCII as that of ASCII: quotes, apostrophes and dashes as such, anything else as a full stop. */
 export function withPlainMarks(folded: string): string {
-  anyMark ??= new RegExp(`[${classOf(marks)}]`, "gu");
+  anyMark ??= new RegExp(`[${classOf(marks)}${apostrophes}]`, "gu");
   return folded.replaceAll(anyMark, (mark) =>
-    singleQuotes.includes(mark) ? "'" : doubleQuotes.includes(mark) ? '"' : dashes.includes(mark) ? "-" : ".",
+    singleQuotes.includes(mark) || apostrophes.includes(mark) ? "'" : doubleQuotes.includes(mark) ? '"' : dashes.includes(mark) ? "-" : ".",
   );
 }

@@ -2,7 +2,7 @@ import { foldText } from "./folding.ts";
 import { unicodeVersion } from "./unicode.gen.ts";
 
 /** Names the rules that make a stored key of a name; another text has all keys made anew at the next start. */
-export const foldingVersion = `${unicodeVersion}/1`;
+export const foldingVersion = `${unicodeVersion}/2`;
 
 /** Returns the key by which a name is sorted, compared and found: Unicode's NFKC_Casefold (specification 1.6). */
 export function normalize(name: string): string {
