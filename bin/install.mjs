@@ -5,6 +5,7 @@
 //   --system       also the programs that the tests run
 //   --recipes      also the programs that check the recipes of deploy/; names those that it cannot install, and continues
 //   --bench        also the programs that the measurements run
+//   --clients      also the languages that the generated clients are for
 // Plain JavaScript without dependencies for Node 20 and later. Writes to standard error only, so that `--json` output stays valid JSON.
 import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +16,7 @@ import { fileURLToPath } from "node:url";
 const nginx = { commands: ["nginx"], apt: "nginx-light libnginx-mod-stream" };
 const caddy = { commands: ["caddy"], apt: "caddy" };
 const promtool = { commands: ["promtool"], apt: "prometheus" };
-/** For each Debian package, the commands of which one must exist. */
+/** For each Debian package, the commands of which one must exist, or its file. */
 const systemPackages = {
   "--system": [
     { commands: ["curl"], apt: "curl" },
@@ -33,6 +34,14 @@ const systemPackages = {
     { commands: ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"], apt: "chromium-headless-shell" },
   ],
   "--recipes": [promtool, nginx, caddy, { commands: ["systemd-analyze"], apt: "systemd" }],
+  "--clients": [
+    { commands: ["javac"], apt: "default-jdk-headless" },
+    { commands: ["mvn"], apt: "maven" },
+    { commands: ["go"], apt: "golang-go" },
+    { commands: ["cargo"], apt: "cargo" },
+    { commands: ["php"], apt: "php-cli" },
+    { file: "/usr/share/php/GuzzleHttp/autoload.php", apt: "php-curl php-mbstring php-guzzlehttp-guzzle" },
+  ],
   "--bench": [
     { commands: ["wrk"], apt: "wrk" },
     { commands: ["taskset"], apt: "util-linux" },
@@ -204,7 +213,8 @@ function isHolderAlive() {
 
 /** @param areNeeded whether to stop if they cannot be installed */
 async function installPrograms(programs, areNeeded) {
-  const missing = programs.filter(({ commands }) => !commands.some(onPath)).flatMap(({ apt }) => apt.split(" "));
+  const isThere = ({ commands = [], file }) => (file === undefined ? commands.some(onPath) : existsSync(file));
+  const missing = programs.filter((program) => !isThere(program)).flatMap(({ apt }) => apt.split(" "));
   if (missing.length === 0) return;
   const mayInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version") && onPath("apt-get");
   if (!mayInstall && !areNeeded) return console.error(`Not checked without ${missing.join(", ")} (names of Debian packages)`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -12,8 +12,8 @@ import type { Failure } from "./support/models.ts";
 import { examplePicture } from "./support/pictures.ts";
 import { openSampleRunner, type SampleRunner } from "./support/samples.ts";
 import { startService, type Asked, type Reply, type TestService } from "./support/service.ts";
-import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
-import { exampleSite, fillWithExamples } from "./support/shop.ts";
+import { startExampleShops, type ExampleShops } from "./support/example-shops.ts";
+import { fillWithExamples } from "./support/shop.ts";
 
 // as the service serves it: the document file leaves the code samples out
 const document = JSON.parse(JSON.stringify(descriptionOf(loadSettings({})))) as Document;
@@ -23,26 +23,18 @@ const limits = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset
 
 let now = Date.now();
 let shop: TestService;
-let filled: { dataDir: string; key: string };
-let dns: DnsServer;
-let site: Uint8Array;
+let examples: ExampleShops;
 let samples: SampleRunner;
 const folder = mkdtempSync(join(tmpdir(), "petstore-samples-"));
 before(async () => {
-  dns = await startDnsServer();
-  dns.set("petstore.localhost", "A", ["127.0.0.1"]);
-  for (const name of ["www", "shop"]) dns.set(`${name}.example.com`, "CNAME", ["petstore.localhost"]);
-  site = await exampleSite();
-  writeFileSync(join(folder, "site.tar.gz"), site);
-  writeFileSync(join(folder, "rex.jpg"), examplePicture);
-  shop = await startService({ clock: () => now, env: { DNS_SERVERS: dns.address } });
+  examples = await startExampleShops(folder);
+  shop = await startService({ clock: () => now, env: { DNS_SERVERS: examples.dns } });
   await fillWithExamples(shop);
-  filled = await fillFolder(join(folder, "filled"));
   writeFileSync(join(folder, ".curlrc"), 'silent\nwrite-out = "\\n%{http_code}"\n');
 });
 after(async () => {
   await shop.close();
-  await dns.close();
+  await examples.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -77,8 +69,6 @@ function assertHeaders(operation: Operation, reply: Reply): void {
   }
 }
 
-const moment = Date.UTC(2026, 11, 24, 10);
-
 /**
  * A test's account has its own name, limits, use, keys and log, and its webhooks have random secrets and changing positions: of these examples only
  * the form is compared. So it is of the bytes of the log in the usage.
@@ -97,7 +87,7 @@ suite("the documentation cannot lie", () => {
   let reading: TestService;
   before(async () => {
     samples = openSampleRunner(folder);
-    reading = await openExampleShop();
+    reading = await examples.open();
   });
   after(async () => {
     await samples.close();
@@ -130,7 +120,7 @@ suite("the documentation cannot lie", () => {
 
 /** What the operation takes in place of JSON. */
 const uploadOf = ({ operationId }: Operation): Uint8Array | undefined =>
-  ({ addPhoto: examplePicture, createDeployment: site })[operationId];
+  ({ addPhoto: examplePicture, createDeployment: examples.site })[operationId];
 
 function askedAs(operation: Operation): [string, Asked] {
   const { path, body = uploadOf(operation), contentType } = exampleOf(operation);
@@ -139,29 +129,10 @@ function askedAs(operation: Operation): [string, Asked] {
 
 type Three = [TestService, TestService, TestService];
 
-/** The settings of a shop as the examples tell of it, at the moment at which they were made. */
-const exampleShop = () => ({ clock: () => moment, env: { DNS_SERVERS: dns.address, EDGE_PUBLIC_HTTP_PORT: "8081" } });
-
-/** Fills a data folder with what the examples tell of. */
-async function fillFolder(dataDir: string): Promise<typeof filled> {
-  const service = await startService({ ...exampleShop(), dataDir });
-  await fillWithExamples(service);
-  await service.close();
-  return { dataDir, key: service.key };
-}
-
-/** Starts a service on a copy of the filled folder. */
-async function openExampleShop(): Promise<TestService> {
-  const dataDir = mkdtempSync(join(folder, "shop-"));
-  cpSync(filled.dataDir, dataDir, { recursive: true });
-  const service = await startService({ ...exampleShop(), dataDir });
-  return { ...service, key: filled.key, ask: (method, path, asked) => service.ask(method, path, { key: filled.key, ...asked }) };
-}
-
 /** Does something in three new shops. */
 async function inExampleShops<T>(use: (shops: Three) => Promise<T>): Promise<T> {
   // All of them start before the first is used: a start keeps this process, and with it the DNS server, from answering in time.
-  const shops = await Promise.all([openExampleShop(), openExampleShop(), openExampleShop()]);
+  const shops = await Promise.all([examples.open(), examples.open(), examples.open()]);
   try {
     return await use(shops);
   } finally {
