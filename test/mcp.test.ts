@@ -61,6 +61,7 @@ for (const mode of ["auto", "legacy"] as const) {
     const hints = (name: string) => byName.get(name)?.annotations;
     assert.equal(hints("listPets")?.readOnlyHint, true);
     assert.deepEqual([hints("deletePet")?.destructiveHint, hints("deletePet")?.idempotentHint], [true, true]);
+    assert.deepEqual([hints("replaceInventoryItem")?.destructiveHint, hints("replaceInventoryItem")?.idempotentHint], [true, true]);
     assert.deepEqual([hints("createPet")?.destructiveHint, hints("createPet")?.idempotentHint], [false, undefined]);
 
     const first = (await call(client, "listPets", { sort: "name", limit: 2 })).structuredContent as { items: Pet[]; next: string };
@@ -117,6 +118,16 @@ test("a refusal of the API is an error of the tool, with its code: the same vali
   assert.deepEqual(await codeOf("createOrder", { body: {}, dryRun: "no" }), [true, "invalid_request", 400]);
   assert.deepEqual(await codeOf("createOrder", { body: {}, idempotencyKey: "\n" }), [true, "invalid_request", 400]);
   assert.deepEqual(await codeOf("createCategory", { body: { name: "dogs" } }), [true, "category_exists", 409]);
+});
+
+test("a photo from an address on the service's own network is refused", async (t) => {
+  const client = await connect(shop.key);
+  t.after(() => client.close());
+  for (const url of ["http://127.0.0.1:9/rex.jpg", "http://169.254.169.254/", "ftp://shop.example/rex.jpg"]) {
+    const refused = await call(client, "addPhotoFromUrl", { petId: 1, body: { url } });
+    const { code, details } = refused.structuredContent as { code: string; details: { path: string }[] };
+    assert.deepEqual([code, details[0]?.path], ["invalid_request", "body.url"], url);
+  }
 });
 
 test("a dry run changes nothing, and an idempotency key makes a call happen once", async (t) => {

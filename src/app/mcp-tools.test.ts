@@ -6,7 +6,7 @@ import type { DescribedOperation } from "../platform/http/operation.ts";
 import { openRouter } from "../platform/http/router.ts";
 import errorExamples from "./error-examples.json" with { type: "json" };
 import { refusalForAgents } from "./mcp-results.ts";
-import { secretsKey, toolsOf } from "./mcp-tools.ts";
+import { requestOf, secretsKey, toolsOf } from "./mcp-tools.ts";
 import { agentOperations } from "./operations.ts";
 
 const operations: DescribedOperation[] = agentOperations;
@@ -103,4 +103,13 @@ test("no identifier that the service assigns is an argument of a body, nor a fie
   for (const { shown } of tools) assert.ok(!("id" in (shown.inputSchema.properties?.["body"]?.properties ?? {})), shown.name);
   const photos = tools.find(({ shown }) => shown.name === "updateProfile")!.shown.inputSchema.properties!["body"]!.properties!["photos"]!;
   assert.deepEqual(Object.keys(photos.items!.properties!), ["id", "alt"]);
+});
+
+test("an argument that a tool lacks is refused: with all it has, or with the place where it belongs", () => {
+  const createPet = tools.find(({ shown }) => shown.name === "createPet")!;
+  assert.throws(() => requestOf(createPet, { name: "A", categoryId: 1 }), { message: "name belongs in `body`." });
+  assert.throws(() => requestOf(createPet, { nothing: 1 }), {
+    message: "nothing is not an argument of createPet, which has body, dryRun, idempotencyKey.",
+  });
+  assert.throws(() => requestOf(createPet, {}), { message: "body is required." });
 });

@@ -13,14 +13,19 @@ type Shown = {
   _meta?: Record<string, unknown>;
 };
 
-/** An operation that agents may call: the prefix of its path, its scopes, its arguments, those that are in its path, and the field of its answer that shows a secret. */
+/** An operation that agents may call. */
 export type Tool = Pick<DescribedOperation, "method" | "path"> & {
+  /** The prefix of its path. */
   base: string;
+  /** The caller must have all of them. */
   scopes: string[];
   shown: Shown;
+  /** The names of its arguments, also of those that are not shown. */
   accepted: string[];
   required: string[];
+  /** The arguments that are in its path. */
   inPath: string[];
+  /** The field of its answer that shows a secret. */
   secret: string | undefined;
 };
 
@@ -106,14 +111,15 @@ function optionsOf({ method, body, dryRun: hasDryRun, problems, answers }: Descr
 /** The hints whose defaults in the protocol do not fit, and always whether a tool destroys something. */
 function annotationsOf({ method, answers }: DescribedOperation): Shown["annotations"] {
   if (method === "GET") return { readOnlyHint: true };
-  return { destructiveHint: !(201 in answers), ...(method !== "POST" && { idempotentHint: true }) };
+  const adds = method === "POST" && 201 in answers;
+  return { destructiveHint: !adds, ...(method !== "POST" && { idempotentHint: true }) };
 }
 
 /** Returns the request for a call of a tool. @throws Problem `invalid_request` for arguments that cannot be part of it */
 export function requestOf({ base, method, path, shown, accepted, required, inPath }: Tool, given: Record<string, unknown>): InnerRequest {
   const present = Object.entries(given).filter(([, value]) => value !== undefined && value !== null);
-  const unknown = present.find(([name]) => !accepted.includes(name));
-  if (unknown) throw invalidAt(unknown[0], `is not an argument of ${shown.name}, which has ${accepted.join(", ") || "none"}`);
+  const [unknown] = present.find(([name]) => !accepted.includes(name)) ?? [];
+  if (unknown !== undefined) throw invalidAt(unknown, notAnArgument(unknown, shown, accepted));
   const { body, dryRun: isDryRun, ifMatch: version, idempotencyKey: key, ...inUrl } = Object.fromEntries(present);
   const missing =
     required.find((name) => name !== "body" && !(name in inUrl)) ?? (required.includes("body") && body === undefined ? "body" : undefined);
@@ -132,6 +138,11 @@ export function requestOf({ base, method, path, shown, accepted, required, inPat
     ...(key !== undefined && { "idempotency-key": textOf("idempotencyKey", key) }),
   };
   return { method, url: base + filled + search, headers, body };
+}
+
+function notAnArgument(name: string, { name: tool, inputSchema }: Shown, accepted: string[]): string {
+  const isField = Object.hasOwn(inputSchema.properties?.["body"]?.properties ?? {}, name);
+  return isField ? "belongs in `body`" : `is not an argument of ${tool}, which has ${accepted.join(", ") || "none"}`;
 }
 
 function textOf(name: string, value: unknown): string {

@@ -33,7 +33,7 @@ const instructions =
   "The back end of a pet shop: categories, pets, stock, orders, and published sites. " +
   "Lists answer {items, next}: pass `next` as `cursor` for the next page, and in listEvents as `after`; null is the end. " +
   "With `dryRun: true` a call shows what it would do and changes nothing. " +
-  "A result names the version of its resource after `ifMatch`: pass it as `ifMatch`, and the change happens only if nobody else has changed the resource since. " +
+  "A result ends with the version of its resource, as `ifMatch: …`. Pass it as `ifMatch`, and a change happens only if nobody else has changed the resource since. " +
   "Each tool that creates or sends something takes an `idempotencyKey`: calls with the same one happen once. " +
   "Tools whose `_meta` names secrets show them once: keep them safe. " +
   "A refused call is an error with a stable `code`, and a `message` that says what to change.";

@@ -238,7 +238,7 @@ function recordTakes(
 }
 
 function absent(petId: number): never {
-  const toTrack = `PUT ${addressOf(`/store/inventory/${petId}`)} with a quantity begins to track it`;
+  const toTrack = `PUT ${addressOf(`/store/inventory/${Number.isSafeInteger(petId) ? petId : "{petId}"}`)} with a quantity begins to track it`;
   throw new Problem("not_found", `${byId("Pet", petId)} has no inventory entry, so its stock is not tracked: ${toTrack}.`);
 }
 

@@ -59,5 +59,6 @@ export function answer({ photos: { urlOf } }: ProfileServices, stored: StoredPro
 }
 
 function absent(petId: number): never {
-  throw new Problem("not_found", `${byId("Pet", petId)} has no profile: PUT ${addressOf(`/pets/${petId}/profile`)} creates one.`);
+  const place = addressOf(`/pets/${Number.isSafeInteger(petId) ? petId : "{petId}"}/profile`);
+  throw new Problem("not_found", `${byId("Pet", petId)} has no profile: PUT ${place} creates one.`);
 }
