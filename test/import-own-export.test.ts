@@ -140,3 +140,22 @@ test("the numbers of animals in an edited export are no ids of another file", as
   assert.partialDeepStrictEqual(JSON.parse(out), { created: 3, updated: 0, source: "register" });
   assert.deepEqual((await namesIn(shop)).slice(0, 3), ["Max", "Tom, the cat", "Mia"]);
 });
+
+test("the rejects of an edited export can be corrected and imported again, any number of times", async (t) => {
+  const { shop, text } = await openStocked(t);
+  const rejects = join(shop.folder, "rejects.csv");
+  const invisible = "\u200b";
+  let content = text.replace("Rex", invisible).replace("Müsli", `${invisible}${invisible}`);
+  for (const [wrong, right, left] of [
+    ["none", "", 2],
+    [`,${invisible},`, ",Max,", 1],
+    [`,${invisible}${invisible},`, ",Mia,", 0],
+  ] as const) {
+    content = content.replace(wrong, right);
+    const report = await importExport(shop, content);
+    assert.deepEqual([report.rejected, report.created], [left, 0]);
+    if (left > 0) content = await readFile(rejects, "utf8");
+    if (left > 0) assert.match(content, /^id,name,categoryId,status,category,stock,exported,line,reason\n/);
+  }
+  assert.deepEqual(await namesIn(shop), ["Max", "Tom, the cat", "Mia"]);
+});
