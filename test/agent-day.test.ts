@@ -62,6 +62,10 @@ test("an agent plays a day of a shop with nothing but its tools and their result
     ({ data: rex } = await agent.act<Pet>("Adds a pet to a category", { name: "Rex", categoryId: dogs.id, idempotencyKey: "rex" }));
     const { data: again } = await agent.act<Pet>("Adds a pet to a category", { name: "Rex", categoryId: dogs.id, idempotencyKey: "rex" });
     assert.equal(again.id, rex.id);
+    const { ifMatch } = await agent.act<Page<Pet>>("The pets that pass all given filters", { id: [rex.id] });
+    const renamed = { petId: rex.id, name: "Rex the Dog", ifMatch };
+    assert.equal((await agent.call<Pet>("updatePet", renamed)).data.name, "Rex the Dog");
+    assert.equal((await agent.call<Refusal>("updatePet", renamed)).data.code, "precondition_failed");
   });
 
   await t.test("stock: the refusal for a pet that is not tracked names the tool that begins to track it", async () => {
@@ -126,6 +130,8 @@ test("an agent plays a day of a shop with nothing but its tools and their result
   await t.test("the storefront is published, shown and changed, and a domain leads to it", async () => {
     const { data: project } = await agent.act<{ id: number }>("Creates a project", { name: "Rex & Co.", slug: "rex-and-co" });
     const on = { projectId: project.id };
+    const early = await agent.refusal("Attaches your host name", { ...on, hostname: "www.rex-and-co.test" });
+    assert.match(early.message, /publish its storefront first/);
     const hours = [{ days: "Mon – Fri", time: "9 – 18" }];
     const { data: first } = await agent.act<Storefront>("Serves pages of the shop's pets", { ...on, tagline: "Good friends", hours });
     assert.deepEqual([first.name, first.tagline, first.startPage], ["Rex & Co.", "Good friends", false]);

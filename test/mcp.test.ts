@@ -184,7 +184,7 @@ test("a key sees only the tools of its scopes, and a call of another is a JSON-R
   assert.equal(((await call(stranger, "getCategory", { categoryId: dogs.id })).structuredContent as { code: string }).code, "not_found");
 });
 
-const message = (method: string, params: object = {}): object => ({ jsonrpc: "2.0", id: 1, method, params });
+const message = (method: string, params: object | null = {}): object => ({ jsonrpc: "2.0", id: 1, method, params });
 const post = <T = { error?: { code: number; message: string } }>(asked: Asked): Promise<Reply<T>> =>
   ask<T>(`${shop.address}/mcp`, "POST", { key: shop.key, ...asked });
 
@@ -280,6 +280,7 @@ test("hostile messages get JSON-RPC errors, and never a 500 or another's data", 
       assert.equal(answered.result.isError, undefined, path + JSON.stringify(given));
     }
   }
+  assert.equal((await post({ body: message("tools/list", null) })).status, 200);
   const notified = await post({ body: { jsonrpc: "2.0", method: "notifications/initialized" } });
   assert.deepEqual([notified.status, notified.body], [202, ""]);
   assert.equal((await post({ body: message("tools/call", { name: "listPets", arguments: { __proto__: 1 } }) })).status, 200);

@@ -21,7 +21,7 @@ export function resultOf({ secret }: Pick<Tool, "secret">, { status, headers, bo
   const content = [text(body === undefined ? "Done." : JSON.stringify(shown))];
   const tag = headers["etag"];
   if (headers["preference-applied"] !== undefined) content.push(text("This was a dry run: nothing has changed."));
-  else if (tag !== undefined && !Array.isArray(body)) content.push(text(`ifMatch: ${tag}`));
+  else if (tag !== undefined) content.push(text(`ifMatch: ${tag}`));
   if (secret === undefined || !(secret in shown)) return { content, structuredContent: shown };
   content.push(text(`\`${secret}\` is a secret that is shown only here: store it in a safe place, and write it nowhere else.`));
   return { content, structuredContent: shown, _meta: { [secretsKey]: [secret] } };

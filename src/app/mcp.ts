@@ -75,12 +75,13 @@ function requireOwnOrigin(origin: string | undefined, publicUrl: string): void {
   throw new Problem("forbidden", "Pages of other origins may not use /mcp.");
 }
 
-/** The message, or why it is not JSON. Models write `null` for no arguments. */
+/** The message, or why it is not JSON. Models and clients write `null` where they have no arguments or parameters. */
 function parsed(bytes: Buffer): unknown {
   try {
     const message = parseJson(bytes) ?? new Problem("invalid_request", "The request has no message.");
-    const { params } = message as { params?: { arguments?: unknown } | null };
-    if (params?.arguments === null) delete params.arguments;
+    const given = message as { params?: { arguments?: unknown } | null };
+    if (given.params === null) delete given.params;
+    if (given.params?.arguments === null) delete given.params.arguments;
     return message;
   } catch (error) {
     if (error instanceof Problem) return error;

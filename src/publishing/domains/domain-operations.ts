@@ -58,7 +58,10 @@ export async function addDomain(tx: Transaction, call: ProjectCall, wanted: Want
   const project = await lockProject(tx, accountId, projectId);
   await requirePaidPlan(tx, accountId);
   if (project.deploymentId === null) {
-    throw new Problem("project_not_deployed", "The project has no ready deployment: deploy it first, then add the domain.");
+    throw new Problem(
+      "project_not_deployed",
+      "The project has no ready deployment: deploy it or publish its storefront first, then add the domain.",
+    );
   }
   const domain = await claimDomain(tx, services.checks, { accountId, projectId }, wanted, now);
   const location = addressOf(`/projects/${projectId}/domains/${domain.hostname}`);
