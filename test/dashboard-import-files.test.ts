@@ -150,6 +150,7 @@ test("prices, descriptions, photos and stock are chosen on the page, and what th
   await pick(page, "Currency of prices that name none", "EUR");
   await pick(page, "What “1,250” means", "A point is before the decimals");
   await page.getByText("the price “free” is not an amount").waitFor();
+  await page.getByText("1250.00 EUR", { exact: true }).waitFor();
   await assertAccessibleOnPhone(page);
   await page.setViewportSize({ width: 1280, height: 900 });
   await start(page, "2").click();

@@ -118,3 +118,37 @@ test("a file with only names gets one category that can be changed; a file witho
   assert.equal(guessMapping([]), undefined);
   assert.equal(guessMapping((await columnsOf("", "Rex")).columns), undefined);
 });
+
+test("descriptions, prices, photos and stock are recognized in eight languages, and columns about something else are not", async () => {
+  for (const header of [
+    "Name,Description,Price,Photo,Stock",
+    "Tiername,Beschreibung,Verkaufspreis,Bild 1,Lagerbestand",
+    "Nom,Description,Prix de vente,Photos,Quantité en stock",
+    "Nombre,Descripción,Precio,Imagen,Existencias",
+    "Nome,Descrizione,Prezzo,Immagine,Giacenza",
+    "Naam,Omschrijving,Prijs,Foto,Voorraad",
+    "Nome,Descrição,Preço,Imagem,Quantidade",
+    "Imię,Opis,Cena,Zdjęcie,Stan magazynowy",
+  ]) {
+    const row = (name: string, price: string, stock: number) => `${name},A friendly animal,${price},https://a.example/${name}.jpg,${stock}`;
+    const { mapping, unsure } = await guessOf(header, row("Rex", "12.50 EUR", 1), row("Tom", "EUR 9.00", 1), row("Bo", "100 EUR", 3));
+    const { name, description, price, photos, stock } = mapping;
+    const columns = [name.columns[0], description?.columns[0], price?.column, photos?.columns[0], (stock as { column: string }).column];
+    assert.deepEqual(columns, header.split(","));
+    assert.deepEqual(unsure, [], header);
+  }
+  for (const [header, value] of [
+    ["Cost price", "12.50 EUR"],
+    ["Einkaufspreis", "12.50 EUR"],
+    ["Price in cents", "1250"],
+    ["Photo", "rex.jpg"],
+    ["Website", "https://a.example/rex"],
+    ["Photo count", "3"],
+    ["Units sold", "3"],
+    ["Stock no", "A-1"],
+    ["Price", "on request"],
+  ] as const) {
+    const { mapping } = await guessOf(`Name,Species,${header}`, `Rex,Dog,${value}`, `Tom,Cat,${value}`, `Bo,Dog,${value}`);
+    assert.deepEqual([mapping.price, mapping.photos, mapping.stock], [undefined, undefined, undefined], header);
+  }
+});

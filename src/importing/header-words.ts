@@ -32,7 +32,7 @@ const fieldWords: Record<GuessedField, string[]> = {
       " ",
     ),
   stock:
-    "stock quantity qty inventory bestand lagerbestand lager menge anzahl quantite cantidad existencias quantita giacenza scorte voorraad aantal quantidade estoque ilosc zapas pieces pcs stuck units".split(
+    "stock quantity qty inventory bestand lagerbestand lager menge anzahl quantite cantidad existencias quantita giacenza scorte voorraad aantal quantidade estoque ilosc zapas magazynowy pieces pcs stuck stueck stk units".split(
       " ",
     ),
 };
@@ -46,7 +46,7 @@ const subjectWords = new Set(
 const neutralWords: Partial<Record<GuessedField, Set<string>>> = {
   price: new Set("in eur euro usd gbp chf cad aud nzd sek nok dkk pln czk huf variant adoption".split(" ")),
   photos: new Set("url urls link links src address web http https 0 1 2 3 4 5 6 7 8 9 10 main large".split(" ")),
-  stock: new Set("in auf on hand en na variant item".split(" ")),
+  stock: new Set("in auf on hand en na variant item stan a".split(" ")),
 };
 /** Words of columns about something else, whatever their other words are. */
 const foreignWords = new Set(

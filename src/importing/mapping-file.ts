@@ -39,5 +39,6 @@ function complaint(error: ErrorObject): string {
   if (error.keyword === "additionalProperties") return `${where} has an unknown field “${String(error.params["additionalProperty"])}”`;
   if (error.keyword === "required") return `${where} lacks the field “${String(error.params["missingProperty"])}”`;
   if (error.keyword === "enum") return `${where} must be one of ${(error.params["allowedValues"] as string[]).join(", ")}`;
+  if (error.keyword === "pattern") return `${where} must be the code of a currency, such as EUR`;
   return `${where} ${error.message ?? "is wrong"}`;
 }

@@ -96,10 +96,16 @@ export function currencyInHeader(header: string): string | undefined {
   return new Set(named).size === 1 ? named[0] : undefined;
 }
 
-/** How many digits the minor unit of a currency has. */
+/** How many digits the minor unit of a currency has. Kept, because a number format takes long to make. */
 function minorDigits(currency: string): number {
-  return new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  const known = digitsOf.get(currency);
+  if (known !== undefined) return known;
+  const digits = new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  if (digitsOf.size < digitsKeptMax) digitsOf.set(currency, digits);
+  return digits;
 }
+const digitsOf = new Map<string, number>();
+const digitsKeptMax = 500;
 
 /** Reads what a cell says; undefined if it is not an amount. */
 export function parsePrice(cell: string): PriceCell | undefined {

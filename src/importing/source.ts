@@ -24,6 +24,8 @@ export type Source = {
   profileOf: ((cells: readonly string[]) => Profile) | undefined;
 };
 
+/** The first pets keep their profiles, for previews. */
+const shownMax = 8;
 /** The most characters that a reject keeps of each cell of a row that does not fit. */
 const cellCharactersMax = 1_000;
 /** The most pets of one import, including rejected rows: all are in memory until the last row is read. */
@@ -64,7 +66,10 @@ export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, f
         repeated ??= id;
       }
       const pet = toPet(cells);
-      last.set(ownText(id), isPet(pet) ? { line, pet: keptPet(pet) } : { line, cells: cells.map(ownText), reason: pet.reason });
+      last.set(
+        ownText(id),
+        isPet(pet) ? { line, pet: last.size < shownMax ? pet : keptPet(pet) } : { line, cells: cells.map(ownText), reason: pet.reason },
+      );
     }
     if (last.size + rejects.length > petsMax)
       throw new Problem("invalid_request", `${file} contains more than ${petsMax} pets, including rejected rows. Split it.`);
@@ -75,12 +80,13 @@ export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, f
     else rejects.push(row);
   }
   const read = profileReader(mapping, header ?? []);
-  const profileOf = read && ((cells: readonly string[]) => profileIn(read(cells)));
+  const profileOf = read && ((cells: readonly string[]) => profileIn(read(cells), file));
   return { header: header ?? [], rowsRead, superseded, repeated, rows, rejects, profileOf };
 }
 
-function profileIn(read: Profile | { reason: string }): Profile {
-  if (isReason(read)) throw new Error(`a row has changed since it was read: ${read.reason}`);
+/** @throws Problem `invalid_request` if a row that had a profile has none now */
+function profileIn(read: Profile | { reason: string }, file: string): Profile {
+  if (isReason(read)) throw new Problem("invalid_request", `${file} has changed while it was imported. Import it again.`);
   return read;
 }
 

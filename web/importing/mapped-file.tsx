@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
 import type { CsvFormat } from "../../src/importing/csv-format.ts";
 import type { Guess } from "../../src/importing/guess.ts";
+import type { Mapping } from "../../src/importing/mapping-schema.ts";
 import { openPrices, planMapping } from "../../src/importing/mapping-plan.ts";
 import { listed } from "../../src/importing/lists.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -78,7 +79,7 @@ export function Mapped({ file, source: named, sources, onSource, columns, guess,
         />
       </Section>
       <Section title={words.preview}>
-        <Preview checked={checked} of={of} hasIds={mapping.id !== undefined} onEveryRow={() => setMapping(withId(mapping, null))} />
+        <Preview checked={checked} of={of} mapping={mapping} onEveryRow={() => setMapping(withId(mapping, null))} />
       </Section>
       {checked.result && (
         <Start
@@ -92,9 +93,9 @@ export function Mapped({ file, source: named, sources, onSource, columns, guess,
   );
 }
 
-type PreviewProps = { checked: TaskState<Checked>; of: string; hasIds: boolean; onEveryRow: () => void };
+type PreviewProps = { checked: TaskState<Checked>; of: string; mapping: Mapping; onEveryRow: () => void };
 
-function Preview({ checked: { result, failed }, of, hasIds, onEveryRow }: PreviewProps): ReactNode {
+function Preview({ checked: { result, failed }, of, mapping, onEveryRow }: PreviewProps): ReactNode {
   if (failed) return <ErrorPanel error={refusalOfTask(failed)} />;
   if (!result) return <Reading />;
   const { counts, animals, rejects, repeated, needed, room = needed } = result;
@@ -107,7 +108,7 @@ function Preview({ checked: { result, failed }, of, hasIds, onEveryRow }: Previe
       )}
       <CountList counts={counts} />
       <RepeatedIds counts={counts} repeated={repeated} onEveryRow={onEveryRow} />
-      {animals.length > 0 && <PetPreview animals={animals} hasIds={hasIds} />}
+      {animals.length > 0 && <PetPreview animals={animals} mapping={mapping} />}
       <RejectList rejects={rejects} total={counts.rejected} of={of} />
     </>
   );

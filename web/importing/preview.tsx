@@ -1,9 +1,12 @@
 import { Alert, Button, Loader } from "@mantine/core";
 import type { ReactNode } from "react";
+import type { Mapping } from "../../src/importing/mapping-schema.ts";
 import type { Pet } from "../../src/importing/pets.ts";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { StatusBadge } from "../pets/status-badge.tsx";
+import { shownAmount } from "../pets/price.ts";
 import { importTexts as words } from "../texts/en-import-file.ts";
+import { profileTexts } from "../texts/en-import-profile.ts";
 import { formatNumber } from "../texts/texts.ts";
 import { download } from "./download.ts";
 import styles from "./importing.module.css";
@@ -31,10 +34,22 @@ const petColumns: Column<Pet>[] = [
   { id: "category", header: words.category, cell: ({ category }) => category },
   { id: "status", header: words.status, width: "140px", cell: ({ status }) => <StatusBadge status={status} /> },
 ];
+const stockColumn: Column<Pet> = { id: "stock", header: profileTexts.stock, width: "90px", cell: ({ quantity }) => quantity };
+const priceColumn: Column<Pet> = {
+  id: "price",
+  header: profileTexts.price,
+  width: "140px",
+  cell: ({ profile }) => profile?.price && `${shownAmount(profile.price)} ${profile.price.currency}`,
+};
 
 /** The first pets that the mapping produces. */
-export function PetPreview({ animals, hasIds }: { animals: readonly Pet[]; hasIds: boolean }): ReactNode {
-  const columns = hasIds ? [idColumn, ...petColumns] : petColumns;
+export function PetPreview({ animals, mapping: { id, price, stock } }: { animals: readonly Pet[]; mapping: Mapping }): ReactNode {
+  const columns = [
+    ...(id === undefined ? [] : [idColumn]),
+    ...petColumns,
+    ...(price ? [priceColumn] : []),
+    ...(typeof stock === "object" ? [stockColumn] : []),
+  ];
   return <RowsTable label={words.firstAnimals} columns={columns} rows={animals} keyOf={({ sourceId }) => sourceId} />;
 }
 
