@@ -480,7 +480,7 @@ export type Schemas = {
     name?: string | null;
     /** What it may do, such as `orders:read`. Default: all that the caller may give; never `keys:read` or `keys:write`. */
     scopes?: (Schemas["KeyScope"])[] | null;
-    /** A date, or a date and time of RFC 3339, after which it no longer works. Default: never, or with the key that makes it. */
+    /** A date, or a date and time such as `2027-01-31T12:00:00Z`, after which it no longer works. Default: never, or with the key that makes it. */
     expires?: string | null;
     /** Whether it is for web pages. Default: false. */
     publishable?: boolean | null;
@@ -690,8 +690,7 @@ export type Schemas = {
   };
   DomainRedirectInput: {
     to?: string;
-    /** 301, 302, 307 or 308. Default: 301. */
-    status?: number;
+    status?: Schemas["RedirectStatus"];
   } | null;
   DomainPatch: {
     /** Makes it the primary name of the project, in place of any other. It has to be verified. */
@@ -708,7 +707,7 @@ export type Schemas = {
   Webhook: {
     /** Unique identifier assigned on creation. */
     id: number;
-    /** An `https://` URL on the public internet, with port 80, 443, or one from 1024 to 65535. */
+    /** An `https://` URL on the public internet. Its port is 80, 443, or one from 1024 to 65535. */
     url: string;
     /** The types of events to send, such as `order.created`, `order.*` or `*`. Default: `*`. */
     types: (string)[];
@@ -737,7 +736,7 @@ export type Schemas = {
   };
   Webhooks: (Schemas["Webhook"])[];
   WebhookInput: {
-    /** An `https://` URL on the public internet, with port 80, 443, or one from 1024 to 65535. */
+    /** An `https://` URL on the public internet. Its port is 80, 443, or one from 1024 to 65535. */
     url: string;
     /** The types of events to send, such as `order.created`, `order.*` or `*`. Default: `*`. */
     types?: (string)[] | null;
@@ -747,7 +746,7 @@ export type Schemas = {
     ordered?: boolean | null;
   };
   WebhookPatch: {
-    /** An `https://` URL on the public internet, with port 80, 443, or one from 1024 to 65535. */
+    /** An `https://` URL on the public internet. Its port is 80, 443, or one from 1024 to 65535. */
     url?: string;
     /** The types of events to send, such as `order.created`, `order.*` or `*`. Default: `*`. */
     types?: (string)[];

@@ -15,7 +15,7 @@ const operationOf = (name: string): DescribedOperation => operations.find(({ ope
 
 /** Words that only a reader who knows HTTP understands: its name, methods, headers, statuses and parts of a request. */
 const wordsOfHttp =
-  /\bHTTP\b|\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\b|\bheaders?\b|\bstatus codes?\b|\b[1-5]\d\d `|\ba [45]\d\d\b|\b(?:20[0-9]|304|4[0-3]\d|50\d)\b|If-(?:None-)?Match|\bETag\b|`(?:Link|Location|Accept|Allow|Host|Origin|Prefer)`|\bLink header|Content-Type|Retry-After|Idempotency-Key|Prefer:|\bX-\w+|\bparameters?\b|\bquery string|\bmerge patch|\b(?:request|response) body\b|in the body\b|in the path\b|[Ss]copes? of the key|\/v1\b|\bRFC [78]|media type|\bcookies?\b|\bendpoint of the API/;
+  /\bHTTP\b|\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\b|\bheaders?\b|\bstatus codes?\b|\b[1-5]\d\d `|\ba [45]\d\d\b|\b(?:20[0-9]|30[0-9]|4[0-3]\d|50[1-9])\b|If-(?:None-)?Match|\bETag\b|`(?:Link|Location|Accept|Allow|Host|Origin|Prefer)`|\bLink header|Content-Type|Retry-After|Idempotency-Key|Prefer:|\bX-\w+|\bparameters?\b|\bquery\b|\bpath\b|\bmerge patch|\b(?:request|response) body\b|in the body\b|in the path\b|[Ss]copes? of the key|\/v1\b|\bRFC [78]|media type|\bcookies?\b/;
 
 function textsOf(value: unknown, key = ""): string[] {
   if (typeof value === "string") return key === "description" || key === "title" ? [value] : [];

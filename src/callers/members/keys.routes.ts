@@ -78,7 +78,7 @@ const KeyInput = named(
         Type.String({
           maxLength: 100,
           description:
-            "A date, or a date and time of RFC 3339, after which it no longer works. Default: never, or with the key that makes it.",
+            "A date, or a date and time such as `2027-01-31T12:00:00Z`, after which it no longer works. Default: never, or with the key that makes it.",
         }),
       ),
       publishable: Type.Optional(Type.Boolean({ description: "Whether it is for web pages. Default: false." })),

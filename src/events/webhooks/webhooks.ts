@@ -11,7 +11,7 @@ const typesMax = 100;
 const url = Type.String({
   minLength: 1,
   maxLength: 2_000,
-  description: "An `https://` URL on the public internet, with port 80, 443, or one from 1024 to 65535.",
+  description: "An `https://` URL on the public internet. Its port is 80, 443, or one from 1024 to 65535.",
 });
 const types = Type.Array(Type.String({ maxLength: 100 }), {
   minItems: 1,

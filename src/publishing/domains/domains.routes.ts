@@ -121,7 +121,7 @@ export const domainRoutes: Operation<DomainServices>[] = [
     description:
       "Makes a verified domain primary, or redirects a domain to another name of the project. A redirect takes effect when its target is ready; `serving` shows what visitors get.",
     details:
-      "A redirect has status 301, 302, 307 or 308, and leads to a name that does not redirect. If the primary name becomes a redirect, its target becomes primary.",
+      "A redirect has status 301 (the default), 302, 307 or 308, and leads to a name that does not redirect. If the primary name becomes a redirect, its target becomes primary.",
     scope: "publishing:write",
     params: DomainPath,
     body: DomainPatch,

@@ -141,9 +141,12 @@ export const DomainPatch = named(
             Type.Object(
               {
                 to: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024 })),
-                status: Type.Optional(Type.Integer({ description: "301, 302, 307 or 308. Default: 301." })),
+                status: Type.Optional(RedirectStatus),
               },
-              { additionalProperties: false, description: "Where the name redirects to, with path and query; null removes the redirect." },
+              {
+                additionalProperties: false,
+                description: "Where the name redirects to; null removes the redirect. The rest of the address stays.",
+              },
             ),
           ),
         ),
