@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openAsBlob } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -186,4 +186,15 @@ test("ids that a spreadsheet has changed are refused with the reason, and all ot
       "4 the id “12.0”: a spreadsheet has added decimals to it",
     ],
   );
+});
+
+test("a file none of whose rows can be read is guessed by its header, and all its rows are rejects", async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, "odd.csv");
+  await writeFile(path, 'id,name,species\n1,"Rex,Dog\n2,"Tom, the "king"",Cat\n');
+  const { questions, reasons, created } = await onPage(path);
+  assert.deepEqual([questions, created, reasons.length], [[], 0, 2]);
+  const { code, out } = await runCommand(["import", path, "--dry-run", "--json"], {});
+  assert.equal(code, 1);
+  assert.partialDeepStrictEqual(JSON.parse(out), { rows: 2, created: 0, rejected: 2 });
 });

@@ -33,6 +33,8 @@ type Counter = {
   filled: number;
   seen: Set<string>;
   kinds: Record<Kind, number>;
+  /** Whether one is not zero: a column of nothing but zeros says no prices. */
+  hasAmount: boolean;
   ambiguous: string | undefined;
   decimals: Set<Decimal>;
 };
@@ -41,25 +43,26 @@ type Counter = {
 export async function readColumns(csv: AsyncIterable<CsvRow>): Promise<Columns> {
   let names: string[] | undefined;
   let counters: Counter[] = [];
-  let rows = 0;
+  let [rows, sampled] = [0, 0];
   for await (const { cells, problem } of csv) {
-    if (problem !== undefined) continue;
     if (names === undefined) {
       names = cells.slice(0, columnsMax).map((cell) => cell.trim());
       counters = names.map(newCounter);
       continue;
     }
-    const isSample = rows < sampleMax;
     rows += 1;
+    if (problem !== undefined) continue;
+    const isSample = sampled < sampleMax;
+    if (isSample) sampled += 1;
     for (const [index, counter] of counters.entries()) count(counter, (cells[index] ?? "").trim(), isSample);
   }
-  const sample = Math.max(1, Math.min(rows, sampleMax));
+  const sample = Math.max(1, sampled);
   return { rows, columns: (names ?? []).map((name, index) => columnOf(name, counters[index]!, sample)) };
 }
 
 function newCounter(): Counter {
   const none = { price: 0, currency: 0, address: 0, picture: 0, whole: 0 };
-  return { values: new Map(), filled: 0, seen: new Set(), kinds: none, ambiguous: undefined, decimals: new Set() };
+  return { values: new Map(), filled: 0, seen: new Set(), kinds: none, hasAmount: false, ambiguous: undefined, decimals: new Set() };
 }
 
 function count(counter: Counter, value: string, isSample: boolean): void {
@@ -83,13 +86,15 @@ function countKinds(counter: Counter, value: string): void {
   const price = parsePrice(value);
   if (price === undefined) return;
   found.price += 1;
+  counter.hasAmount ||= /[1-9]/.test(value);
   if (price.currencies?.length === 1) found.currency += 1;
   const [reading, another] = price.readings;
   if (another !== undefined) counter.ambiguous ??= value;
   else if (reading?.decimal !== undefined) counter.decimals.add(reading.decimal);
 }
 
-function columnOf(name: string, { values, filled, seen, kinds: found, ambiguous, decimals }: Counter, sample: number): Column {
+function columnOf(name: string, { values, filled, seen, kinds: found, hasAmount, ambiguous, decimals }: Counter, sample: number): Column {
+  if (!hasAmount) found.price = 0;
   const listed = values && Array.from(values, ([value, rows]) => ({ value, rows })).toSorted((a, b) => b.rows - a.rows);
   const shares = Object.fromEntries(kinds.map((kind) => [kind, filled === 0 ? 0 : found[kind] / filled])) as Column["shares"];
   const [decimal, another] = decimals;

@@ -147,6 +147,7 @@ test("descriptions, prices, photos and stock are recognized in eight languages, 
     ["Units sold", "3"],
     ["Stock no", "A-1"],
     ["Price", "on request"],
+    ["Fee", "0.00"],
   ] as const) {
     const { mapping } = await guessOf(`Name,Species,${header}`, `Rex,Dog,${value}`, `Tom,Cat,${value}`, `Bo,Dog,${value}`);
     assert.deepEqual([mapping.price, mapping.photos, mapping.stock], [undefined, undefined, undefined], header);

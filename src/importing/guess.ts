@@ -88,7 +88,10 @@ type Scored = { column: Column; score: number };
 type Chosen = Partial<Record<GuessedField, Column>>;
 
 function rankedFor(field: GuessedField, columns: readonly Column[]): Scored[] {
-  const scored = columns.map((column) => ({ column, score: headerScore(field, column.name) * contentScore(field, column) }));
+  // Without a row that can be read, there is only the header.
+  const isBare = (field === "id" || field === "name" || field === "category") && columns.every(({ filled }) => filled === 0);
+  const scoreOf = (column: Column): number => headerScore(field, column.name) * (isBare ? 1 : contentScore(field, column));
+  const scored = columns.map((column) => ({ column, score: scoreOf(column) }));
   return scored.filter(({ score }) => score >= scoreMin[field]).toSorted((a, b) => b.score - a.score);
 }
 

@@ -136,12 +136,12 @@ async function* withProfiles(
   let at = 0;
   for await (const { line, cells } of open()) {
     const row = rows[at];
-    if (row === undefined) return;
-    if (row.line !== line) continue;
+    if (row?.line !== line) continue;
     at += 1;
     const profile = profileOf(cells);
     yield { ...rowOf(row), ...(Object.keys(profile).length > 0 && { profile }) };
   }
+  if (at < rows.length) throw new Problem("invalid_request", "The file has changed while it was imported. Import it again.");
 }
 
 function categoriesOf({ rows }: Source): Set<string> {
