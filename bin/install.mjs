@@ -5,7 +5,7 @@
 //   --system       also the programs that the tests run
 //   --recipes      also the programs that check the recipes of deploy/; names those that it cannot install, and continues
 //   --bench        also the programs that the measurements run
-//   --clients      also the languages that the generated clients are for
+//   --clients      also the languages of the generated clients
 // Plain JavaScript without dependencies for Node 20 and later. Writes to standard error only, so that `--json` output stays valid JSON.
 import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 const nginx = { commands: ["nginx"], apt: "nginx-light libnginx-mod-stream" };
 const caddy = { commands: ["caddy"], apt: "caddy" };
 const promtool = { commands: ["promtool"], apt: "prometheus" };
-/** For each Debian package, the commands of which one must exist, or its file. */
+/** For each Debian package, the commands of which one must exist, or a file of it that must. */
 const systemPackages = {
   "--system": [
     { commands: ["curl"], apt: "curl" },

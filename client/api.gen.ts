@@ -288,9 +288,9 @@ export type Schemas = {
     pet: Schemas["NewPet"];
     /** The stock count. Default: the stock stays as it is, but it becomes 0 if this row is not `available` and the stock is still what an earlier row said. */
     quantity?: number | null;
-    /** The pet that the row is already, where the client remembers that. If the source does not know the `sourceId` yet, it is then taken to have said this row before, so nothing is written, apart from `previous`. */
+    /** The row's pet, if the client knows it. A `sourceId` that is new to the source then counts as imported before, so nothing is written, unless the row has `previous`. */
     petId?: number | null;
-    /** What the pet `petId` was when somebody edited the row: only values that differ are written, and none to another pet. */
+    /** The pet `petId` as it was before somebody edited the row. Only values that differ from it are written, and the row makes no pet. */
     previous?: Schemas["NewPet"] | null;
     profile?: Schemas["ImportedProfile"] | null;
   };

@@ -36,7 +36,7 @@ async function setStock(shop: Shop, petId: number, quantity: number): Promise<vo
   assert.equal((await fetch(`${shop.url}/v1/store/inventory/${petId}`, { method: "PUT", headers, body })).status, 200);
 }
 
-/** What programs make of the table of an export, with what the import has to be told of it. */
+/** What programs make of the table of an export, and the options that its import then needs. */
 const forms: Record<string, { write: (table: string[][]) => string | Buffer; options?: string[] }> = {
   "as it is": { write: (table) => stringify(table) },
   "in capitals": { write: ([header = [], ...rows]) => stringify([header.map((name) => name.toUpperCase()), ...rows]) },

@@ -48,7 +48,7 @@ test("a row that says what its pet was before the edit writes only the edit, wha
   assert.equal((await shop.make<Pet[]>("GET", "/pets")).length, 1);
 });
 
-test("a row that names its pet, which the source does not know yet, counts as said before, so it writes nothing now", async () => {
+test("a row that names its pet, and that the source does not know yet, counts as imported before and writes nothing", async () => {
   const shop = await openShop();
   const { id: petId } = await shop.make<Pet>("POST", "/pets", { name: "Rex", categoryId: shop.dogs });
   assert.deepEqual(outcomes(await shop.importAll([shop.row("a", "Max", { petId })])), ["unchanged"]);

@@ -58,7 +58,7 @@ for (const [how, come] of Object.entries(strangers))
       }).path;
       const absent = await send(operation.method, unknown, body, headers);
       const [words, others] = [absent, foreign].map(({ body: { message } }) => message.replaceAll(/\d+/g, "N"));
-      assert.equal(words, others, "foreign and absent are told alike");
+      assert.equal(words, others, "foreign and absent get the same message");
     }
     assert.deepEqual(await contents(), earlier);
   });

@@ -9,14 +9,14 @@ import { isolatedDeclarationSync } from "rolldown/experimental";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const client = join(root, "client");
 const require = createRequire(join(root, "package.json"));
-/** The types of other packages that those of the client refer to. */
+/** The packages whose types the client's types refer to, and the files with them. */
 const types = { "openapi-fetch": "index.d.mts", "openapi-typescript-helpers": "index.d.ts" };
 /** Sources that the package's types do not refer to. */
 const withoutTypes = new Set(["chunks.ts", "generate.ts", "limits.ts", "references.ts"]);
 
 /**
- * Writes the client's package into a folder: `index.js` without imports, its types, and the licences of the bundled code; and the same again
- * for CommonJS in `cjs`, because TypeScript reads types as those of the kind of module beside which they are.
+ * Writes the client's package into a folder: `index.js` without imports, its types, and the licences of the bundled code; and the same
+ * for CommonJS in `cjs`, with types of its own, because the nearest package.json decides as which kind of module TypeScript reads them.
  */
 export async function buildClient(folder) {
   const cjs = join(folder, "cjs");

@@ -58,11 +58,12 @@ async function openWorkers({ db, clock, node, bounds, photos, fetches, onError }
   return { stop: async () => void (await Promise.all(workers.map((worker) => worker.stop()))) };
 }
 
-/** Downloads of photos whose addresses people name. Imports take `turns` themselves. */
+/** Downloads of photos from addresses that customers name. */
 export type PhotoFetches = {
   turns: FairShare<number>;
+  /** For imports, which take `turns` themselves. */
   fetchPicture: FetchPicture;
-  /** For requests: takes a turn too. */
+  /** For requests. Takes a turn first. */
   fetchPhoto: PhotoFetchServices["fetchPhoto"];
   /** Ends the downloads. */
   close(): Promise<void>;
@@ -84,7 +85,7 @@ export function openPhotoFetches(addresses: AddressRules, bounds: Pick<Bounds, "
       runInTurn(turns, accountId, () =>
         fetchPicture(url, accountId, stopping.signal, use).catch((error: unknown) => {
           if (!isFetchError(error)) throw error;
-          throw stopping.signal.aborted ? overloaded("The service stops.") : invalidAt("body.url", error.message, error.message);
+          throw stopping.signal.aborted ? overloaded("The service is stopping.") : invalidAt("body.url", error.message, error.message);
         }),
       ),
     async close() {

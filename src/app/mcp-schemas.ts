@@ -11,10 +11,10 @@ export type ShownSchema = {
   [keyword: string]: unknown;
 };
 
-/** Whether an optional field may be null, and a field to leave out. */
-type Use = { nullIsAbsent?: boolean; without?: string };
+/** `nullIsAbsent`: whether an optional field may be null. `without`: a field to leave out. */
+type Options = { nullIsAbsent?: boolean; without?: string };
 
-/** The most values of a list that agents see; of a longer one the description names an example. */
+/** The most values of an enumeration that agents see; for a longer one the description names an example. */
 const valuesMax = 10;
 
 type Declared = {
@@ -35,7 +35,7 @@ type Declared = {
  * A schema of the API as agents read it: what guides a model, in few bytes. It refuses nothing that the service accepts; patterns and lengths, for
  * example, are left to the service, whose refusals say what is wrong. Of a description it has the first sentence.
  */
-export function schemaForAgents(schema: TSchema, use: Use = {}): ShownSchema {
+export function schemaForAgents(schema: TSchema, options: Options = {}): ShownSchema {
   const { type, enum: values, description = "", format, nullable, items, properties, required = [] } = schema as Declared;
   const [text = ""] = description.split(/(?<=\.) (?=[A-Z])/, 1);
   const shown: ShownSchema = {
@@ -43,12 +43,12 @@ export function schemaForAgents(schema: TSchema, use: Use = {}): ShownSchema {
     ...(format === "date-time" && { format }),
     ...boundsOf(schema),
     ...(saysMoreThanName(text) && { description: text }),
-    ...(items && { items: schemaForAgents(items, use) }),
+    ...(items && { items: schemaForAgents(items, options) }),
   };
   if (properties) {
     const { properties: model = properties }: Declared = baseOf(schema) ?? {};
-    const fields = Object.entries(model).filter(([name, field]) => name !== use.without && !isForPrograms(field));
-    const { nullIsAbsent = false } = use;
+    const fields = Object.entries(model).filter(([name, field]) => name !== options.without && !isForPrograms(field));
+    const { nullIsAbsent = false } = options;
     const ofField = ([name, field]: [string, TSchema]): [string, ShownSchema] => {
       const one = schemaForAgents(field, { nullIsAbsent });
       return [name, nullIsAbsent && !required.includes(name) ? orNull(one) : one];

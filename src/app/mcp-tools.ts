@@ -20,7 +20,7 @@ export type Tool = Pick<DescribedOperation, "method" | "path"> & {
   /** The caller must have all of them. */
   scopes: string[];
   shown: Shown;
-  /** The names of its arguments, also of those that are not shown. */
+  /** The names of all its arguments, those that are not shown included. */
   accepted: string[];
   required: string[];
   /** The arguments that are in its path. */
@@ -29,7 +29,7 @@ export type Tool = Pick<DescribedOperation, "method" | "path"> & {
   secret: string | undefined;
 };
 
-/** The key of `_meta` that names the fields of a result that show a secret (specification 1.15). */
+/** The key of `_meta` under which a tool and its result name the fields with secrets (specification 1.15). */
 export const secretsKey = "petstore/secrets";
 
 const dryRun = { type: "boolean", description: "true: only show what would happen, and change nothing." };
@@ -39,7 +39,7 @@ const cursor = { type: "string", description: "The `next` of the page before." }
 
 /**
  * The tools for agents, made from the declarations of the operations (specification 1.15). Operations that are deprecated, take files or stream have
- * none, nor has a replacement of a whole resource that an update covers. What one tool says of a field, later ones of the same scope do not repeat.
+ * none, nor has a replacement of a whole resource that an update covers. Later tools of the same scope do not repeat what one says of a field.
  */
 export function toolsOf(operations: readonly DescribedOperation[]): Tool[] {
   const said = new Map<string, Set<string>>();
@@ -108,7 +108,7 @@ function optionsOf({ method, body, dryRun: hasDryRun, problems, answers }: Descr
   };
 }
 
-/** The hints whose defaults in the protocol do not fit, and always whether a tool destroys something. */
+/** The hints that differ from the protocol's defaults; for a tool that changes something also whether it destroys. */
 function annotationsOf({ method, answers }: DescribedOperation): Shown["annotations"] {
   if (method === "GET") return { readOnlyHint: true };
   const adds = method === "POST" && 201 in answers;

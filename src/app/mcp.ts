@@ -91,7 +91,7 @@ function parsed(bytes: Buffer): unknown {
 
 type Issue = { path: (string | number)[]; message: string };
 
-/** The text of an answer. Where the protocol's package dumps the list of what is wrong with a message, this says it in a sentence. */
+/** The text of an answer. If the protocol's package lists as JSON what is wrong with a message, makes a sentence of it. */
 function withPlainReason(text: string): string {
   if (!/^.{0,200}"error":\{"code":-32\d+,"message":"(?:Invalid [\w/]{1,50} request: )?\[/.test(text)) return text;
   const dumped = JSON.parse(text) as { error: { message: string } };
@@ -145,7 +145,7 @@ function serverOf(serving: Serving): Server {
   return server;
 }
 
-/** Names the tool that was probably meant: names may be written in other ways, such as `list_pets`. */
+/** Suggests the tool that was probably meant, such as listPets for `list_pets`. */
 function noSuchTool(name: string, usable: Tool[]): ProtocolError {
   const letters = (text: string): string => text.replaceAll(/[^A-Za-z]/g, "").toLowerCase();
   const typed = letters(name.slice(0, 100));

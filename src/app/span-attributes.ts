@@ -9,7 +9,7 @@ import type { Visit } from "../publishing/edge/access-log.ts";
 
 export type Attribute = { key: string; value: { stringValue: string } | { intValue: string } };
 
-/** The methods that the conventions know. Others would be names without a bound. */
+/** The methods that the conventions know. With others, clients could make any number of span names. */
 const methods = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"]);
 const systems = { sqlite: "sqlite", postgres: "postgresql" } as const;
 

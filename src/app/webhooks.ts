@@ -34,9 +34,9 @@ const dnsWaitMs = 10_000;
 
 export type Webhooks = {
   engine: DeliveryEngine;
-  /** The services of the webhook operations, besides the announcer. */
+  /** The services of the webhook operations, besides the announcer, and those of downloads for a request. */
   services: { webhookKeys: SecretsKeys; webhookAddresses: AddressRules } & PhotoFetchServices;
-  /** The downloads of photos, whose addresses follow the same rules. */
+  /** Downloads of photos: their addresses follow the rules of webhooks. */
   fetches: PhotoFetches;
 };
 

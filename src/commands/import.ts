@@ -15,11 +15,11 @@ const readingOptions: Command["options"] = {
   "write-mapping": { value: "FILE", about: "write the guessed mapping to correct and complete it, and import nothing" },
   rows: {
     value: "new|changes",
-    about: "what the rows of a file are that may be an export of this shop: new animals, or changes of those with their ids",
+    about: "what the rows are, if the file may be an export of this shop: new animals, or changes of those with their ids",
   },
   "apply-stale": { about: "for an export of this shop: apply edits even of values that the shop has changed since, such as stock" },
   source: { value: "NAME", about: "where the animals come from, the same for each file of one system. Default: as the file shows" },
-  state: { value: "FILE", about: "what a release before 1.1 remembered. Default: FILE.petstore-state.json" },
+  state: { value: "FILE", about: "what a release before 1.2 remembered. Default: FILE.petstore-state.json" },
   encoding: { value: "NAME", about: "the file's text encoding, such as windows-1251 or shift_jis. Default: the file shows it" },
   "header-line": {
     value: "N",
@@ -29,7 +29,7 @@ const readingOptions: Command["options"] = {
   currency: { value: "CODE", about: "the currency of prices that name none, such as EUR. Default: as the column's name says" },
   decimal: {
     value: "comma|point",
-    about: "what is before the decimals of prices such as 1.234, which may be two amounts. Default: as the other prices show",
+    about: "the decimal mark of prices such as 1.234, which may be two amounts. Default: as the other prices show",
   },
   rejects: {
     value: "FILE",
@@ -48,7 +48,7 @@ export function importing(environment: Environment): Command {
     async run({ options, operands: [file = ""] }, io) {
       const mapping = options["mapping"] as string | undefined;
       if (file === "-" && mapping === "-") throw new UsageError("FILE and --mapping cannot both be standard input");
-      if (typeof options["write-mapping"] === "string") return written(io, file, options);
+      if (typeof options["write-mapping"] === "string") return writeGuess(io, file, options);
       if (file === "-" && options["rejects"] === undefined) throw new UsageError("with - for FILE, --rejects FILE is required");
       const rehearsed = options["dry-run"] === true;
       // A dry run needs no key to read and count the rows.
@@ -72,10 +72,11 @@ export function importing(environment: Environment): Command {
 }
 
 /** Writes the mapping that is guessed, and imports nothing. */
-async function written(io: Io, file: string, options: Arguments["options"]): Promise<Outcome> {
+async function writeGuess(io: Io, file: string, options: Arguments["options"]): Promise<Outcome> {
   const { writeMapping } = await import("../importing/import-files.ts");
-  const [to, read] = [String(options["write-mapping"]), { format: await formatIn(options), prices: pricesIn(options) }];
-  const { mapping, questions } = await withInputFile(io, file, (rows) => writeMapping(rows, to, read));
+  const to = String(options["write-mapping"]);
+  const known = { format: await formatIn(options), prices: pricesIn(options) };
+  const { mapping, questions } = await withInputFile(io, file, (rows) => writeMapping(rows, to, known));
   const open = questions.length === 0 ? "" : ` The file does not show ${questions.join("; ")}.`;
   return { json: { mapping, questions, file: to }, text: `The guessed mapping is in ${to}.${open}` };
 }

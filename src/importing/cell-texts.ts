@@ -1,7 +1,7 @@
 import type { TextField } from "./mapping.ts";
 
 /** Returns the function that reads the first of a field's columns that is not empty, or else its default. */
-export function textOf(field: TextField, header: readonly string[]): (cells: readonly string[]) => string {
+export function textReader(field: TextField, header: readonly string[]): (cells: readonly string[]) => string {
   const indexes = field.columns.map((column) => header.indexOf(column));
   const transforms = field.transforms ?? [];
   return (cells) => {
@@ -13,8 +13,8 @@ export function textOf(field: TextField, header: readonly string[]): (cells: rea
   };
 }
 
-/** Whether a text has more characters, in code points. */
-export function tooLong(value: string, charactersMax: number): boolean {
+/** Whether a text has more than `charactersMax` characters, in code points. */
+export function isTooLong(value: string, charactersMax: number): boolean {
   return value.length > charactersMax && [...value].length > charactersMax;
 }
 

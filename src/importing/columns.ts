@@ -13,7 +13,7 @@ export type Column = {
   distinct: number;
   /** Of the values, the shares that are prices, prices with a currency, web addresses, addresses of pictures, and small whole numbers. */
   shares: Record<Kind, number>;
-  /** What the prices leave open: cells that do not name one currency, and the first that can be read in two ways, if no other shows which is right. */
+  /** What the prices leave open: the number of cells without one currency, and the first cell that can be read in two ways, unless others show which is right. */
   prices?: { unnamed: number; ambiguous?: string; decimal?: Decimal };
 };
 export type Columns = { columns: Column[]; rows: number };

@@ -11,9 +11,9 @@ type Cell = { value: string; end: number };
 const unclosed = "has a quote that is opened and not closed";
 
 /**
- * Cuts the row that begins at `from` (RFC 4180, with `\n` as the only line end). Undefined if the text may go on within it.
- * Within a cell that does not begin with a quote, as in `12" leash`, and in one that does as in `"5" collar`, quotes are characters like others, unless
- * they leave it open where the cell ends. Then the row's first line alone is the row, so that the next line is read as what it is.
+ * Cuts the row that begins at `from` (RFC 4180, with `\n` as the only line end). Returns undefined if the row may go on beyond the text.
+ * Quotes are ordinary characters in a cell that does not begin with one, as in `12" leash`, and in `"5" collar`, where it is still clear where the cell
+ * ends. Where it is not clear, the row is its first line alone, with a problem, so that the next line is read as a row.
  */
 export function cutRow(text: string, from: number, cutting: Cutting): CutRow | undefined {
   const cells: string[] = [];
@@ -28,7 +28,7 @@ export function cutRow(text: string, from: number, cutting: Cutting): CutRow | u
   }
 }
 
-/** Cuts the line that begins at `from` at its delimiters, whatever quotes it has. */
+/** Cuts the line that begins at `from` at every delimiter, in quotes or not. */
 function cutLine(text: string, from: number, problem: string, { delimiter, isEnd }: Cutting): CutRow | undefined {
   const found = text.indexOf("\n", from);
   if (found < 0 && !isEnd) return undefined;
@@ -36,7 +36,7 @@ function cutLine(text: string, from: number, problem: string, { delimiter, isEnd
   return { cells: text.slice(from, end).split(delimiter), next: Math.min(text.length, end + 1), problem };
 }
 
-/** A cell; undefined if the text may go on within it, or the reason if nobody can say where it ends. */
+/** Returns the cell that begins at `start`; undefined if it may go on beyond the text, or the problem if it is unclear where it ends. */
 function cutCell(text: string, start: number, { delimiter, isEnd }: Cutting): Cell | string | undefined {
   const opening = afterSpaces(text, start);
   if (text[opening] !== '"') return plainCell(text, start, delimiter);
@@ -58,7 +58,7 @@ function cutCell(text: string, start: number, { delimiter, isEnd }: Cutting): Ce
   }
 }
 
-/** A cell without quotes: all up to the next delimiter or line end. */
+/** Returns a cell without quotes: the text up to the next delimiter or line end. */
 function plainCell(text: string, start: number, delimiter: Delimiter): Cell {
   const mark = delimiter.charCodeAt(0);
   let end = start;

@@ -5,11 +5,11 @@ import { guessEncoding, sampleCells, type Reading } from "./encoding-guess.ts";
 import type { Encoding } from "./encoding-names.ts";
 import { decodeLeniently } from "./encodings.ts";
 
-/** How to read a file's bytes as cells. The lines before `headerLine`, counted from 1, are left out. `sheet` is the one that is read of a workbook. */
+/** How to read a file's bytes as cells. The lines before `headerLine`, counted from 1, are left out. `sheet` is the name of a workbook's sheet. */
 export type CsvFormat = { encoding: Encoding; delimiter: Delimiter; headerLine: number; sheet?: string };
 /**
- * A file's format. `readings`: what encodings make of it that fit about as well, if the file does not settle which is right. `sheets`: those of a workbook that
- * have rows.
+ * A file's format. `readings`: how several encodings that fit about as well read it, if the file does not show which is right. `sheets`: the names of a
+ * workbook's sheets with rows.
  */
 export type Detection = { format: CsvFormat; readings?: Reading[]; sheets?: string[] };
 

@@ -28,7 +28,7 @@ export function namesDelimiter({ line, cells }: HeadRow, delimiter: string): boo
   return line === 1 && /^\uFEFF?sep=[,;\t|]$/.test(cells.join(delimiter));
 }
 
-/** The most frequent number of cells, and the share of rows that have it. Without one above 1, those of the first row with several cells. */
+/** The most frequent number of cells, and the share of rows that have it. If that number is 1, the first row with several cells decides, with the share 0. */
 function agreement(rows: readonly HeadRow[]): { cells: number; share: number } {
   const counts = new Map<number, number>();
   for (const { cells } of rows) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);

@@ -5,12 +5,12 @@ import { namesDelimiter } from "./csv-layout.ts";
 import type { Encoding } from "./encoding-names.ts";
 import { hasUnusedBytes, strictDecoder } from "./encodings.ts";
 
-/** A row of the file; `line` is its first line, counted from 1. A row that cannot be cut into cells has a `problem`, in words that follow its line. */
+/** A row of the file; `line` is its first line, counted from 1. A row that cannot be cut into cells has a `problem`, in words that follow “line 4”. */
 export type CsvRow = { line: number; cells: string[]; problem?: string };
 
 /** The longest row that becomes a pet, in characters; a longer one is rejected. */
 export const rowCharactersMax = 128_000;
-/** The longest text that is read as one row. Bounds how much a quote that is never closed can take in. */
+/** The longest text that is read as one row, also after a quote that is never closed. */
 const readCharactersMax = 8 * rowCharactersMax;
 /** The most that is kept of a longer line. */
 const keptCharactersMax = 1_000;
@@ -46,21 +46,21 @@ export function requireReadable({ line, problem }: CsvRow, file: string): void {
   throw new Problem("invalid_request", `${file} has a header that cannot be read: line ${line} ${problem}. Nothing was sent.`);
 }
 
-/** Cuts text into rows as it arrives. Holds no more of it than `readCharactersMax` and one chunk. */
+/** Cuts text into rows as it arrives. Keeps at most `readCharactersMax` of it and one chunk. */
 async function* rowsIn(text: AsyncIterable<string>, delimiter: Delimiter): AsyncGenerator<CsvRow> {
-  let [held, line, wanted, isSkipping] = ["", 1, 0, false];
-  function* take(isEnd: boolean): Generator<CsvRow> {
+  let [waiting, line, wanted, isSkipping] = ["", 1, 0, false];
+  function* cut(isEnd: boolean): Generator<CsvRow> {
     let at = 0;
-    while (at < held.length) {
-      const rest = isSkipping ? afterLine(held, at) : undefined;
-      if (isSkipping && rest === undefined) at = held.length;
+    while (at < waiting.length) {
+      const rest = isSkipping ? afterLine(waiting, at) : undefined;
+      if (isSkipping && rest === undefined) at = waiting.length;
       else if (rest !== undefined) [at, isSkipping, line] = [rest, false, line + 1];
       else {
-        const isTooLong = held.length - at > readCharactersMax;
-        const row = cutRow(held, at, { delimiter, isEnd: isEnd || isTooLong });
+        const isTooLong = waiting.length - at > readCharactersMax;
+        const row = cutRow(waiting, at, { delimiter, isEnd: isEnd || isTooLong });
         if (row === undefined) break;
-        const raw = held.slice(at, row.next);
-        if (isTooLong && row.next === held.length && !isEnd) isSkipping = !raw.endsWith("\n");
+        const raw = waiting.slice(at, row.next);
+        if (isTooLong && row.next === waiting.length && !isEnd) isSkipping = !raw.endsWith("\n");
         if (isSkipping)
           yield { line, cells: raw.slice(0, keptCharactersMax).split(delimiter), problem: `is over ${readCharactersMax} characters` };
         else if (!isEmptyLine(row.cells)) yield { line, cells: row.cells, ...(row.problem !== undefined && { problem: row.problem }) };
@@ -68,15 +68,15 @@ async function* rowsIn(text: AsyncIterable<string>, delimiter: Delimiter): Async
         at = row.next;
       }
     }
-    held = held.slice(at);
-    // Twice as much, so that a long row is not cut anew for each chunk of it.
-    wanted = Math.min(2 * held.length, readCharactersMax + 1);
+    waiting = waiting.slice(at);
+    // Waits until it is twice as long: to cut a long row anew for each chunk would take quadratic time.
+    wanted = Math.min(2 * waiting.length, readCharactersMax + 1);
   }
   for await (const chunk of text) {
-    held += chunk;
-    if (held.length >= wanted) yield* take(false);
+    waiting += chunk;
+    if (waiting.length >= wanted) yield* cut(false);
   }
-  yield* take(true);
+  yield* cut(true);
 }
 
 function afterLine(text: string, from: number): number | undefined {

@@ -11,7 +11,7 @@ const exportedFields = ["name", "categoryId", "status", "category", "stock"] as 
 export type ExportedField = (typeof exportedFields)[number];
 /** The column with a digest of each exported field. */
 export const exportedColumn = "exported";
-/** The columns of an export of animals by which it is recognized, unless it still has its digests. */
+/** The columns by which an export without digests is recognized. */
 const markers = ["id", "name", "status"];
 
 const digestCharacters = 8;

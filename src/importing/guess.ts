@@ -12,7 +12,7 @@ export const otherCategory = "Other";
 
 /** Two columns whose scores differ by less than this share fit about as well. */
 const closeShare = 0.12;
-/** The score of a header that names a field, with hardly another word. */
+/** The least score of a header that names a field with hardly another word. */
 const namesField = 0.7;
 /** The least score of a column that is chosen. */
 const scoreMin: Record<GuessedField, number> = {
@@ -25,22 +25,22 @@ const scoreMin: Record<GuessedField, number> = {
   photos: 0.3,
   stock: 0.3,
 };
-/** The least share of a column's values that are what the field needs. Values that are not become rejects. */
+/** The least share of a column's values that the field can read. The others become rejects. */
 const fittingShareMin = 0.5;
 /** The most columns with photos. */
-const photoColumnsMax = 10;
+export const photoColumnsMax = 10;
 /** The best columns of each field that are compared with each other. */
 const candidatesMax = 4;
 
 /**
  * Guesses a mapping from the header and the values; undefined without a header. Every column is scored for every field, by the words of its header
- * and by its values, and the fields get the columns whose scores are best together.
+ * and by its values; the choice with the greatest sum of scores wins.
  */
 export function guessMapping(columns: readonly Column[]): Guess | undefined {
   const named = columns.filter(({ name }, index) => name !== "" && columns.findIndex((one) => one.name === name) === index);
   if (named.length === 0) return undefined;
   const ranked = Object.fromEntries(guessedFields.map((field) => [field, rankedFor(field, named)])) as Record<GuessedField, Scored[]>;
-  const found = bestTogether(ranked);
+  const found = bestChoice(ranked);
   const { id, category, status, description, price, stock } = found;
   const name = found.name ?? named.find((column) => !Object.values(found).includes(column)) ?? named[0]!;
   const chosen: Chosen = { ...found, name };
@@ -96,9 +96,9 @@ function rankedFor(field: GuessedField, columns: readonly Column[]): Scored[] {
 }
 
 /** Chooses a column for each field, or none, so that the sum of their scores is the greatest. */
-function bestTogether(ranked: Record<GuessedField, Scored[]>): Chosen {
+function bestChoice(ranked: Record<GuessedField, Scored[]>): Chosen {
   let [best, bestSum]: [Chosen, number] = [{}, -1];
-  /** The most that the fields from each one on can add. */
+  /** For each field, the most that it and the fields after it can add. */
   const atMost = guessedFields.map((_, index) =>
     guessedFields.slice(index).reduce((sum, field) => sum + (ranked[field][0]?.score ?? 0), 0),
   );
@@ -125,12 +125,12 @@ function namesOf(columns: readonly Column[]): string[] {
   return columns.map(({ name }) => name);
 }
 
-/** Whether another column fits about as well as the chosen one; or, for the status, whether no column has it whose header names it. */
+/** Whether another column fits about as well as the chosen one; for the status also whether none is chosen although a header names it. */
 function isUnsure(field: GuessedField, ranked: readonly Scored[], chosen: Chosen, columns: readonly Column[]): boolean {
   const column = chosen[field];
   const others = columns.filter((one) => !isChosen(one, chosen));
   if (column === undefined) return field === "status" && others.some((one) => one.filled > 0 && headerScore(field, one.name) >= namesField);
-  if (field === "photos") return false; // all columns that fit have some
+  if (field === "photos") return false; // every column that fits is chosen
   const own = ranked.find((one) => one.column === column)?.score ?? 0;
   return own === 0 || ranked.some((one) => others.includes(one.column) && one.score > own * (1 - closeShare));
 }

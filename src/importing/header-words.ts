@@ -42,13 +42,13 @@ const subjectWords = new Set(
     " ",
   ),
 );
-/** Words that change nothing about what one field is. */
+/** Words that leave the meaning of a field's word as it is, such as `in` and `EUR` in `Price in EUR`. */
 const neutralWords: Partial<Record<GuessedField, Set<string>>> = {
   price: new Set("in eur euro usd gbp chf cad aud nzd sek nok dkk pln czk huf variant adoption".split(" ")),
   photos: new Set("url urls link links src address web http https 0 1 2 3 4 5 6 7 8 9 10 main large".split(" ")),
   stock: new Set("in auf on hand en na variant item stan a".split(" ")),
 };
-/** Words of columns about something else, whatever their other words are. */
+/** Words of columns about something else, whatever other words are beside them. */
 const foreignWords = new Set(
   `shelter owner insurance breeder vet veterinarian contact person customer client staff user agent finder microchip chip tag kennel cage street city town zip postal
   county country state location address phone mail email file photo image picture video url link date time day month year age born birth dob color colour coat sex
@@ -58,14 +58,14 @@ const foreignWords = new Set(
     /\s+/,
   ),
 );
-/** A header without a field's word scores this much less than the best, if its values speak for the field. */
+/** The score of a header without a word of the field, where the values alone can show the field. */
 const byContentAlone = 0.45;
-/** The fields that values alone can speak for. */
+/** The fields that values alone can show. */
 const fieldsOfContent = new Set<GuessedField>(["status", "price", "photos"]);
-/** What each place in a list of words takes from the score. */
+/** How much the score falls with each place in a field's list of words. */
 const placeCost = 0.015;
 
-/** How much a header says that its column is the field: 1 if it says nothing else, 0 if it has no word for it. */
+/** How well a header names a field, from 0 to 1: less for each word that says something else. */
 export function headerScore(field: GuessedField, name: string): number {
   const words = wordsIn(name);
   const [rank = -1] = words
@@ -75,7 +75,7 @@ export function headerScore(field: GuessedField, name: string): number {
   const own = new Set(fieldWords[field]);
   const neutral = neutralWords[field];
   const others = words.filter((word) => !own.has(word) && !subjectWords.has(word) && !neutral?.has(word));
-  // The words of other fields, as in "animal type name", say less than unknown ones.
+  // A word for something else, as in “owner name”, lowers the score more than an unknown word.
   const foreign = others.filter((word) => foreignWords.has(word)).length;
   if (rank < 0) return !fieldsOfContent.has(field) || (field !== "status" && foreign > 0) ? 0 : byContentAlone;
   return (1 - placeCost * rank) * 0.75 ** (others.length - foreign) * 0.25 ** foreign;
@@ -94,9 +94,7 @@ const currencyWords = new Set("currency wahrung waehrung devise moneda valuta mo
 
 const knownWords = new Set([...Object.values(fieldWords).flat(), ...subjectWords, ...foreignWords]);
 
-/**
- * The words of a header: `animal_id`, `Animal ID`, `animalId` and `ANIMALID` give the same, and `Animal #` gives those of `animal number`.
- */
+/** The words of a header: `animal_id`, `Animal ID`, `animalId` and `ANIMALID` have the same, and `Animal #` has those of `animal number`. */
 function wordsIn(header: string): string[] {
   const spaced = header
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")

@@ -5,7 +5,7 @@ import { moveDurably, writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
 import { openFile } from "./csv-file.ts";
 import type { CsvFormat } from "./csv-format.ts";
-import { checkEdits, countsOfExport, makeEdits, previewPatches } from "./export-changes.ts";
+import { checkEdits, countsOfExport, makeEdits, previewPatches } from "./export-edits.ts";
 import { importSource, previewSource } from "./import.ts";
 import { inspectFile, rowsOf, type InputFile, type Inspected } from "./inspect.ts";
 import { mappingToComplete, planMapping, questionsOf, withAnswers, type MappingPlan, type PriceAnswers } from "./mapping-plan.ts";
@@ -32,7 +32,7 @@ export type ImportOptions = {
   mappingFile: string | undefined;
   /** The name of the source. Default: that of the mapping, else a former source that knows the animals, else proposed from the file's name. */
   source: string | undefined;
-  /** What an earlier release remembered. Default: beside the file. */
+  /** The file in which a release before 1.2 remembered its imports. Default: beside the file. */
   stateFile: string | undefined;
   rejectsFile: string | undefined;
   /** Whether the rows of a file that may be an export of the shop are new animals, or change those with their ids. Default: as the file shows. */
@@ -41,7 +41,7 @@ export type ImportOptions = {
   appliesStale: boolean;
   /** What is known of the file's format. Default: it is detected. */
   format?: Partial<CsvFormat>;
-  /** How prices are read that leave it open. */
+  /** How to read prices that leave their currency or amount open. */
   prices?: PriceAnswers;
 };
 
@@ -142,7 +142,7 @@ async function openImport(options: ImportOptions, client: PetStore | undefined):
   return { file, inspected, plan: planMapping(columns, answered) };
 }
 
-/** @throws Problem `invalid_request` if only a person can say it */
+/** Whether the file is an export of the shop. @throws Problem `invalid_request` if only a person can say */
 async function isExport(client: PetStore, { name }: InputFile, inspected: Inspected, options: ImportOptions): Promise<boolean> {
   if (options.rowsAre !== undefined) return options.rowsAre === "changes";
   const recognized = await recognizeExport(client, inspected);

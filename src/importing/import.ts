@@ -29,7 +29,7 @@ export type Preview = { counts: Counts; needed: number; room: number | undefined
 type Counts = Pick<Report, "rows" | "superseded" | "created" | "updated" | "unchanged" | "rejected">;
 
 /**
- * Imports the rows of a file. Those that the service refuses are added to the rejects. An import that stopped is simply made again.
+ * Imports the rows of a file. Those that the service refuses are added to the rejects. To continue an import that stopped, call this again.
  *
  * @throws Problem `storage_limit_reached` before anything is sent if the file does not fit
  */
@@ -117,12 +117,12 @@ function rowMaker(ids: ReadonlyMap<string, number>, otherwise?: number): (row: R
   };
 }
 
-/** The rows of a file in the order in which they are sent: of their lines, if the file is read again for their profiles. */
+/** The rows in the order in which they are sent: by line, if the file is read again for their profiles. */
 function inOrder({ rows, profileOf }: Source): readonly Row[] {
   return profileOf ? rows.toSorted((a, b) => a.line - b.line) : rows;
 }
 
-/** Yields rows as they are sent, with their profiles, for which it reads the file again. */
+/** Yields rows as they are sent. Reads the file again for their profiles, if the mapping has any. */
 async function* withProfiles(
   rows: readonly Row[],
   rowOf: (row: Row) => ImportRow,

@@ -23,7 +23,7 @@ export type InputFile = {
 };
 /**
  * What a file shows before anything is sent: its format, columns, first rows, and a guess, unless it has no header. `readings`: a person has to say which of
- * these encodings is right. `sheets`: those of a workbook that have rows.
+ * these encodings is right. `sheets`: the names of a workbook's sheets with rows.
  */
 export type Inspected = Columns & Detection & { header: string[]; first: CsvRow[]; guess: Guess | undefined };
 

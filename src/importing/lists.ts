@@ -1,4 +1,4 @@
-/** Names as a list for people; in quotes if one has a comma. */
+/** Names as a list for people; each is in quotes if one has a comma. */
 export function listed(names: readonly string[]): string {
   return names.some((name) => name.includes(",")) ? `“${names.join("”, “")}”` : names.join(", ");
 }

@@ -17,16 +17,16 @@ export type Sending = {
   advance: (rows: number) => void;
 };
 
-/** The most bytes of rows with profiles that are sent at once: a little less than the service takes. A batch that is larger for another reason is halved. */
+/** The most bytes of a batch of rows with profiles, a little less than the service takes. A batch that is too large for another reason is halved. */
 const batchBytesMax = 900_000;
 
 /** Refusals of rows; any other one stops the import. */
 const refusedStatuses = new Set([400, 413, 422]);
 
 /**
- * Sends rows in batches, and those again that were in a batch with a refused one. Returns what became of how many.
+ * Sends rows in batches; where the service refuses some rows of a batch, sends the others again. Returns the number of rows by outcome.
  *
- * @throws PetStoreError. The batches before stay; sending all rows again changes nothing that they did
+ * @throws PetStoreError. Earlier batches stay, and sending all rows again is safe
  */
 export async function sendRows(rows: Iterable<ImportRow> | AsyncIterable<ImportRow>, sending: Sending): Promise<Record<Outcome, number>> {
   const counts = { created: 0, updated: 0, unchanged: 0 };
@@ -47,7 +47,7 @@ export async function sendRows(rows: Iterable<ImportRow> | AsyncIterable<ImportR
   return counts;
 }
 
-/** Cuts rows into batches that the service takes, as they come. */
+/** Groups rows, as they come, into batches that the service takes. */
 async function* batches(rows: Iterable<ImportRow> | AsyncIterable<ImportRow>): AsyncGenerator<Placed[]> {
   const encoder = new TextEncoder();
   let [batch, bytes, index]: [Placed[], number, number] = [[], 0, 0];

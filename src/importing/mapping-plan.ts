@@ -19,7 +19,7 @@ export function planMapping(columns: readonly Column[], mapping: Mapping): Mappi
   return { mapping, unused, statuses: statusValues(columns, mapping.status) };
 }
 
-/** The values of the status column, those that a mapping treats as the same as one. Empty if there are too many to count. */
+/** The values of the status column; those that a mapping does not tell apart are one. Empty if there are too many to count. */
 export function statusValues(columns: readonly Column[], status: Mapping["status"]): StatusValue[] {
   const column = columns.find(({ name }) => name === status?.columns[0]);
   const own = Object.fromEntries(petStatuses.map((one) => [one, one]));
@@ -35,12 +35,12 @@ export function statusValues(columns: readonly Column[], status: Mapping["status
 
 export type PriceAnswers = Pick<NonNullable<Mapping["price"]>, "currency" | "decimal">;
 
-/** Adds what a person says about the prices to a mapping that has some. */
+/** Adds what a person says about prices to a mapping that reads them. */
 export function withAnswers(mapping: Mapping, answers: PriceAnswers | undefined): Mapping {
   return mapping.price && answers ? { ...mapping, price: { ...mapping.price, ...answers } } : mapping;
 }
 
-/** What only a person can say about prices: their currency, and what a cell is that can be read in two ways. */
+/** What only a person can say about the prices: their currency, and how to read the cell `decimal`, which can be read in two ways. */
 export function openPrices(columns: readonly Column[], { price }: Mapping): { currency?: true; decimal?: string } {
   const { unnamed = 0, ambiguous } = columns.find(({ name }) => name === price?.column)?.prices ?? {};
   return {

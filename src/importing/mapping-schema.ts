@@ -36,7 +36,7 @@ export const mappingSchema = Type.Object(
     /** A text for buyers. */
     description: Type.Optional(text),
     /**
-     * The price. `currency` is that of cells which name none, where the row has none in `currencyColumn` either; `decimal` is the mark before the decimals in cells
+     * The price. `currency` applies to cells that name none, in rows that have none in `currencyColumn` either; `decimal` is the decimal mark of cells
      * such as `1.234`, which can be read in two ways.
      */
     price: Type.Optional(

@@ -25,7 +25,7 @@ export type FieldChange = { field: ChangedField; before: string; after: string }
  */
 export type Edit = {
   row: CsvRow;
-  /** What the pet is in the shop. */
+  /** The pet's name and category in the shop. */
   name: string;
   categoryId: number;
   change: PetChange;
@@ -43,14 +43,14 @@ export type ExportPlan = {
   rejects: Reject[];
 };
 
-/** The rows that are compared with the shop at once. */
-const comparedRows = 100;
+/** The most rows that are compared with the shop at once. */
+const comparedMax = 100;
 const nameCharactersMax = 200;
 const idShape = /^[1-9]\d{0,15}$/;
 
 /**
- * Recognizes an export by its header or its digests, and by its first rows: the shop has their ids, for animals of these names. A file whose ids a
- * former source knows is one of that source, although its ids may be the same numbers. @throws PetStoreError
+ * Recognizes an export by its header or its digests, and by its first rows: the shop has animals with their ids and names. A file whose ids a former
+ * source knows comes from that source, even if the shop has animals with the same numbers. @throws PetStoreError
  */
 export async function recognizeExport(
   client: PetStore,
@@ -108,7 +108,7 @@ export async function planExport({ client, open, appliesStale }: Planning): Prom
     const row = { ...csvRow, id: Number(id), columns };
     if (isUnedited(row)) plan.unchanged += 1;
     else waiting.push(row);
-    if (waiting.length === comparedRows) await compareAll();
+    if (waiting.length === comparedMax) await compareAll();
   }
   await compareAll();
   return plan;

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { earlierKey } from "../platform/normalize.ts";
-import { textOf, tooLong } from "./cell-texts.ts";
+import { isTooLong, textReader } from "./cell-texts.ts";
 import { idProblem } from "./ids.ts";
 import { petStatuses, valueKey } from "./mapping.ts";
 import type { Mapping, PetStatus } from "./mapping.ts";
@@ -43,8 +43,8 @@ function idsByOccurrence(): (pet: Omit<Pet, "sourceId">) => string {
 export function petOf(mapping: Mapping, header: readonly string[]): (cells: readonly string[]) => Mapped {
   const idOf = mapping.id === undefined ? undefined : sourceIdOf(mapping.id, header);
   const newId = idsByOccurrence();
-  const nameOf = textOf(mapping.name, header);
-  const categoryOf = textOf(mapping.category, header);
+  const nameOf = textReader(mapping.name, header);
+  const categoryOf = textReader(mapping.category, header);
   const statusOf = statusReader(mapping.status, header);
   const quantityOf = quantityReader(mapping.stock, header);
   const profileOf = profileReader(mapping, header);
@@ -55,11 +55,11 @@ export function petOf(mapping: Mapping, header: readonly string[]): (cells: read
     if (problem !== undefined) return { reason: problem };
     const name = nameOf(cells);
     if (name === "") return { reason: `no name: ${mapping.name.columns.join(", ")} empty` };
-    if (tooLong(name, nameCharactersMax)) return { reason: `the name is over ${nameCharactersMax} characters` };
+    if (isTooLong(name, nameCharactersMax)) return { reason: `the name is over ${nameCharactersMax} characters` };
     const category = categoryOf(cells);
     if (category === "")
       return { reason: `no category${mapping.category.columns.length === 0 ? "" : `: ${mapping.category.columns.join(", ")} empty`}` };
-    if (tooLong(category, nameCharactersMax)) return { reason: `the category is over ${nameCharactersMax} characters` };
+    if (isTooLong(category, nameCharactersMax)) return { reason: `the category is over ${nameCharactersMax} characters` };
     const status = statusOf(cells);
     if (typeof status !== "string") return status;
     const quantity = quantityOf(cells);
@@ -72,7 +72,7 @@ export function petOf(mapping: Mapping, header: readonly string[]): (cells: read
   };
 }
 
-/** Reads the stock of a row; undefined if it is empty or not counted. */
+/** Returns the function that reads a row's stock; undefined if the cell is empty or the file does not count. */
 function quantityReader(
   stock: Mapping["stock"],
   header: readonly string[],
@@ -90,7 +90,7 @@ function quantityReader(
 
 function statusReader(field: Mapping["status"], header: readonly string[]): (cells: readonly string[]) => PetStatus | { reason: string } {
   if (field === undefined) return () => "available";
-  const valueOf = textOf({ columns: field.columns, transforms: field.transforms ?? [] }, header);
+  const valueOf = textReader({ columns: field.columns, transforms: field.transforms ?? [] }, header);
   const values = new Map(field.values ? Object.entries(field.values) : petStatuses.map((one) => [one, one] as const));
   const byKey = new Map([...values].map(([value, status]) => [valueKey(value), status]));
   return (cells) => {

@@ -4,7 +4,7 @@ import { addressesIn, readPhotos } from "./photo-addresses.ts";
 
 const one = "https://img.example.org/w_100,h_80/a, b.jpg?x=1;2|3";
 
-test("addresses in one cell are told apart, and keep the commas, semicolons and bars that they contain", () => {
+test("addresses in one cell are separated, and keep the commas, semicolons and bars that they contain", () => {
   const plain = ["https://a.example/1,2.jpg", "http://b.example/?u=https://c.example/3.jpg", "HTTPS://d.example/4;5.jpg"];
   for (const between of [", ", ",", "; ", "|", " ", "\n", " , ; "])
     assert.deepEqual(addressesIn(`${plain.join(between)}${between}`), plain);

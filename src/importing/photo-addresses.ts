@@ -3,14 +3,14 @@ const photosMax = 10;
 const addressCharactersMax = 2_000;
 
 /**
- * The addresses in a cell. Lists have spaces, commas, semicolons or bars between them, which addresses may contain too: a new one begins where
- * `http://` or `https://` follows.
+ * The addresses in a cell, which spaces, commas, semicolons or bars separate. Addresses may contain these too, so a separator counts only before
+ * `http://` or `https://`.
  */
 export function addressesIn(cell: string): string[] {
   const found: string[] = [];
   let from = 0;
   for (const { index } of cell.matchAll(/https?:\/\//gi))
-    if (index > from && isBetween(cell[index - 1])) {
+    if (index > from && isSeparator(cell[index - 1])) {
       found.push(cell.slice(from, index));
       from = index;
     }
@@ -28,7 +28,7 @@ export function isPicture(address: string): boolean {
   return isAddress(address) && /\.(?:jpe?g|png|webp|gif|avif|heic|tiff?)$/i.test(new URL(address).pathname);
 }
 
-/** The addresses of photos in the cells of a row, or why they are none, in words that follow the row's line. */
+/** Returns the addresses of photos in the cells of a row, or why the row is refused. */
 export function readPhotos(cells: readonly string[]): string[] | { reason: string } {
   const named = cells.flatMap(addressesIn).map((address) => address.replace(/^https?:/i, (scheme) => scheme.toLowerCase()));
   const addresses = [...new Set(named)];
@@ -38,13 +38,13 @@ export function readPhotos(cells: readonly string[]): string[] | { reason: strin
   return addresses;
 }
 
-function isBetween(character = ""): boolean {
+function isSeparator(character = ""): boolean {
   return /[\s,;|]/.test(character);
 }
 
 function withoutSeparators(text: string): string {
   let [start, end] = [0, text.length];
-  while (start < end && isBetween(text[start])) start += 1;
-  while (end > start && isBetween(text[end - 1])) end -= 1;
+  while (start < end && isSeparator(text[start])) start += 1;
+  while (end > start && isSeparator(text[end - 1])) end -= 1;
   return text.slice(start, end);
 }

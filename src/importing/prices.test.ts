@@ -79,7 +79,7 @@ test("a cell that can be read in two ways is read as the mapping says, and no ot
   assert.equal(isAmbiguous("1,234.00", euros), false);
 });
 
-test("whatever way a program writes an amount, it is read as that amount or refused", () => {
+test("an amount as programs write it in any locale is read as that amount or refused", () => {
   const locales = ["en-US", "de-DE", "fr-FR", "de-CH", "en-IN", "pl-PL", "es-ES", "it-IT", "nl-NL", "pt-BR", "sv-SE", "da-DK"];
   const written = fc.tuple(
     fc.integer({ min: 0, max: 10 ** 12 }),

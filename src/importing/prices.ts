@@ -1,17 +1,17 @@
 /*
- * Reads prices as spreadsheets and people write them. A cell that can be read in one way only is read so; of one that can be read in two, such as
- * `1.234`, the mapping says which is right. Whatever else it is, it is no price: no cell is ever read as another amount than it says.
+ * Reads prices as spreadsheets and people write them. Where a cell can be read in two ways, such as `1.234`, the mapping says which is right. A cell
+ * that is no amount is refused: none is ever read as an amount that it does not say.
  */
 
 /** In minor units of the currency, as in the API. */
 export type Price = { amount: number; currency: string };
-/** The mark before the decimals. */
+/** The decimal mark: `1,5` or `1.5`. */
 export type Decimal = "comma" | "point";
-/** How the prices of a column are read: the currency of those that name none, and the mark before decimals where both marks are possible. */
+/** How the prices of a column are read: the currency of those that name none, and the decimal mark of those that can be read in two ways. */
 export type PriceFormat = { currency?: string; decimal?: Decimal };
-/** What a cell says, before anybody answers what it leaves open. `currencies` are those that its mark may stand for; undefined without a mark. */
+/** A cell, with all that it can mean. `currencies` are those that its mark may stand for; undefined without a mark. */
 export type PriceCell = { currencies: readonly string[] | undefined; readings: readonly PriceNumber[] };
-/** `decimal` is the mark that was read as the one before the decimals, or that would be; undefined if the cell says nothing about it. */
+/** `decimal` is the decimal mark by this reading, also where no decimals follow; undefined if the cell does not show it. */
 type PriceNumber = { whole: string; decimals: string; decimal: Decimal | undefined };
 
 const cellCharactersMax = 60;
@@ -69,7 +69,7 @@ const marks = new Map<string, readonly string[]>(
     "₦": "NGN",
   }).map(([mark, codes]) => [mark, codes.split(" ")]),
 );
-/** Codes in headers, where words such as ALL and TOP are none. */
+/** The codes that count as such in headers, where ALL and TOP are words. */
 const headerCodes = new Set(
   "EUR USD GBP CHF CAD AUD NZD SEK NOK DKK ISK PLN CZK HUF RON BGN RSD JPY CNY KRW INR BRL MXN ARS CLP COP ZAR RUB UAH ILS SGD HKD TWD THB PHP".split(
     " ",
@@ -96,7 +96,7 @@ export function currencyInHeader(header: string): string | undefined {
   return new Set(named).size === 1 ? named[0] : undefined;
 }
 
-/** How many digits the minor unit of a currency has. Kept, because a number format takes long to make. */
+/** How many digits the minor unit of a currency has. Remembers it, because a number format takes long to make. */
 function minorDigits(currency: string): number {
   const known = digitsOf.get(currency);
   if (known !== undefined) return known;
@@ -124,7 +124,7 @@ export function parsePrice(cell: string): PriceCell | undefined {
   return currencies === null || readings.length === 0 ? undefined : { currencies, readings };
 }
 
-/** Why a cell is no price, in words that follow the row's line; the price if it is one. */
+/** Returns the price in a cell, or why it is none. */
 export function readPrice(cell: string, { currency: assumed, decimal }: PriceFormat): Price | { reason: string } {
   const shown = `the price “${cell.trim().slice(0, cellCharactersMax)}”`;
   const parsed = parsePrice(cell);
@@ -165,7 +165,7 @@ function plain(text: string): string {
     .replaceAll(/[’ʼ′´`]/g, "'");
 }
 
-/** Undefined without a mark, null if one is no mark or two say different currencies. */
+/** Returns undefined without marks, and null if a text is no mark or two marks have no currency in common. */
 function currenciesNamed(named: readonly string[]): readonly string[] | undefined | null {
   const [one, other] = named.map((mark) => currenciesOf(mark) ?? null);
   if (one === undefined || one === null || other === null) return one === undefined ? undefined : null;
@@ -173,7 +173,7 @@ function currenciesNamed(named: readonly string[]): readonly string[] | undefine
   return both.length === 0 ? null : both;
 }
 
-/** Removes what stands for no decimals, as in `12,-`. */
+/** Removes a dash in place of decimals, as in `12,-`. */
 function withoutDashes(text: string): string {
   return text.replace(/^[.,] ?[-–—]{1,2}/, "");
 }

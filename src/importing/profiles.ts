@@ -1,5 +1,5 @@
 import type { Schemas } from "../../client/api.gen.ts";
-import { textOf, tooLong } from "./cell-texts.ts";
+import { isTooLong, textReader } from "./cell-texts.ts";
 import type { Mapping } from "./mapping.ts";
 import { readPhotos } from "./photo-addresses.ts";
 import { currenciesOf, readPrice, type Price } from "./prices.ts";
@@ -12,7 +12,7 @@ type Reader<T> = (cells: readonly string[]) => T | Reason | undefined;
 /** The longest description that the service accepts, in code points. */
 const descriptionCharactersMax = 5_000;
 
-/** Returns the function that reads a row's profile, or a reason why not; undefined if the mapping has no column of it. */
+/** Returns the function that reads a row's profile, or a reason why not; undefined if the mapping reads no profile. */
 export function profileReader(mapping: Mapping, header: readonly string[]): ((cells: readonly string[]) => Profile | Reason) | undefined {
   const { description, price, photos } = mapping;
   if (!description && !price && !photos) return undefined;
@@ -36,10 +36,10 @@ export function isReason(value: unknown): value is Reason {
 }
 
 function descriptionReader(field: NonNullable<Mapping["description"]>, header: readonly string[]): Reader<string> {
-  const read = textOf(field, header);
+  const read = textReader(field, header);
   return (cells) => {
     const text = read(cells);
-    if (tooLong(text, descriptionCharactersMax)) return { reason: `the description is over ${descriptionCharactersMax} characters` };
+    if (isTooLong(text, descriptionCharactersMax)) return { reason: `the description is over ${descriptionCharactersMax} characters` };
     return text === "" ? undefined : text;
   };
 }

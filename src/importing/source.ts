@@ -24,7 +24,7 @@ export type Source = {
   profileOf: ((cells: readonly string[]) => Profile) | undefined;
 };
 
-/** The first pets keep their profiles, for previews. */
+/** The most pets that keep their profiles, for the preview. */
 const shownMax = 8;
 /** The most characters that a reject keeps of each cell of a row that does not fit. */
 const cellCharactersMax = 1_000;
@@ -100,13 +100,13 @@ export async function addRejects(source: Source, csv: AsyncIterable<CsvRow>, ref
   source.rows = source.rows.filter(({ line }) => !refused.has(line));
 }
 
-/** What is kept of a pet. */
+/** A pet without its profile. */
 function keptPet({ sourceId, name, category, status, quantity }: Pet): Pet {
   const texts = { sourceId: ownText(sourceId), name: ownText(name), category: ownText(category) };
   return { ...texts, status, ...(quantity !== undefined && { quantity }) };
 }
 
-/** A text that does not keep the part of the file in memory from which it was cut, as longer parts of a string do in V8. */
+/** Copies a text: in V8, a longer part of a string keeps the whole string in memory. */
 function ownText(text: string): string {
   return text.length < shortCharacters ? text : Array.from(text).join("");
 }

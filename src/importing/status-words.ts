@@ -88,6 +88,6 @@ export function wordsOf(text: string): string[] {
     .replaceAll("ł", "l")
     .replaceAll("ß", "ss")
     .replaceAll("ø", "o");
-  // U+02B9 to U+02BD are letters to Unicode, and apostrophes to people.
+  // U+02B9 to U+02BD are letters by Unicode, which people write as apostrophes.
   return plain.split(/(?:[^\p{L}\p{N}]|[\u02B9-\u02BD])+/u).filter((word) => word !== "");
 }

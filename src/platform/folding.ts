@@ -84,7 +84,7 @@ function classOf(ranges: string): string {
   return ranges.replaceAll(/\w+/g, (point) => `\\u{${point}}`).replaceAll(" ", "");
 }
 
-/** Letters by Unicode that people write as apostrophes: U+02BC and U+02BB in the main, and those that look like them. */
+/** Letters by Unicode that people write as apostrophes: mostly U+02BC and U+02BB, and two that look like them. */
 const apostrophes = "\u02B9\u02BB\u02BC\u02BD";
 const singleQuotes = "\u2018\u2019\u201A\u201B\u2032\u2035\u2039\u203A\u2E32";
 const doubleQuotes = "\u00AB\u00BB\u201C\u201D\u201E\u201F\u2033\u2036\u301D\u301E\u301F";

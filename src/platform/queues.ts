@@ -233,7 +233,7 @@ export const queues = {
     turnMs: 600_000,
     busy: "Too many imports are undone at once.",
   },
-  /** Downloads of photos that imports and agents name. Of imports, the rows are what waits. */
+  /** Downloads of photos that imports and agents name. For imports, rows of the database wait, not calls. */
   photo_fetches: {
     by: "account",
     max: 8,

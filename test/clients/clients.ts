@@ -25,8 +25,8 @@ const commandsIn = (text: string): string[] =>
     .filter((line) => line !== "") ?? [];
 const download = commandsIn(introduction);
 
-type Family = { title: string; programs: string[]; commands: string[] };
-const families: Family[] = sections
+type Section = { title: string; programs: string[]; commands: string[] };
+const clients: Section[] = sections
   .map((text) => ({
     title: text.split("\n", 1)[0]!,
     programs: Array.from(text.matchAll(/\]\(\.\.\/(test\/clients\/[^)]+)\)/g), ([, path = ""]) => path),
@@ -94,12 +94,12 @@ async function expected(key: string, { isLater }: { isLater: boolean }): Promise
 
 suite("docs/clients.md", () => {
   test("shows each program of test/clients/, in a section with commands", () => {
-    const shown = families.flatMap(({ programs }) => programs);
+    const shown = clients.flatMap(({ programs }) => programs);
     const files = globSync("test/clients/*/*", { cwd: root }).map((path) => path.replaceAll("\\", "/"));
     assert.deepEqual(shown.toSorted(), files.toSorted());
   });
 
-  for (const { title, programs, commands } of families) {
+  for (const { title, programs, commands } of clients) {
     test(`${title}: the client compiles, and does a shop's work with this version and with a later one`, async (t) => {
       const folder = temporaryFolder(t);
       for (const program of programs) cpSync(join(root, program), join(folder, basename(program)));

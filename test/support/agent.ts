@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Client, StreamableHTTPClientTransport, type Tool } from "@modelcontextprotocol/client";
 
-/** The result of a tool, as its texts and as data. `ifMatch`, `secrets`: what its texts and its `_meta` say of them. */
+/** The result of a tool, as texts and as data. `ifMatch` is from its texts, `secrets` from its `_meta`. */
 export type Result<T> = { data: T; isError: boolean; ifMatch: string | undefined; secrets: string[]; texts: string[] };
 export type Refusal = { code: string; message: string; details?: { path: string; message: string }[] };
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ShopEvent } from "../../client/events.ts";
 
 type Data<T extends ShopEvent["type"]> = Extract<ShopEvent, { type: T }>["data"];
-/** The fields of a type: exactly those, or the compiler refuses the table below. */
+/** The fields of a type. The compiler refuses the table below unless it has exactly these. */
 type Fields<D> = { [Name in keyof D]-?: object extends Pick<D, Name> ? "may be absent" : "always" };
 type Table = { [T in ShopEvent["type"]]: Fields<Data<T>> };
 

@@ -17,7 +17,7 @@ export type ExampleShops = {
 
 const moment = Date.UTC(2026, 11, 24, 10);
 
-/** Fills a shop once; each that opens is a copy of it in the folder. */
+/** Fills a shop once. Each shop that opens is a copy of it in the folder. */
 export async function startExampleShops(folder: string): Promise<ExampleShops> {
   const dns = await startDnsServer();
   dns.set("petstore.localhost", "A", ["127.0.0.1"]);

@@ -14,7 +14,7 @@ function labelOf(encoding: Encoding): string {
   return (words.encodings as Partial<Record<Encoding, string>>)[encoding] ?? encoding;
 }
 
-/** `onChange` gets what is chosen; the rest is detected. */
+/** `onChange` gets the choices; the rest is detected anew. */
 type Props = { format: CsvFormat; onChange: (format: Partial<CsvFormat>) => void };
 
 /** Shows the file's encoding, delimiter and line of the header, or the sheet of a workbook, and lets the user correct them. */

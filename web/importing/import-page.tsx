@@ -15,7 +15,7 @@ import { PastImports } from "./late-past-imports.tsx";
 import { Reading } from "./preview.tsx";
 import { refusalOfTask, useTask } from "./use-task.ts";
 
-const Mapped = lazyRouteComponent(() => import("./mapped-file.tsx"), "Mapped");
+const MappedFile = lazyRouteComponent(() => import("./mapped-file.tsx"), "MappedFile");
 
 /** `/dashboard/import`: choose a file, map its columns, preview, import. */
 export function ImportPage(): ReactNode {
@@ -53,7 +53,7 @@ function ChosenFile({ file }: { file: File }): ReactNode {
   const { result, failed } = state;
   const rowsAre = answer ?? (result && { yes: "changes", no: "new", unclear: undefined }[result.ownExport]);
   const isReadable = result?.guess !== undefined && result.rows > 0 && result.readings === undefined;
-  // A format that was chosen wrongly can be corrected, although nothing was read by it.
+  // The last format that could be read stays on the page, so that a wrong choice can be corrected.
   const [last, setLast] = useState(result);
   if (result && result !== last) setLast(result);
   return (
@@ -75,7 +75,7 @@ function ChosenFile({ file }: { file: File }): ReactNode {
       )}
       {isReadable && result.guess && rowsAre === "new" && (
         <Suspense fallback={<Reading />}>
-          <Mapped
+          <MappedFile
             key={JSON.stringify(result.format)}
             {...{ file, columns: result, guess: result.guess, format: result.format, sources: result.sources }}
             source={source ?? result.source}

@@ -33,7 +33,7 @@ type MappedProps = {
 };
 
 /** The form that maps the columns of a file, what that makes of its rows, and the import. */
-export function Mapped({ file, source: named, sources, onSource, columns, guess, format, account }: MappedProps): ReactNode {
+export function MappedFile({ file, source: named, sources, onSource, columns, guess, format, account }: MappedProps): ReactNode {
   const client = useQueryClient();
   const [mapping, setMapping] = useState(guess.mapping);
   const [isChecked, setChecked] = useState(guess.unsure.length === 0);

@@ -3,7 +3,7 @@ import { normalize } from "../../src/platform/normalize.ts";
 import { done } from "./remembered.ts";
 
 /*
- * The mappings of the last imports in this browser, by account and source, so that nobody answers the same questions every month.
+ * The mappings of the last imports in this browser, by account and source, so that nobody has to answer the same questions every month.
  */
 
 type Stored = { mapping: Mapping; columns: readonly string[]; usedAt: number };
@@ -22,7 +22,7 @@ export async function recallMapping(account: number, columns: readonly string[])
   return stored.toSorted((a, b) => b.usedAt - a.usedAt).find((one) => keyOf(one.columns) === key)?.mapping;
 }
 
-/** Keeps the mapping of an import, with the columns of its file. Without room in the browser, it is not kept. */
+/** Keeps the mapping of an import, with the columns of its file, if the browser has room. */
 export async function keepMapping(account: number, source: string, { mapping, columns, usedAt }: Stored): Promise<void> {
   const db = await openDatabase();
   if (db === undefined) return;
@@ -39,7 +39,7 @@ export async function keepMapping(account: number, source: string, { mapping, co
   }
 }
 
-/** The names of columns in a form to compare, without those that a file of rejects has besides. */
+/** The names of columns in a form to compare, without those that a reject file adds. */
 function keyOf(columns: readonly string[]): string {
   const names = new Set(columns).difference(new Set(["", "line", "reason"]));
   return JSON.stringify([...names].toSorted());

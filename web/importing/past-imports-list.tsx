@@ -40,7 +40,7 @@ export function PastImportsList(): ReactNode {
   );
 }
 
-/** Says when an undo has ended, and drops what was read of the shop before. */
+/** Notifies the user when an undo has ended, and drops the lists that were read before. */
 function useEndsOfUndo(imports: readonly PastImport[] | undefined): void {
   const client = useQueryClient();
   const undoing = useRef(new Set<number>());

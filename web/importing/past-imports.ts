@@ -32,7 +32,7 @@ export function isUndoable({ status, finishedAt }: PastImport): boolean {
   return status === "open" || (status === "finished" && finishedAt !== undefined && Date.parse(finishedAt) + undoMs > serverNow());
 }
 
-/** Begins to undo an import, and shows that. @throws Refusal */
+/** Begins to undo an import, and shows its new state. @throws Refusal */
 export async function undoImport(client: QueryClient, importId: number): Promise<void> {
   const begun = await answerOf<PastImport>(store.POST("/imports/{importId}/undo", { params: { path: { importId } } }));
   client.setQueryData<InfiniteData<Page<PastImport>, string | undefined>>(queryKey, (read) => {

@@ -1,7 +1,7 @@
 import { MultiSelect, Select } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Column } from "../../src/importing/columns.ts";
-import { priceOf } from "../../src/importing/guess.ts";
+import { photoColumnsMax, priceOf } from "../../src/importing/guess.ts";
 import type { openPrices } from "../../src/importing/mapping-plan.ts";
 import type { Mapping } from "../../src/importing/mapping.ts";
 import { profileTexts as words } from "../texts/en-import-profile.ts";
@@ -16,9 +16,8 @@ type Props = {
   onChange: (mapping: Mapping) => void;
 };
 
-const photoColumnsMax = 10;
 const notCounted = "not counted";
-/** Tells columns from the other choices of the stock. */
+/** Marks the choices of the stock that are columns. */
 const columnPrefix = "column ";
 
 /** The columns of the profile and of the stock. */

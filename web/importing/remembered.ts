@@ -2,7 +2,7 @@ import type { Mapping } from "../../src/importing/mapping.ts";
 import type { Known, Memory } from "../../src/importing/state.ts";
 
 /*
- * What releases before 1.1 remembered of imports in this browser's IndexedDB, by account and name. It is handed to the service once, then deleted.
+ * What releases before 1.2 remembered of imports in this browser's IndexedDB, by account and name. It is handed to the service once, then deleted.
  */
 
 /** An import of an earlier release, by account and name. */

@@ -19,7 +19,7 @@ export type Task =
   | { kind: "checkExport"; file: File; format: CsvFormat; appliesStale: boolean }
   | { kind: "importExport"; file: File; format: CsvFormat; appliesStale: boolean };
 
-/** `source`: the name that is proposed; `sources` are the former ones. */
+/** `source` is the proposed name; `sources` are the former ones. */
 export type Inspected = Columns &
   Detection & {
     guess: Guess | undefined;

@@ -1,5 +1,5 @@
 import { chunksOf } from "../../client/chunks.ts";
-import { checkEdits, countsOfExport, makeEdits, type PreviewChanges } from "../../src/importing/export-changes.ts";
+import { checkEdits, countsOfExport, makeEdits, type PreviewChanges } from "../../src/importing/export-edits.ts";
 import type { Columns } from "../../src/importing/columns.ts";
 import type { Guess } from "../../src/importing/guess.ts";
 import { importSource, previewSource } from "../../src/importing/import.ts";
@@ -73,12 +73,12 @@ async function inspect({ file, account, format: chosen }: Extract<Task, { kind: 
   return { ...read, guess, isRecalled: recalled !== undefined, ownExport, source, sources: await formerSources(client) };
 }
 
-/** The guess, with the columns by which an earlier release knew the animals of this file. */
+/** The guess with the id, name and category that a release before 1.2 used for this file: they say which animal a row is. */
 async function withEarlier(guess: Guess, { columns }: Columns, of: ImportName): Promise<Guess> {
   const earlier = (await readRemembered(of))?.mapping;
   const names = new Set(columns.map(({ name }) => name));
   if (!earlier || !columnsOf(earlier).every((column) => names.has(column))) return guess;
-  // It read statuses by other rules. The other columns say which animal a row is.
+  // Not its status, which it read by other rules.
   const { id: _id, ...guessed } = guess.mapping;
   const { id, name, category } = earlier;
   const unsure = guess.unsure.filter((field) => !["id", "name", "category"].includes(field));

@@ -1,4 +1,4 @@
-/** What other pages say of importing and exporting animals too. */
+/** Texts about importing and exporting animals that several pages show. */
 export const importingTexts = {
   page: "Import",
   lead: "Load animals from a CSV file. You can load the same file again after changing it: nothing is added twice.",

@@ -2,7 +2,7 @@ import { Problem } from "../../platform/problem.ts";
 import type { ArchiveEntry } from "../../platform/archives/archive-entry.ts";
 import { rowCharactersMax, type CsvRow } from "../csv.ts";
 
-/** A sheet of a workbook; `path` says where its cells are. `hasRows` is undefined where only reading them shows it. */
+/** A sheet of a workbook; `path` says where its cells are. `hasRows` is undefined where only reading the cells shows it. */
 export type Sheet = { name: string; isHidden: boolean; path: string; hasRows?: boolean };
 /** A file within a workbook. */
 export type Part = Pick<ArchiveEntry, "size" | "content">;
@@ -10,7 +10,7 @@ export type Part = Pick<ArchiveEntry, "size" | "content">;
 export const columnsMax = 16_384;
 /** The most characters of a row's cells. A row with more is a reject. */
 export const cellsCharactersMax = 8 * rowCharactersMax;
-/** What is kept of the cell that is too much. */
+/** How much is kept of the cell with which a row is too long. */
 const keptCharactersMax = 1_000;
 /** The most empty cells beyond the header, in all rows: a few odd rows have some. */
 const fillersMax = 1_048_576;

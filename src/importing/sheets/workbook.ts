@@ -38,7 +38,7 @@ export async function openWorkbook(access: RandomAccess, file: string): Promise<
   return openXlsx({ file, part });
 }
 
-/** The most sheets that are looked through for rows. */
+/** The most sheets that are searched for rows. */
 const sheetsMax = 50;
 
 /** The visible sheets that have rows. */

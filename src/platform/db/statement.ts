@@ -58,7 +58,7 @@ export type Insertion = {
 /** The most values of one statement. */
 const valuesMax = 1_000;
 
-/** Makes an insertion into a table; the values of its rows have the order of `columns`, which have their types. */
+/** Makes an insertion into a table. `columns` has the types of its columns, in the order of a row's values. */
 export function insertion(table: string, sequence: string, columns: Readonly<Record<string, "BIGINT" | "TEXT" | "BOOLEAN">>): Insertion {
   const kept = new Map<number, Statement<[id: number]>>();
   const [names, types] = [Object.keys(columns).join(", "), Object.values(columns)];

@@ -41,8 +41,8 @@ function isFree(components: Components, kind: Kind, name: string, part: unknown)
 }
 
 /**
- * Where a schema is used. Objects of requests are closed. Those of answers are open, which the description says outright: clients of some generators
- * refuse an unknown field otherwise. Nor do answers bound the texts that people write: a later version may allow longer ones.
+ * Where a schema is used. Objects of requests are closed. Those of answers are open, which the description says explicitly: otherwise the clients of some
+ * generators refuse an unknown field. Nor do answers bound the texts that people write: a later version may allow longer ones.
  */
 export type Use = Reading & { isRequest?: boolean };
 

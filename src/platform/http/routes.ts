@@ -119,7 +119,7 @@ function compile<S>(operation: Operation<S>, common: Common<S>, base: string): C
     throw new TypeError(`${operation.operationId} does more than its transaction, which is all that a dry run rolls back`);
   }
   if ((operation.write && operation.reveal) === undefined ? operation.secret !== undefined : operation.secret === undefined) {
-    throw new TypeError(`${operation.operationId} declares a secret if, and only if, it reveals one`);
+    throw new TypeError(`${operation.operationId} must declare a secret if it reveals one, and only then`);
   }
   return {
     ...common,

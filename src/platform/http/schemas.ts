@@ -46,7 +46,7 @@ export function enumeration<const V extends string | number>(name: string, value
   return named(name, Type.Unsafe<V>({ type, enum: [...values], ...(description && { description }) }));
 }
 
-/** The order of a list, `-` for descending. It has no name in the description: generators for Go make a constant `ID` of each named list with `id`. */
+/** The order of a list, `-` for descending. It has no name in the description: generators for Go make a constant `ID` of `id` in each named list, and these collide. */
 export const Sort = <const V extends string>(values: readonly V[], description: string) =>
   Type.Unsafe<V>({ type: "string", enum: [...values], description: `${description} \`-\` is descending.` });
 

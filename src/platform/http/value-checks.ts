@@ -36,7 +36,7 @@ type Schema = {
   example?: unknown;
   /** The text is trimmed before it is checked. This says what is wrong if it does not match the pattern. */
   "x-text"?: string;
-  /** Whether the text must have a visible character. Its pattern cannot say so: not all languages have regular expressions of Unicode. */
+  /** Whether the text must have a visible character. Its pattern cannot say so, because not every language's regular expressions know Unicode. */
   "x-visible"?: boolean;
 };
 
@@ -173,7 +173,7 @@ const visible =
   /[^\s\p{Cc}\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFFA0]/u;
 
 function checkOfText(schema: Schema): Check {
-  const { minLength = 0, maxLength = Infinity, pattern, format, "x-text": textMessage, "x-visible": isVisible = false } = schema;
+  const { minLength = 0, maxLength = Infinity, pattern, format, "x-text": textMessage, "x-visible": needsVisible = false } = schema;
   const regex = pattern === undefined ? undefined : new RegExp(pattern, "u");
   const isText = textMessage !== undefined;
   const mismatch = textMessage ?? `must match ${pattern}`;
@@ -185,7 +185,7 @@ function checkOfText(schema: Schema): Check {
     if (!isLonger(text, minLength - 1)) return refused(found, path, `must have at least ${counted(minLength, "character")}`);
     if (isText && !text.isWellFormed()) return refused(found, path, "must be well-formed text");
     if (regex && !regex.test(text)) return refused(found, path, mismatch);
-    if (isVisible && !visible.test(text)) return refused(found, path, mismatch);
+    if (needsVisible && !visible.test(text)) return refused(found, path, mismatch);
     return fits && !fits(text as never) ? refused(found, path, message ?? "") : text;
   };
 }

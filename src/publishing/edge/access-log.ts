@@ -7,7 +7,7 @@ export type Visit = {
   /** Whether a site has this name. */
   isKnown: boolean;
   protocol: "http/1.1" | "h2";
-  /** Of the connection to this process; a proxy before it may have been asked by HTTPS. */
+  /** Of the connection to this process: behind a proxy, `http` although the visitor used HTTPS. */
   scheme: "http" | "https";
   requestId: string;
   /** The visitor's `traceparent` header, if it is valid. */

@@ -94,15 +94,15 @@ export function withForm(stored: StoredStorefront | undefined, form: Static<type
   return { name: name.trim(), settings: { ...parseStorefront(shown, refuse), logo, logoSize, icon } };
 }
 
-/** The values of the form for a storefront. `projectName` is the name of a shop that has none. */
+/** The values of the form for a storefront. `projectName` is the name of a shop without one. */
 export function formOf(stored: StoredStorefront | undefined, projectName: string) {
   const { colour = null, tagline = null, about = null, contact, hours: times = [] } = stored?.settings ?? {};
   const { email = null, phone = null, address = null } = contact ?? {};
   return { name: stored?.name ?? projectName, colour, tagline, about, email, phone, address, hours: times };
 }
 
-/** Returns the storefront with the fields that an agent gives; `null` removes a value. @throws Problem `invalid_request` */
-export function patched(
+/** Returns the storefront after a merge patch (RFC 7396) by an agent. @throws Problem `invalid_request` */
+export function patchStorefront(
   stored: StoredStorefront | undefined,
   patch: Static<typeof StorefrontPatch>,
   projectName: string,

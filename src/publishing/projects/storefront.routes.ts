@@ -13,8 +13,8 @@ import { projectChanged, ProjectPath } from "./projects.ts";
 import {
   formOf,
   hasStartPage,
-  patched,
   isMadeLogo,
+  patchStorefront,
   ShownStorefront,
   Storefront,
   StorefrontPatch,
@@ -148,7 +148,7 @@ async function publishStorefront(
   const project = await findProject(tx, accountId, params.projectId);
   const change = ({ manifest, stored }: LiveDeployment): StorefrontFiles => ({
     manifest: replacesStartPage ? withoutStartPage(manifest) : manifest,
-    stored: patched(stored, fields, project.name),
+    stored: patchStorefront(stored, fields, project.name),
   });
   const live = await findLive(tx, accountId, project.id);
   const after = change(live);

@@ -104,7 +104,7 @@ async function adoptPets(tx: Transaction, importing: Importing, rows: readonly I
   for (const { rowId, known: one } of adopted) known.set(rowId, one);
 }
 
-/** What an edited row said before the edit: what its pet was then, and nothing of its stock and its profile. */
+/** What an edited row said before the edit: the pet as it was then, without its stock and its profile. */
 function editedOf({ petId, sourceId, previous }: ImportRow, index: number, known: KnownRow | undefined): KnownRow {
   if (petId === undefined) throw invalidAt(`body[${index}].petId`, "is needed with `previous`");
   if (known?.petId !== petId) throw invalidAt(`body[${index}].petId`, "is not the pet of this row");

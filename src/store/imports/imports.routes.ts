@@ -110,7 +110,7 @@ export const importRoutes: Operation<ImportServices>[] = [
     stability,
     summary: "Import rows",
     description:
-      "Imports up to 1,000 rows, all or none. A row whose `sourceId` is new makes a pet. Of a known one, only what differs from the last time is written, so what the shop has changed since stays otherwise.",
+      "Imports up to 1,000 rows, all or none. A row whose `sourceId` is new makes a pet. Of a known row, only values that differ from the last time are written, so other changes of the shop stay.",
     details:
       "While stock is tracked, the status follows the stock. A dry run shows what would become of each row, also after the import has ended.",
     scope: "catalogue:write",
@@ -166,7 +166,7 @@ export const importRoutes: Operation<ImportServices>[] = [
     stability,
     summary: "Undo an import",
     description:
-      "Takes back what an import did, in the background: deletes the pets that it made, and gives those that it changed their earlier values. Later changes stay, and `stays` lists them.",
+      "Takes back what an import did, in the background: deletes the pets that it made, and gives those that it changed their earlier values. Later changes stay, and `stays` lists their pets.",
     details: "An import that is open ends first. Possible for 90 days.",
     scope: "catalogue:write",
     alsoScope: "inventory:write",

@@ -158,7 +158,7 @@ const ImportRow = named(
       petId: forPrograms(
         Type.Optional(
           Id(
-            "The pet that the row is already, where the client remembers that. If the source does not know the `sourceId` yet, it is then taken to have said this row before, so nothing is written, apart from `previous`.",
+            "The row's pet, if the client knows it. A `sourceId` that is new to the source then counts as imported before, so nothing is written, unless the row has `previous`.",
           ),
         ),
       ),
@@ -166,7 +166,7 @@ const ImportRow = named(
         Type.Optional({
           ...pet,
           description:
-            "What the pet `petId` was when somebody edited the row: only values that differ are written, and none to another pet.",
+            "The pet `petId` as it was before somebody edited the row. Only values that differ from it are written, and the row makes no pet.",
         }),
       ),
       profile: Type.Optional(ImportedProfile),

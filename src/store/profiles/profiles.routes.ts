@@ -37,7 +37,7 @@ export const profileRoutes: Operation<ProfileServices>[] = [
     stability,
     summary: "Replace a pet's profile",
     description:
-      "Replaces the description and the price; `photos` orders the photos and sets their alternative texts; left out, they stay.",
+      "Replaces the description and the price. `photos` orders the photos and sets their alternative texts; without it all stay.",
     scope: "catalogue:write",
     dryRun: true,
     params: ProfilePath,

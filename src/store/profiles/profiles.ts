@@ -199,7 +199,7 @@ export type PhotoService = {
   urlOf: UrlOf;
 };
 
-/** Downloads a file and passes its bytes to `use`. An error whose `isFinal` is true will come again. */
+/** Downloads a file and passes its bytes to `use`. An error with `isFinal` will recur, so trying again is useless. */
 export type FetchPicture = <T>(
   url: string,
   accountId: number,
@@ -207,7 +207,7 @@ export type FetchPicture = <T>(
   use: (body: AsyncIterable<Buffer>) => Promise<T>,
 ) => Promise<T>;
 
-/** Downloads a photo for a request. @throws Problem `invalid_request` that says why it cannot be fetched, `unavailable` */
+/** Downloads a photo for a request. @throws Problem `invalid_request` with the reason if it cannot be fetched; `unavailable` */
 export type PhotoFetchServices = {
   fetchPhoto: <T>(accountId: number, url: string, use: (body: AsyncIterable<Buffer>) => Promise<T>) => Promise<T>;
 };

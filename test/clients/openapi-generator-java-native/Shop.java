@@ -31,7 +31,7 @@ import org.openapitools.client.model.Pet;
 public class Shop {
     static final Pattern NEXT = Pattern.compile("[?&]cursor=([^&>]+)");
 
-    /** The generated code turns every body into JSON, files too: this writes a file as it is. */
+    /** Writes a file as it is, where the generated code would turn it into JSON. */
     static class FileBytes extends StdSerializer<File> {
         FileBytes() {
             super(File.class);

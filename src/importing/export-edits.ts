@@ -7,7 +7,7 @@ import type { Edit, ExportPlan, PetChange } from "./own-export.ts";
 import type { Progress } from "./progress.ts";
 import { editsSource } from "./sources.ts";
 
-/** Asks the service which changes it would refuse, and why, by id. */
+/** Asks the service which changes it would refuse. Returns the reasons by the pets' ids. */
 export type PreviewChanges = (changes: readonly PetChange[]) => Promise<ReadonlyMap<number, string>>;
 
 /** Moves the edits that the service would refuse to the rejects. @throws PetStoreError */
@@ -50,7 +50,7 @@ function rowOf({ name, categoryId, change, category }: Edit, ids: ReadonlyMap<st
   const movedTo = category === undefined ? change.categoryId : ids.get(normalize(category));
   const { id, status, stock } = change;
   return {
-    // Unlike the ids of any other source.
+    // Files have no ids of this form, so none of theirs is taken for a row of this source.
     sourceId: `pet ${id}`,
     petId: id,
     pet: { name: change.name ?? name, categoryId: movedTo ?? categoryId, ...(status !== undefined && { status }) },
@@ -90,7 +90,7 @@ async function previewPatch(client: PetStore, { id, stock, ...body }: PetChange)
     : reasonOf(await client.PUT("/store/inventory/{petId}", { params, body: { quantity: stock }, headers }));
 }
 
-/** Why the service refuses one change. @throws PetStoreError if it refuses for a reason that has nothing to do with the animal */
+/** Why the service refuses one change. @throws PetStoreError if the reason has nothing to do with the animal */
 function reasonOf(answer: Refused & { data?: unknown }): string | undefined {
   if (answer.data) return undefined;
   const refused = refusal(answer);
