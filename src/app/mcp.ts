@@ -93,12 +93,14 @@ type Issue = { path: (string | number)[]; message: string };
 
 /** The text of an answer. If the protocol's package lists as JSON what is wrong with a message, makes a sentence of it. */
 function withPlainReason(text: string): string {
-  if (!/^.{0,200}"error":\{"code":-32\d+,"message":"(?:Invalid [\w/]{1,50} request: )?\[/.test(text)) return text;
-  const dumped = JSON.parse(text) as { error: { message: string } };
-  const list = dumped.error.message.slice(dumped.error.message.indexOf("["));
-  const reasons = (JSON.parse(list) as Issue[]).map(({ path, message }) => `${path.join(".")}: ${message}`);
-  const message = reasons.join("; ").replaceAll("Invalid input: ", "").replaceAll("record", "object");
-  return JSON.stringify({ ...dumped, error: { code: invalidParams, message } });
+  if (!text.includes('"error":{"code":-32')) return text;
+  const dumped = JSON.parse(text) as { error?: { message: string } };
+  const { message = "" } = dumped.error ?? {};
+  const at = message.indexOf("[\n  {\n");
+  if (at < 0 || !message.endsWith("]")) return text;
+  const reasons = (JSON.parse(message.slice(at)) as Issue[]).map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  const sentence = reasons.join("; ").replaceAll("Invalid input: ", "").replaceAll("record", "object");
+  return JSON.stringify({ ...dumped, error: { code: invalidParams, message: sentence } });
 }
 
 function sendError(exchange: Exchange, code: number, message: string): void {

@@ -33,7 +33,8 @@ function RedirectForm({ domain, targets, onDone, onClose }: FormProps): ReactNod
   const form = useCallForm({
     // The service reports a refused target at `body.redirect`, so the field is `redirect`.
     initial: { redirect: initialTarget ?? "", status: String(redirect?.status ?? 301) },
-    send: ({ redirect: to, status }) => updateDomain(domain, { redirect: { to, status: Number(status) } }),
+    send: ({ redirect: to, status }) =>
+      updateDomain(domain, { redirect: { to, status: Number(status) as NonNullable<Domain["redirect"]>["status"] } }),
     onDone: (changed, { redirect: to }) => {
       notify(isRedirectWaiting(changed) ? words.redirectLater(hostname, to) : words.redirected(hostname, to));
       onDone();
