@@ -311,7 +311,7 @@ export type Schemas = {
     id: number | null;
   };
   EventResource: {
-    type: string;
+    type: "pet" | "category" | "order" | "inventory" | "import" | "project" | "deployment" | "domain" | "certificate" | "key" | "webhook" | "member" | "account";
     id: number | string;
   };
   Event: {
@@ -453,7 +453,7 @@ export type Schemas = {
     /** Whether it is for web pages. */
     publishable: boolean;
     /** What it may do. */
-    scopes: (string)[];
+    scopes: ("catalogue:read" | "catalogue:write" | "orders:read" | "orders:write" | "inventory:read" | "inventory:write" | "publishing:read" | "publishing:write" | "events:read" | "webhooks:read" | "webhooks:write" | "account:read" | "keys:read" | "keys:write")[];
     /** The web origins that may use it; empty: any. */
     origins: (string)[];
     /** When it expires. */
@@ -501,7 +501,7 @@ export type Schemas = {
     /** Whether it is for web pages. */
     publishable: boolean;
     /** What it may do. */
-    scopes: (string)[];
+    scopes: ("catalogue:read" | "catalogue:write" | "orders:read" | "orders:write" | "inventory:read" | "inventory:write" | "publishing:read" | "publishing:write" | "events:read" | "webhooks:read" | "webhooks:write" | "account:read" | "keys:read" | "keys:write")[];
     /** The web origins that may use it; empty: any. */
     origins: (string)[];
     /** When it expires. */
@@ -618,8 +618,8 @@ export type Schemas = {
     value: string;
   } | null;
   DomainProblem: {
-    /** Such as `record_missing`, `conflicting_record`, `wrong_target`, `lookup_failed`, `proof_missing`, `proved_elsewhere`, `caa_blocks`, `redirect_target_not_ready`, `plan_required`. */
-    code: string;
+    /** What kind of problem it is. */
+    code: "record_missing" | "conflicting_record" | "wrong_target" | "lookup_failed" | "proof_missing" | "caa_blocks" | "proved_elsewhere" | "redirect_target_not_ready" | "plan_required";
     message: string;
     expected: string;
     found: string;
@@ -649,7 +649,7 @@ export type Schemas = {
     retryAt: string | null;
   };
   DomainCheck: {
-    check: string;
+    check: "still_verifies" | "caa_allows" | "re_verify";
     /** null: could not be checked. */
     passed: boolean | null;
     message: string;

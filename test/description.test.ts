@@ -139,6 +139,18 @@ test("the description is OpenAPI 3.0.3 of the Pet Store API, version 1.0.0, at t
   );
 });
 
+test("where PUBLIC_URL is set, the served description has its origin in `servers`, in JSON and in YAML", async (t) => {
+  const named = await startService({ env: { PUBLIC_URL: "https://api.shop.example" } });
+  t.after(() => named.close());
+  const { body } = await ask<Document>(`${named.address}/openapi.json`, "GET");
+  assert.deepEqual(
+    body.servers.map(({ url }) => url),
+    ["https://api.shop.example/v1"],
+  );
+  const yaml = await fetch(`${named.address}/openapi.yaml`);
+  assert.match(await yaml.text(), /^servers:\n {2}- url: https:\/\/api\.shop\.example\/v1$/m);
+});
+
 test("npm run check lints the description with redocly, without exceptions", () => {
   const { scripts } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { scripts: Record<string, string> };
   assert.match(scripts["check"] ?? "", /check:description/);

@@ -38,7 +38,8 @@ function collect(node: Node, path: string, text: string, found: Found): void {
   if (node.type === "NewExpression" || node.type === "CallExpression") {
     if ((node["callee"] as Node)["name"] === "RegExp") found.composed.push(source(node));
   }
-  if (node.type === "Property" && (node["key"] as Node)["name"] === "pattern" && node["shorthand"] === false) {
+  const { name, value: quoted } = (node["key"] ?? {}) as { name?: string; value?: string };
+  if (node.type === "Property" && (name === "pattern" || quoted === "x-pattern") && node["shorthand"] === false) {
     const value = node["value"] as Node;
     const patterns = textsOf(value);
     if (patterns) for (const pattern of patterns) found.regexes.push({ path, pattern, flags: schemaFlags });

@@ -145,6 +145,7 @@ export const groups: Group[] = [
       "dashboard",
       "described-answers",
       "described-operations",
+      "described-patterns",
       "description",
       "swagger-ui",
       "details",

@@ -79,6 +79,7 @@ export const sharingSuites: string[] = [
   "deployment-addresses",
   "described-answers",
   "described-operations",
+  "described-patterns",
   "description",
   "details",
   "doctor",

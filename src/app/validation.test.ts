@@ -8,8 +8,8 @@ import { apiOperations, dashboardOperations } from "./operations.ts";
 
 type Keywords = Record<string, unknown>;
 
-/** Keywords that no value breaks. */
-const alwaysHold = new Set(["nullable", "default", "description", "example"]);
+/** Keywords that no value breaks; `x-pattern` is checked elsewhere (test/described-patterns.test.ts). */
+const alwaysHold = new Set(["nullable", "default", "description", "example", "x-pattern"]);
 const notInFormat: Record<string, unknown> = { int64: 2 ** 63, int32: 2 ** 31, "date-time": "tomorrow" };
 
 /** A value that breaks each keyword of a schema; undefined if its bound is one that no value breaks, such as a length of at least 0. */

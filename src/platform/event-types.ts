@@ -51,3 +51,20 @@ export const eventTypes = [
   "import.undone",
 ] as const;
 export type EventType = (typeof eventTypes)[number];
+
+/** The kinds of resources that events are of. */
+export const resourceTypes = [
+  "pet",
+  "category",
+  "order",
+  "inventory",
+  "import",
+  "project",
+  "deployment",
+  "domain",
+  "certificate",
+  "key",
+  "webhook",
+  "member",
+  "account",
+] as const;

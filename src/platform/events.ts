@@ -1,10 +1,10 @@
 import { hash, randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { canonicalJson, quoted } from "./canonical-json.ts";
-import type { EventType } from "./event-types.ts";
+import type { EventType, resourceTypes } from "./event-types.ts";
 import { formatDateTime } from "./http/dates.ts";
 
-export { eventTypes, type EventType } from "./event-types.ts";
+export { eventTypes, resourceTypes, type EventType } from "./event-types.ts";
 
 type ActorType = "key" | "member" | "operator" | "system";
 type Actor = { type: ActorType; id: number | null };
@@ -32,7 +32,7 @@ export function actorOfText(text: string | null): Actor {
 export type EventDraft = {
   accountId: number;
   type: EventType;
-  resource: { type: string; id: number | string };
+  resource: { type: (typeof resourceTypes)[number]; id: number | string };
   /** The resource after the change, as the API shows it; its last state if it was deleted. */
   data: object;
   /** The previous values of the fields that changed; null for a field that was absent. Default: none. */

@@ -20,7 +20,7 @@ const pending: Domain = {
   createdAt: "2026-12-24T10:00:00Z",
   verifiedAt: null,
 };
-const problem = { code: "wrong_target", message: "", expected: "", found: "", fix: "" };
+const problem = { code: "wrong_target" as const, message: "", expected: "", found: "", fix: "" };
 const verified: Domain = { ...pending, status: "verified", certificate: { ...certificate, status: "issuing" } };
 const issued = { ...certificate, status: "issued" as const, issuedAt: "2026-12-24T10:05:00Z", expiresAt: "2027-03-24T10:05:00Z" };
 const attention = { since: "2026-12-24T11:00:00Z", message: "", checks: [] };
@@ -35,14 +35,14 @@ test("a domain with a certificate is active; before that, its state says what it
 
 test("a lost, suspended or failing domain shows that state first", () => {
   assert.equal(stateOf({ ...verified, status: "failing", certificate: issued }), "failing");
-  const problems = [{ ...problem, code: "plan_required" }];
+  const problems = [{ ...problem, code: "plan_required" as const }];
   for (const domain of [pending, verified, { ...verified, certificate: issued }])
     assert.equal(stateOf({ ...domain, problems }), "suspended");
-  assert.equal(stateOf({ ...verified, problems: [...problems, { ...problem, code: "proved_elsewhere" }] }), "lost");
+  assert.equal(stateOf({ ...verified, problems: [...problems, { ...problem, code: "proved_elsewhere" as const }] }), "lost");
 });
 
 test("a domain whose redirect waits is not active, and a problem of the domain itself comes first", () => {
-  const problems = [{ ...problem, code: "redirect_target_not_ready" }];
+  const problems = [{ ...problem, code: "redirect_target_not_ready" as const }];
   assert.equal(stateOf({ ...verified, certificate: issued, problems }), "redirectWaits");
   assert.equal(stateOf({ ...pending, problems }), "pending");
   assert.equal(stateOf({ ...verified, certificate: issued, problems: [{ ...problem, code: "caa_blocks" }] }), "active");
@@ -77,7 +77,7 @@ test("a domain stays active while its certificate is renewed", () => {
 
 test("each step starts when the one before it is done, and the step with a problem is marked", () => {
   assert.deepEqual(stepsOf(pending), { added: "done", dns: "current", certificate: "ahead" });
-  assert.deepEqual(stepsOf({ ...pending, problems: [{ ...problem, code: "record_missing" }] }), stepsOf(pending));
+  assert.deepEqual(stepsOf({ ...pending, problems: [{ ...problem, code: "record_missing" as const }] }), stepsOf(pending));
   assert.deepEqual(stepsOf({ ...pending, problems: [problem] }), { added: "done", dns: "trouble", certificate: "ahead" });
   assert.deepEqual(stepsOf(verified), { added: "done", dns: "done", certificate: "current" });
   assert.deepEqual(stepsOf({ ...verified, attention }), { added: "done", dns: "done", certificate: "trouble" });

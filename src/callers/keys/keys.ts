@@ -155,7 +155,8 @@ export function defaultScopesOf(publishable: boolean): readonly Scope[] {
 }
 
 export const KeyName = Text("The key's name. Default: `Key` and its id.", 1, 100);
-export const KeyOrigins = Type.Array(Type.String({ maxLength: 300 }), {
+const KeyOrigin = Type.String({ maxLength: 300, "x-pattern": "^[Hh][Tt][Tt][Pp][Ss]?:[\\x2F]{2}[^\\x00-\\x20?#@\\x2F\\\\]+[\\x2F]?$" });
+export const KeyOrigins = Type.Array(KeyOrigin, {
   maxItems: 20,
   description: "The web origins, such as `https://shop.example`, that a publishable key is bound to. Default: none.",
 });
@@ -168,7 +169,7 @@ export const KeyOrigins = Type.Array(Type.String({ maxLength: 300 }), {
 export function keyOrigins(asked: readonly string[], publishable: boolean): string[] {
   if (asked.length > 0 && !publishable) throw badOrigins("Only a publishable key can be bound to origins.");
   const origins = asked.map((text) => {
-    const parsed = origin(text);
+    const parsed = /^https?:\/\/[^\s?#@/\\]+\/?$/i.test(text) ? origin(text) : undefined;
     if (parsed === undefined) throw badOrigins(`${text} is not an origin, such as https://shop.example.`);
     return parsed;
   });

@@ -4,7 +4,7 @@ import type { Origin } from "../../platform/events.ts";
 import type { Caller } from "../../platform/http/caller.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { deleted, listed } from "../../platform/http/resource-answers.ts";
-import { DateTime, Id, named, Nullable, paging } from "../../platform/http/schemas.ts";
+import { DateTime, Id, named, Nullable, OpenText, paging } from "../../platform/http/schemas.ts";
 import { KeyName, KeyOrigins, overlapHoursDefault, overlapHoursMax, scopes } from "../keys/keys.ts";
 import {
   confirm,
@@ -31,7 +31,7 @@ const shown = {
   id: Id("Unique identifier of the key."),
   name: Type.String({ description: "The key's name." }),
   publishable: Type.Boolean({ description: "Whether it is for web pages." }),
-  scopes: Type.Array(Type.String(), { description: "What it may do." }),
+  scopes: Type.Array(OpenText(scopes, ""), { description: "What it may do." }),
   origins: Type.Array(Type.String(), { description: "The web origins that may use it; empty: any." }),
   expiresAt: Nullable(DateTime("When it expires.")),
   replaces: Nullable(Type.Integer({ format: "int64", description: "The key that it replaced." })),
@@ -77,6 +77,7 @@ const KeyInput = named(
       expires: Type.Optional(
         Type.String({
           maxLength: 100,
+          "x-pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2}))?$",
           description:
             "A date, or a date and time such as `2027-01-31T12:00:00Z`, after which it no longer works. Default: never, or with the key that makes it.",
         }),

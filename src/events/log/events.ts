@@ -1,6 +1,6 @@
 import { Type } from "../../platform/json-schema.ts";
-import { eventTypes, type EventType } from "../../platform/events.ts";
-import { DateTime, named, openEnumeration } from "../../platform/http/schemas.ts";
+import { eventTypes, resourceTypes, type EventType } from "../../platform/events.ts";
+import { DateTime, named, openEnumeration, OpenText } from "../../platform/http/schemas.ts";
 import { invalidAt } from "../../platform/problem.ts";
 
 export const position = Type.Integer({ format: "int64", minimum: 1, description: "The event's place in the account's log, without gaps." });
@@ -22,7 +22,7 @@ const Event = named(
     resource: named(
       "EventResource",
       Type.Object({
-        type: Type.String(),
+        type: OpenText(resourceTypes, ""),
         id: Type.Unsafe<number | string>({ anyOf: [{ type: "integer", format: "int64" }, { type: "string" }] }),
       }),
     ),

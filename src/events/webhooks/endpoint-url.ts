@@ -30,7 +30,7 @@ const portRule = "must have port 80, 443, or one from 1024 to 65535";
 export function parseEndpointUrl(text: string, { privateAddresses }: Pick<AddressRules, "privateAddresses">): URL {
   const url = URL.parse(text);
   const reason =
-    url === null || !/^https?:$/.test(url.protocol) || url.hostname === ""
+    url === null || !/^https?:\/\/[ -\u{10FFFF}]+$/iu.test(text) || url.hostname === ""
       ? "must be an https URL"
       : url.protocol === "http:" && !privateAddresses
         ? "must be an https URL; plain HTTP is for development, with WEBHOOK_PRIVATE_ADDRESSES=on"

@@ -11,9 +11,11 @@ const typesMax = 100;
 const url = Type.String({
   minLength: 1,
   maxLength: 2_000,
+  "x-pattern": "^[Hh][Tt][Tt][Pp][Ss]?:[\\x2F]{2}[^\\x00-\\x1F#]+$",
   description: "An `https://` URL on the public internet. Its port is 80, 443, or one from 1024 to 65535.",
 });
-const types = Type.Array(Type.String({ maxLength: 100 }), {
+const typesEntry = Type.String({ maxLength: 100, "x-pattern": "^(?:\\*|[a-z_]+\\.(?:\\*|[a-z_]+))$" });
+const types = Type.Array(typesEntry, {
   minItems: 1,
   maxItems: typesMax,
   description: "The types of events to send, such as `order.created`, `order.*` or `*`. Default: `*`.",

@@ -42,7 +42,7 @@ function isFree(components: Components, kind: Kind, name: string, part: unknown)
 
 /**
  * Where a schema is used. Objects of requests are closed. Those of answers are open, which the description says explicitly: otherwise the clients of some
- * generators refuse an unknown field. Nor do answers bound the texts that people write: a later version may allow longer ones.
+ * generators refuse an unknown field. Nor do answers bound the texts that people write: a later version may allow others.
  */
 export type Use = Reading & { isRequest?: boolean };
 
@@ -90,13 +90,14 @@ function plain(schema: unknown, components: Components, reading: Use): unknown {
     .filter(([key]) => isRequest || !("x-text" in schema && textBounds.has(key)))
     .map(([key, member]) => [key, describeMember(member, components, reading)]);
   const copy = Object.fromEntries(entries) as Json;
+  if (isRequest && "x-pattern" in schema) copy["pattern"] = schema["x-pattern"];
   if (!isRequest && copy["type"] === "object" && "properties" in copy) copy["additionalProperties"] = true;
   const notes = withDefault(rest.description, value);
   return { ...typeOfEnum(rest), ...copy, ...(notes && { description: notes }) };
 }
 
 /** Keywords of this service's own validation. */
-const ownKeywords: ReadonlySet<string> = new Set(["x-text", "x-visible"]);
+const ownKeywords: ReadonlySet<string> = new Set(["x-text", "x-visible", "x-pattern"]);
 const textBounds: ReadonlySet<string> = new Set(["minLength", "maxLength", "pattern"]);
 
 /** An object whose optional fields may be null; anything else as it is. */

@@ -4,6 +4,7 @@ import { describeSchema, emptyComponents, pascalCase, share, shareIfFree, type C
 import { describeProblems, shareRepeated, type DescribedAnswers, type ErrorExamples } from "./description-problems.ts";
 import { deprecationHeaders, everyAnswer, everyRequest, headerComponents, headerReferences, readsResource } from "./description-headers.ts";
 import { introduction, stabilities, tagGroups, tags } from "./description-text.ts";
+import { idempotencyKeyForm } from "./idempotency.ts";
 import { readingOf, sunsetOf, type DescribedOperation, type Sunsets } from "./operation.ts";
 import { prefix } from "./api-surfaces.ts";
 import { anyFile } from "./pictures.ts";
@@ -121,7 +122,7 @@ function describeParameters(operation: DescribedOperation, components: Component
   }
   if (method === "POST") {
     const description = "Makes the request safe to repeat for 24 hours: a replay gets the first answer.";
-    add("IdempotencyKey", headerParameter("Idempotency-Key", description, 255));
+    add("IdempotencyKey", headerParameter("Idempotency-Key", description, idempotencyKeyForm.source));
   }
   if (operation.dryRun) {
     const description = "`dry-run`: the answer shows what the request would do, and nothing changes.";
@@ -153,8 +154,8 @@ function parametersOf(parameters: TSchema | undefined, where: "path" | "query", 
   });
 }
 
-function headerParameter(name: string, description: string, maxLength?: number): Json {
-  return { name, in: "header", description, schema: { type: "string", ...(maxLength && { minLength: 1, maxLength }) } };
+function headerParameter(name: string, description: string, pattern?: string): Json {
+  return { name, in: "header", description, schema: { type: "string", ...(pattern && { pattern }) } };
 }
 
 /** OpenAPI 3.0 allows no default beside a reference. */

@@ -12,7 +12,7 @@ import { statuses } from "./statuses.ts";
 export const keptStatuses = new Set([404, 409, 412, 422]);
 export const replayed = "idempotent-replayed";
 const keyPath = "header.Idempotency-Key";
-const keyForm = /^[\x20-\x7e]{1,255}$/;
+export const idempotencyKeyForm = /^[\x20-\x7e]{1,255}$/;
 
 /**
  * The Idempotency-Key of a request.
@@ -21,7 +21,7 @@ const keyForm = /^[\x20-\x7e]{1,255}$/;
  */
 export function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
-  if (typeof header === "string" && keyForm.test(header)) return header;
+  if (typeof header === "string" && idempotencyKeyForm.test(header)) return header;
   const message = "must be 1 to 255 printable ASCII characters";
   throw invalidAt(keyPath, message, `Idempotency-Key ${message}.`);
 }

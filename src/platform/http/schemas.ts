@@ -69,8 +69,8 @@ export function isOpenEnumeration(schema: object): boolean {
 }
 
 /** A text of an answer that has one of these values in this version, and may have others in later ones. */
-const OpenText = (values: readonly string[], description: string) =>
-  asOpen(Type.Unsafe<string>({ type: "string", enum: [...values], description }));
+export const OpenText = (values: readonly string[], description: string) =>
+  asOpen(Type.Unsafe<string>({ type: "string", enum: [...values], ...(description && { description }) }));
 
 export const int32Max = 2_147_483_647;
 

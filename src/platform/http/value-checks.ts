@@ -36,6 +36,8 @@ type Schema = {
   example?: unknown;
   /** The text is trimmed before it is checked. This says what is wrong if it does not match the pattern. */
   "x-text"?: string;
+  /** What the description shows as the pattern. The operation itself refuses what does not match, with a message for each reason. */
+  "x-pattern"?: string;
   /** Whether the text must have a visible character. Its pattern cannot say so, because not every language's regular expressions know Unicode. */
   "x-visible"?: boolean;
 };
@@ -55,7 +57,7 @@ const furtherKeywords = new Map<string, (value: never, bound: never) => boolean>
 const keywords: ReadonlySet<string> = new Set([
   ...(["type", "nullable", "enum", "default", "description", "example"] satisfies (keyof Schema)[]),
   ...(["properties", "required", "additionalProperties", "items", "minItems", "maxItems"] satisfies (keyof Schema)[]),
-  ...(["minLength", "maxLength", "pattern", "format", "x-text", "x-visible", "minimum", "maximum"] satisfies (keyof Schema)[]),
+  ...(["minLength", "maxLength", "pattern", "format", "x-text", "x-visible", "x-pattern", "minimum", "maximum"] satisfies (keyof Schema)[]),
   ...furtherKeywords.keys(),
 ]);
 

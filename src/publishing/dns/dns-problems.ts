@@ -3,7 +3,15 @@ import type { CaaAuthority, CaaVerdict } from "./caa.ts";
 import { relativeName, type Hostname } from "./hostnames.ts";
 import type { CaaRecord, FailureReason, LookupType } from "./lookup.ts";
 
-export type DnsProblemCode = "record_missing" | "conflicting_record" | "wrong_target" | "lookup_failed" | "proof_missing" | "caa_blocks";
+export const dnsProblemCodes = [
+  "record_missing",
+  "conflicting_record",
+  "wrong_target",
+  "lookup_failed",
+  "proof_missing",
+  "caa_blocks",
+] as const;
+export type DnsProblemCode = (typeof dnsProblemCodes)[number];
 
 /** What is wrong with the DNS of a name, in words that its owner can act on at the registrar. */
 export type DnsProblem = { code: DnsProblemCode; message: string; expected: string; found: string; fix: string };

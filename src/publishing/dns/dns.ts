@@ -7,7 +7,7 @@ import { verify, type DnsVerdict, type ExpectedDns } from "./verification.ts";
 
 export type { CaaAuthority } from "./caa.ts";
 export { parseNameserver } from "./dns-query.ts";
-export { isForOperator, type CheckedName, type DnsProblem, type DnsProblemCode } from "./dns-problems.ts";
+export { dnsProblemCodes, isForOperator, type CheckedName, type DnsProblem } from "./dns-problems.ts";
 export {
   isPlatformDomain,
   parseHostname,

@@ -1,7 +1,9 @@
 import type { DomainStatus } from "./schedule.ts";
 
+export const attentionChecks = ["still_verifies", "caa_allows", "re_verify"] as const;
+
 /** `passed` is null if the check could not be made. */
-type AttentionCheck = { check: "still_verifies" | "caa_allows" | "re_verify"; passed: boolean | null; message: string };
+type AttentionCheck = { check: (typeof attentionChecks)[number]; passed: boolean | null; message: string };
 export type Attention = { since: number; message: string; checks: AttentionCheck[] };
 
 /** How long (ms) a certificate may take (specification 5.8). */

@@ -1,10 +1,10 @@
-import type { DnsProblem, DnsProblemCode } from "../dns/dns.ts";
+import { dnsProblemCodes, type DnsProblem } from "../dns/dns.ts";
 import type { NameState } from "./serving.ts";
 
+export const domainProblemCodes = [...dnsProblemCodes, "proved_elsewhere", "redirect_target_not_ready", "plan_required"] as const;
+
 /** What is wrong with a domain, in words that its owner can act on. */
-export type DomainProblem = Omit<DnsProblem, "code"> & {
-  code: DnsProblemCode | "proved_elsewhere" | "redirect_target_not_ready" | "plan_required";
-};
+export type DomainProblem = Omit<DnsProblem, "code"> & { code: (typeof domainProblemCodes)[number] };
 
 /** For the account that lost a name to another one. */
 export function provedElsewhere(hostname: string): DomainProblem {

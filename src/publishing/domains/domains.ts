@@ -1,7 +1,9 @@
 import { domainToASCII } from "node:url";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
-import { Challenge, DateTime, Id, named, Nullable, openEnumeration, variant } from "../../platform/http/schemas.ts";
+import { Challenge, DateTime, Id, named, Nullable, openEnumeration, OpenText, variant } from "../../platform/http/schemas.ts";
+import { attentionChecks } from "./attention.ts";
+import { domainProblemCodes } from "./domain-problems.ts";
 import { RedirectStatus } from "../projects/projects.ts";
 
 export { hstsSeconds, sendsHsts, type EdgePorts } from "./hsts.ts";
@@ -17,6 +19,7 @@ const typedLengthMax = 1_024;
 const hostname = Type.String({
   minLength: 1,
   maxLength: typedLengthMax,
+  "x-pattern": "^\\s*[^\\s\\x00-\\x1F\\x7F!-,\\x2F:-@\\[-`{-~]+\\s*$",
   description: "A domain or subdomain, such as `www.example.com`; IDN in either form.",
 });
 const moment = (description: string) => Nullable(DateTime(description));
@@ -40,10 +43,7 @@ const problem = named(
   "DomainProblem",
   Type.Object(
     {
-      code: Type.String({
-        description:
-          "Such as `record_missing`, `conflicting_record`, `wrong_target`, `lookup_failed`, `proof_missing`, `proved_elsewhere`, `caa_blocks`, `redirect_target_not_ready`, `plan_required`.",
-      }),
+      code: OpenText(domainProblemCodes, "What kind of problem it is."),
       message: Type.String(),
       expected: Type.String(),
       found: Type.String(),
@@ -95,7 +95,7 @@ const attention = named(
             "DomainCheck",
             Type.Object(
               {
-                check: Type.String(),
+                check: OpenText(attentionChecks, ""),
                 passed: Nullable(Type.Boolean({ description: "null: could not be checked." })),
                 message: Type.String(),
               },

@@ -11,6 +11,7 @@ const name = Text("The project's name.", 1, 200);
 const slug = Type.String({
   minLength: 1,
   maxLength: 63,
+  "x-pattern": "^[a-z0-9]+(?:-[a-z0-9]+)*$",
   description: "One DNS label: the project is served at `{slug}.{platform_domain}`. Unique over all accounts.",
 });
 
