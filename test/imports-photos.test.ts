@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { runCommand } from "./support/commands.ts";
+import { temporaryFolder } from "./support/folder.ts";
 import { openImportShop, outcomes, type Import } from "./support/imports.ts";
 import { examplePicture, picture } from "./support/pictures.ts";
 import { startService, testOnce, type TestService } from "./support/service.ts";
@@ -63,6 +67,17 @@ test("photos that a row names are fetched afterwards, in their order and only on
   const imports = await shop.make<Import[]>("GET", "/imports");
   await shop.undo(imports[2]!.id);
   assert.equal(await photosOf(shop, petId), 3, "photos that were added to a pet stay");
+});
+
+test("addresses in the columns of a file are fetched, and may contain commas", async (t) => {
+  const shop = await openShop();
+  const file = join(temporaryFolder(t), "animals.csv");
+  await writeFile(file, `id,name,species,photos\n1,Rex,Dog,"${origin}/rex.jpg?size=80,60, ${origin}/luna.png"\n`);
+  const { code, error } = await runCommand(["import", file], { PETSTORE_URL: service.address, PETSTORE_KEY: shop.key });
+  assert.equal(code, 0, error);
+  const [{ id } = { id: 0 }] = await shop.make<{ id: number }[]>("GET", "/pets");
+  await until(async () => (await photosOf(shop, id)) === 2);
+  assert.ok(asked.includes("/rex.jpg?size=80,60"));
 });
 
 test("an undo deletes the animals of an import with the photos that it fetched", async () => {

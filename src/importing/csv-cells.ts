@@ -13,7 +13,7 @@ const unclosed = "has a quote that is opened and not closed";
 /**
  * Cuts the row that begins at `from` (RFC 4180, with `\n` as the only line end). Returns undefined if the row may go on beyond the text.
  * Quotes are ordinary characters in a cell that does not begin with one, as in `12" leash`, and in `"5" collar`, where it is still clear where the cell
- * ends. Where it is not clear, the row is its first line alone, with a problem, so that the next line is read as a row.
+ * ends. Where it is not clear, the row is its first line alone, with a problem, so that the next line is read as a row (decision 0110).
  */
 export function cutRow(text: string, from: number, cutting: Cutting): CutRow | undefined {
   const cells: string[] = [];

@@ -1,6 +1,6 @@
 /*
  * Reads prices as spreadsheets and people write them. Where a cell can be read in two ways, such as `1.234`, the mapping says which is right. A cell
- * that is no amount is refused: none is ever read as an amount that it does not say.
+ * that is no amount is refused: none is ever read as an amount that it does not say (decision 0111).
  */
 
 /** In minor units of the currency, as in the API. */
