@@ -99,6 +99,41 @@ test("a value that negates, contradicts or leaves open what it says has no statu
     assert.equal(statusOf(value), undefined, value);
 });
 
+test("a value with a word or sign beside “available” that nobody knows does not offer an animal", () => {
+  for (const value of [
+    "Available soon",
+    "Was available",
+    "Available from 2027",
+    "Available: false",
+    "Available=0",
+    "Available (passed away)",
+    "Active - quarantine",
+    "in-active",
+    "Pre-adoptable",
+    "aren’t available",
+    "Available?",
+    "❌ Available",
+    "!available",
+    "Bald verfügbar",
+    "Verfügbar: nein",
+    "bientôt disponible",
+    "próximamente disponible",
+    "presto disponibile",
+    "binnenkort beschikbaar",
+    "Beschikbaar: nee",
+    "em breve disponível",
+    "wkrótce dostępny",
+  ])
+    assert.equal(statusOf(value), undefined, value);
+  for (const value of ["Available - now!", "✅ Available", "(available)", "ist verfügbar", "Disponible: sí", "is available for adoption"])
+    assert.equal(statusOf(value), "available", value);
+});
+
+test("what did not happen or was taken back has no status", () => {
+  for (const value of ["cannot be adopted", "wasn't adopted", "Adoption cancelled", "failed adoption", "Adopted (returned)", "Verkauft: nein"])
+    assert.equal(statusOf(value), undefined, value);
+});
+
 test("an empty or unknown value has no status, and neither has a word that only contains a known one", () => {
   for (const value of ["", " ", "?", "purple", "Availableness", "Oldsold", "Soldier", "Unknown", "0", `sold ${"x ".repeat(1_000)}`])
     assert.equal(statusOf(value), undefined, value);

@@ -9,9 +9,9 @@ import { valueKey, type PetStatus } from "./mapping.ts";
 const phrases: Record<PetStatus | "unclear", string> = {
   available: `
     available; available for adoption; available now; for sale; for adoption; ready for adoption; up for adoption; in stock; adoptable; active;
-    verfugbar; zu verkaufen; zu vermitteln; zur vermittlung; abzugeben; lieferbar;
+    verfugbar; auf lager; vorratig; zu verkaufen; zu vermitteln; zur vermittlung; abzugeben; lieferbar;
     disponible; disponibles; a vendre; a adopter; a l adoption; en stock;
-    en venta; en adopcion; se vende;
+    en venta; a la venta; en adopcion; se vende;
     disponibile; disponibili; in vendita; in adozione; adottabile;
     beschikbaar; te koop; ter adoptie; op voorraad;
     disponivel; a venda; para adocao; em estoque;
@@ -31,19 +31,29 @@ const phrases: Record<PetStatus | "unclear", string> = {
     return to wild habitat; shelter neuter return; trap neuter release; trap neuter return; community cat; homefirst; reclaimed; redeemed;
     rescue; rescued; released; released to wild; died; dead; deceased; disposal; doa; dead on arrival; euthanasia; euthanized; euthanised; euth; missing; stolen; escaped;
     lost in care; relocate; rto adopt; duplicate;
-    verkauft; vermittelt; adoptiert; verstorben; gestorben; tot; eingeschlafert; entlaufen; abgegeben;
+    verkauft; ausverkauft; vermittelt; adoptiert; verstorben; gestorben; tot; eingeschlafert; entlaufen; abgegeben;
     vendu; vendue; vendus; adopte; adoptee; decede; decedee; mort; morte; euthanasie; euthanasiee; transfere; transferee;
     vendido; vendida; adoptado; adoptada; fallecido; fallecida; muerto; muerta; eutanasia; trasladado; trasladada;
     venduto; venduta; adottato; adottata; deceduto; deceduta; morto; morta; soppresso; trasferito; trasferita;
-    verkocht; geadopteerd; overleden; geeuthanaseerd; overgeplaatst;
+    verkocht; uitverkocht; geadopteerd; overleden; geeuthanaseerd; overgeplaatst;
     adotado; adotada; falecido; falecida; transferido; transferida;
     sprzedany; sprzedana; sprzedane; adoptowany; adoptowana; zmarly; zmarla; uspiony; uspiona`,
   // Words that a known word must not make clear.
   unclear: `
-    not; no; non; never; none; un; isn t; no longer; without; except; ineligible; unavailable; inactive; unadoptable; unsold; indisponible; unreserved;
+    not; no; non; nope; never; none; un; t; cannot; false; falsch; faux; falso; no longer;
+    cancelled; canceled; failed; return; returned; storniert; annule; annulee; anulado; annullato; geannuleerd; cancelado; anulowany; nein; nee; without; except; ineligible; unavailable; inactive; unadoptable; unsold; indisponible; unreserved;
     nicht; nicht mehr; kein; keine; nie; noch nicht; unverkauflich; ne; pas; plus; sans; jamais; ya; sin; nunca; ninguno; indisponibile; piu; mai; senza;
     niet; geen; nooit; nao; sem; indisponivel; nie; bez; niedostepny; niedostepna; niedostepne; nieaktywny; or; oder; ou; lub; maybe; unknown; unbekannt`,
 };
+
+/** Words that may stand beside those of `available` without changing what they say. */
+const fillers = new Set(
+  "is are now today currently immediately yes ist jetzt sofort ja est oui es esta ahora si sono ora adesso nu sim agora jest sa teraz tak and und et y e en i the a".split(
+    " ",
+  ),
+);
+/** Signs that may change what is beside them, as in `!available`, `available?` and `❌`. */
+const signs = /^\s*!|[?¿=¬]|(?![✓✔☑✅🟢])\p{So}/u;
 
 type Reading = PetStatus | "unclear";
 
@@ -56,19 +66,22 @@ const wordsMax = 20;
 
 /**
  * The status that a value stands for. Undefined if it has no known word, negates one, or has words for several statuses; and for an empty
- * value, because nothing in it says that the animal is for sale.
+ * value, because nothing in it says that the animal is for sale. An unknown word, as in `available soon`, may mean that it is not.
  */
 export function statusOf(value: string): PetStatus | undefined {
   const words = wordsOf(value);
   if (words.length > wordsMax) return undefined;
   const found = new Set<Reading>();
+  let isUnderstood = !signs.test(value);
   for (let from = 0; from < words.length;) {
     const [length, reading] = phraseAt(words, from);
     if (reading !== undefined) found.add(reading);
+    else if (!fillers.has(words[from]!)) isUnderstood = false;
     from += length;
   }
   const [only] = found;
-  return found.size === 1 && only !== "unclear" ? only : undefined;
+  if (only === "unclear" || (only === "available" && !isUnderstood)) return undefined;
+  return found.size === 1 ? only : undefined;
 }
 
 /** The longest known phrase that begins at a word, or the word alone. */
