@@ -169,10 +169,8 @@ function checkOfArray({ items, minItems = 0, maxItems = Infinity }: Schema, read
   };
 }
 
-/** A character that is no space, control or default-ignorable character of Unicode's first plane. */
-const visible =
-  // oxlint-disable-next-line no-misleading-character-class -- the marks stand for themselves
-  /[^\s\p{Cc}\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFFA0]/u;
+/** A character that shows: no space, control, default-ignorable or annotation character, and not the empty braille pattern. */
+const visible = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\uFFF9-\uFFFB]/u;
 
 function checkOfText(schema: Schema): Check {
   const { minLength = 0, maxLength = Infinity, pattern, format, "x-text": textMessage, "x-visible": needsVisible = false } = schema;
