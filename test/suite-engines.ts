@@ -226,6 +226,7 @@ export const groups: Group[] = [
       "import-own-export",
       "import-memory",
       "import-profiles",
+      "import-sources",
       "init",
       "publishing-commands",
     ],

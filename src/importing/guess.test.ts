@@ -87,6 +87,22 @@ test("a column whose values are statuses is the status, whatever its header says
   assert.deepEqual(chosen(guess), [undefined, "Name", "Species", "Situation"]);
 });
 
+test("a column whose header is a status word, or the date of a departure, is asked about: its animals are not simply for sale", async () => {
+  for (const header of ["available", "Adopted", "Is sold?", "forSale", "Verkauft", "Disponible", "reserved"]) {
+    const { mapping } = await guessOf(`id,name,species,${header}`, "1,Rex,Dog,yes", "2,Tom,Cat,no", "3,Bo,Dog,yes");
+    assert.deepEqual(mapping.status, { columns: [header], values: {} }, header);
+  }
+  for (const header of ["Date of Death", "Outcome Date", "Adoption date", "sold_on", "Verkauft am", "Sterbedatum"]) {
+    const days = Array.from({ length: 90 }, (_, day) => `${day},Rex ${day},Dog,${day % 3 ? "" : `2026-01-${day}`}`);
+    const { mapping, unsure } = await guessOf(`id,name,species,${header}`, ...days);
+    assert.deepEqual([mapping.status, unsure], [undefined, ["status"]], header);
+  }
+  for (const header of ["Adoption fee note", "Units sold", "Sale price", "Microchip status", "Foster parent", "Date of birth", "Adopted"]) {
+    const { mapping, unsure } = await guessOf(`id,name,species,${header}`, "1,Rex,Dog,", "2,Tom,Cat,", "3,Bo,Dog,");
+    assert.deepEqual([mapping.status, unsure], [undefined, []], header);
+  }
+});
+
 test("the guess says which fields it is unsure about", async () => {
   const two = await guessOf("Name,Species,Status,Availability", "Rex,Dog,sold,sold", "Tom,Cat,sold,for sale", "Bo,Dog,for sale,sold");
   assert.deepEqual(two.unsure, ["status"]);

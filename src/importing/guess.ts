@@ -1,6 +1,6 @@
 import { valueKey, type Mapping, type PetStatus } from "./mapping.ts";
 import type { Column } from "./columns.ts";
-import { guessedFields, hasWordOf, headerScore, namesCurrency, type GuessedField } from "./header-words.ts";
+import { guessedFields, hasWordOf, headerScore, isAboutStatus, namesCurrency, type GuessedField } from "./header-words.ts";
 import { currenciesOf, currencyInHeader } from "./prices.ts";
 import { statusOf, wordsOf } from "./status-words.ts";
 
@@ -12,8 +12,6 @@ export const otherCategory = "Other";
 
 /** Two columns whose scores differ by less than this share fit about as well. */
 const closeShare = 0.12;
-/** The least score of a header that names a field with hardly another word. */
-const namesField = 0.7;
 /** The least score of a column that is chosen. */
 const scoreMin: Record<GuessedField, number> = {
   id: 0.3,
@@ -125,11 +123,11 @@ function namesOf(columns: readonly Column[]): string[] {
   return columns.map(({ name }) => name);
 }
 
-/** Whether another column fits about as well as the chosen one; for the status also whether none is chosen although a header names it. */
+/** Whether another column fits about as well as the chosen one; for the status also whether none is chosen although a header is about it. */
 function isUnsure(field: GuessedField, ranked: readonly Scored[], chosen: Chosen, columns: readonly Column[]): boolean {
   const column = chosen[field];
   const others = columns.filter((one) => !isChosen(one, chosen));
-  if (column === undefined) return field === "status" && others.some((one) => one.filled > 0 && headerScore(field, one.name) >= namesField);
+  if (column === undefined) return field === "status" && others.some((one) => one.filled > 0 && isAboutStatus(one.name));
   if (field === "photos") return false; // every column that fits is chosen
   const own = ranked.find((one) => one.column === column)?.score ?? 0;
   return own === 0 || ranked.some((one) => others.includes(one.column) && one.score > own * (1 - closeShare));

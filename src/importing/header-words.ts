@@ -1,4 +1,4 @@
-import { wordsOf } from "./status-words.ts";
+import { saysStatus, wordsOf } from "./status-words.ts";
 
 /** The fields that a column is chosen for. */
 export const guessedFields = ["id", "name", "category", "status", "description", "price", "photos", "stock"] as const;
@@ -62,6 +62,8 @@ const foreignWords = new Set(
 const byContentAlone = 0.45;
 /** The fields that values alone can show. */
 const fieldsOfContent = new Set<GuessedField>(["status", "price", "photos"]);
+/** A header such as "Adopted?" or "For sale" scores this much, because its values say whether its word holds. */
+const byStatusWord = 0.8;
 /** How much the score falls with each place in a field's list of words. */
 const placeCost = 0.015;
 
@@ -77,6 +79,7 @@ export function headerScore(field: GuessedField, name: string): number {
   const others = words.filter((word) => !own.has(word) && !subjectWords.has(word) && !neutral?.has(word));
   // A word for something else, as in “owner name”, lowers the score more than an unknown word.
   const foreign = others.filter((word) => foreignWords.has(word)).length;
+  if (field === "status" && rank < 0 && isAboutStatus(name) && !words.some((word) => dateWords.has(word))) return byStatusWord;
   if (rank < 0) return !fieldsOfContent.has(field) || (field !== "status" && foreign > 0) ? 0 : byContentAlone;
   return (1 - placeCost * rank) * 0.75 ** (others.length - foreign) * 0.25 ** foreign;
 }
@@ -85,6 +88,24 @@ export function headerScore(field: GuessedField, name: string): number {
 export function hasWordOf(field: GuessedField, name: string): boolean {
   return wordsIn(name).some((word) => fieldWords[field].includes(word));
 }
+
+/** Whether a header says that its column shows which animals can be sold, as "Status", "Adopted" and "Date of death" do. */
+export function isAboutStatus(name: string): boolean {
+  const words = wordsIn(name);
+  const others = words.filter((word) => !dateWords.has(word) && !saysStatus([word]));
+  return (
+    (saysStatus(words) || words.some((word) => fieldWords.status.includes(word) || departureWords.has(word))) &&
+    !others.some((word) => foreignWords.has(word) || otherFieldWords.has(word))
+  );
+}
+const dateWords = new Set(
+  "date time day month year datum todesdatum sterbedatum verkaufsdatum vermittlungsdatum am on at fecha data dia jour".split(" "),
+);
+const departureWords = new Set(
+  `death decease tod todesdatum sterbedatum deces muerte fallecimiento decesso obito overlijden smierc sale verkauf verkaufsdatum vermittlungsdatum vente venta vendita
+  venda verkoop sprzedaz departure exit abgang`.split(/\s+/),
+);
+const otherFieldWords = new Set((["price", "photos", "stock", "description"] as const).flatMap((field) => fieldWords[field]));
 
 /** Whether a header names a currency column. */
 export function namesCurrency(name: string): boolean {

@@ -168,8 +168,16 @@ function formatIn({ format, sheets = [] }: Inspected): Pick<Report, "format" | "
 }
 
 async function sourceOf(client: PetStore, options: ImportOptions, { plan: { mapping }, inspected }: Mapped): Promise<ImportSource> {
-  const source = options.source ?? mapping.source ?? (await proposeSource(client, options.file, mapping, inspected));
-  return { source, fileName: fileNameOf(options) };
+  const fileName = fileNameOf(options);
+  const named = options.source ?? mapping.source;
+  if (named !== undefined) return { source: named, fileName };
+  const { source, isOther } = await proposeSource(client, options.file, mapping, inspected);
+  if (isOther)
+    throw new Problem(
+      "invalid_request",
+      `${options.file} has ids of “${source}”, where they are animals with other names. Nothing was imported. Does it come from there? Say so with --source, or name another source.`,
+    );
+  return { source, fileName };
 }
 
 function fileNameOf({ file }: ImportOptions): string {

@@ -65,8 +65,10 @@ export async function recognizeExport(
   const ids = some.map((row) => cell(row, "id")).filter((id) => whyNoId(id) === undefined);
   const pets = new Map((await readPets(client, [...new Set(ids)].map(Number))).map((pet) => [String(pet.id), pet]));
   if (pets.size === 0) return "no";
-  if (!isDigested && !columns.has("categoryId") && (await sourceKnowing(client, await formerSources(client), ids)) !== undefined)
-    return "no";
+  if (!isDigested && !columns.has("categoryId")) {
+    const rows = some.map((row) => ({ sourceId: cell(row, "id"), name: cell(row, "name") }));
+    if ((await sourceKnowing(client, await formerSources(client), rows)).source !== undefined) return "no";
+  }
   const isFromHere = (row: CsvRow): boolean => {
     const pet = pets.get(cell(row, "id"));
     if (pet === undefined) return false;

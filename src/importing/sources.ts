@@ -12,6 +12,8 @@ export type ImportSource = { source: string; fileName: string };
 /** The former sources that are compared with a file. */
 const comparedMax = 5;
 const idsMax = 100;
+/** So many animals do not all get new names between two files of one system. */
+const otherNamesMin = 5;
 const sourceDefault = "Import";
 /** The source of edited exports of the shop itself. No other file comes from it. */
 export const editsSource = "Edited export";
@@ -36,30 +38,52 @@ export async function formerSources(client: PetStore): Promise<string[]> {
   return [...sources.values()];
 }
 
+/** `isOther` says that a former source of this name knows the ids, but for animals with other names. Only a person can say if it is the same. */
+export type ProposedSource = { source: string; isOther: boolean };
+/** What a row of a file says of its animal. */
+export type NamedRow = { sourceId: string; name: string };
+
 /** Proposes the source of a file: a former one that knows its first animals, else one named after the file. @throws PetStoreError */
-export async function proposeSource(client: PetStore, file: string, mapping: Mapping, { header, first }: Inspected): Promise<string> {
+export async function proposeSource(
+  client: PetStore,
+  file: string,
+  mapping: Mapping,
+  { header, first }: Inspected,
+): Promise<ProposedSource> {
   const toPet = petOf(
     mapping,
     header.map((cell) => cell.trim()),
   );
-  const ids = first.map(({ cells }) => toPet(cells)).flatMap((pet) => (isPet(pet) ? [pet.sourceId] : []));
-  return (await sourceKnowing(client, await formerSources(client), ids)) ?? mapping.source ?? nameOf(file);
+  const rows = first.map(({ cells }) => toPet(cells)).filter(isPet);
+  const { source, others } = await sourceKnowing(client, await formerSources(client), rows);
+  const own = mapping.source ?? nameOf(file);
+  return { source: source ?? own, isOther: source === undefined && others.includes(normalize(own)) };
 }
 
-/** The former source that knows at least half of these ids; undefined if none does. @throws PetStoreError */
+/**
+ * The former source that knows at least half of the ids of these rows, and at least half of these animals by their names: two systems may both count
+ * from 1. `others` knows the ids, and none of the names. @throws PetStoreError
+ */
 export async function sourceKnowing(
   client: PetStore,
   sources: readonly string[],
-  sourceIds: readonly string[],
-): Promise<string | undefined> {
-  const ids = [...new Set(sourceIds)].filter((id) => id !== "" && id.length <= 200).slice(0, idsMax);
-  if (ids.length === 0) return undefined;
-  for (const source of sources.slice(0, comparedMax)) {
-    let known = 0;
-    for await (const page of pages(client, "/pets", { source, sourceId: ids })) known += page.length;
-    if (known * 2 >= ids.length) return source;
+  rows: readonly NamedRow[],
+): Promise<{ source?: string; others: string[] }> {
+  const byId = new Map(rows.filter(({ sourceId }) => sourceId !== "" && sourceId.length <= 200).map((row) => [row.sourceId, row.name]));
+  const ids = [...byId.keys()].slice(0, idsMax);
+  const names = new Set([...byId.values()].map(normalize));
+  const others: string[] = [];
+  for (const source of ids.length === 0 ? [] : sources.slice(0, comparedMax)) {
+    let [known, named] = [0, 0];
+    for await (const page of pages(client, "/pets", { source, sourceId: ids })) {
+      known += page.length;
+      named += page.filter(({ name }) => names.has(normalize(name))).length;
+    }
+    if (known * 2 < ids.length) continue;
+    if (named * 2 >= known) return { source, others };
+    if (named === 0 && known >= otherNamesMin) others.push(normalize(source));
   }
-  return undefined;
+  return { others };
 }
 
 /** The newest import of a source; undefined if there is none. @throws PetStoreError */

@@ -130,7 +130,14 @@ test("a value with a word or sign beside “available” that nobody knows does 
 });
 
 test("what did not happen or was taken back has no status", () => {
-  for (const value of ["cannot be adopted", "wasn't adopted", "Adoption cancelled", "failed adoption", "Adopted (returned)", "Verkauft: nein"])
+  for (const value of [
+    "cannot be adopted",
+    "wasn't adopted",
+    "Adoption cancelled",
+    "failed adoption",
+    "Adopted (returned)",
+    "Verkauft: nein",
+  ])
     assert.equal(statusOf(value), undefined, value);
 });
 

@@ -84,6 +84,11 @@ export function statusOf(value: string): PetStatus | undefined {
   return found.size === 1 ? only : undefined;
 }
 
+/** Whether some of these words say a status, as in a header. */
+export function saysStatus(words: readonly string[]): boolean {
+  return words.some((_, from) => ![undefined, "unclear"].includes(phraseAt(words, from)[1]));
+}
+
 /** The longest known phrase that begins at a word, or the word alone. */
 function phraseAt(words: readonly string[], from: number): [length: number, reading: Reading | undefined] {
   for (let length = Math.min(longest, words.length - from); length > 0; length--) {

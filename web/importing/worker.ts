@@ -68,7 +68,7 @@ async function inspect({ file, account, format: chosen }: Extract<Task, { kind: 
   const guess = recalled
     ? { mapping: recalled, unsure: [] }
     : read.guess && (await withEarlier(read.guess, read, { account, name: file.name }));
-  const source = guess ? await proposeSource(client, file.name, guess.mapping, inspected) : "";
+  const source = guess ? (await proposeSource(client, file.name, guess.mapping, inspected)).source : "";
   const ownExport = await recognizeExport(client, inspected);
   return { ...read, guess, isRecalled: recalled !== undefined, ownExport, source, sources: await formerSources(client) };
 }
