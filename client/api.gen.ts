@@ -544,7 +544,7 @@ export type Schemas = {
     /** The deployment that is served; null before the first one. */
     deploymentId: number | null;
     domains: Schemas["ProjectDomains"];
-    /** Whether the project's other names redirect to its primary name. Its address on the platform does so too (308), while the primary name is in effect. Initially false. */
+    /** Whether the project's other names, its address on the platform included, redirect to its primary name. They do so (308) while the primary name is in effect. Initially false. */
     redirectToPrimary: boolean;
     /** Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS). They do so for a day in the week after a name is verified, then for a year. Sent if the service is reached at ports 80 and 443. */
     hsts: boolean;
@@ -565,7 +565,7 @@ export type Schemas = {
     slug?: string;
     /** Whether the project's custom domains tell browsers to open them over HTTPS only (HSTS). They do so for a day in the week after a name is verified, then for a year. Sent if the service is reached at ports 80 and 443. */
     hsts?: boolean;
-    /** Whether the project's other names redirect to its primary name. Its address on the platform does so too (308), while the primary name is in effect. Initially false. */
+    /** Whether the project's other names, its address on the platform included, redirect to its primary name. They do so (308) while the primary name is in effect. Initially false. */
     redirectToPrimary?: boolean;
   };
   DeploymentStatus: "queued" | "ready" | "failed";

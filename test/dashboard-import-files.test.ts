@@ -136,7 +136,7 @@ test("files of spreadsheets in any usual encoding and with any usual delimiter a
   assert.ok(box && box.y + box.height <= (page.viewportSize()?.height ?? 0), "the start button is in the window");
 });
 
-test("prices, descriptions, photos and stock are chosen on the page, and what the prices leave open is asked", async (t) => {
+test("prices, descriptions, photos and stock are chosen on the page, which asks for the currency and the amounts that prices leave open", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const file = join(temporaryFolder(t), "prices.csv");
   const rows = ['1,Rex,Dog,Friendly,"1,250",2', "2,Tom,Cat,,free,1", "3,Bo,Dog,Calm,300,1"];

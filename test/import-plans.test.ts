@@ -17,7 +17,7 @@ const files = (await readdir(corpus)).toSorted();
 
 /** The columns of a plan: id, name, category and status. */
 const chosen = ({ mapping: { id, name, category, status } }: MappingPlan) => [id, name.columns[0], category.columns[0], status?.columns[0]];
-/** The columns of what buyers see, and of the stock. */
+/** The columns of the profile and of the stock. */
 const shown = ({ mapping: { description, price, photos, stock } }: MappingPlan) =>
   Object.fromEntries(
     Object.entries({
@@ -31,7 +31,7 @@ type Expected = {
   columns: (string | undefined)[];
   shown?: { description?: string; price?: Mapping["price"]; photos?: string[]; stock?: string };
   asks?: RegExp;
-  /** Answers on the command line that settle all that is asked about. */
+  /** Options of the command that answer all questions. */
   answers?: string[];
   /** The line and reason of each reject. */
   rejects?: string[];

@@ -33,7 +33,7 @@ type Declared = {
 
 /**
  * A schema of the API as agents read it: what guides a model, in few bytes. It refuses nothing that the service accepts; patterns and lengths, for
- * example, are left to the service, whose refusals say what is wrong. Of a description it has the first sentence.
+ * example, are left to the service, whose refusals say what is wrong. It keeps the first sentence of a description.
  */
 export function schemaForAgents(schema: TSchema, options: Options = {}): ShownSchema {
   const { type, enum: values, description = "", format, nullable, items, properties, required = [] } = schema as Declared;

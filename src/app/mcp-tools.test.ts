@@ -66,7 +66,7 @@ test("the tools of a key with every scope take at most 32,000 bytes", () => {
   assert.ok(bytes <= 32_000, `${bytes} bytes`);
 });
 
-test("the schema of a tool accepts what its operation accepts: the example, and null for what it may leave out", () => {
+test("the schema of a tool accepts what its operation accepts: the example, and null for optional fields", () => {
   const ajv = new Ajv({ strict: false, formats: { "date-time": true } });
   let examples = 0;
   for (const { shown } of tools) {

@@ -4,8 +4,8 @@ import type { Exchange } from "../platform/http/exchange.ts";
 import { loggedPath } from "../platform/logged-path.ts";
 import type { Visit } from "../publishing/edge/access-log.ts";
 
-// The names of OpenTelemetry's semantic conventions for HTTP servers, database clients and messaging. What they have no name for begins
-// with `petstore.`. Queries, addresses of clients and endpoints, and user agents are left out: they may hold secrets or say who somebody is.
+// The names of OpenTelemetry's semantic conventions for HTTP servers, database clients and messaging. Attributes without a name there
+// begin with `petstore.`. Queries, addresses of clients and endpoints, and user agents are left out: they may hold secrets or say who somebody is.
 
 export type Attribute = { key: string; value: { stringValue: string } | { intValue: string } };
 

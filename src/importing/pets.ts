@@ -1,15 +1,15 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { earlierKey } from "../platform/normalize.ts";
-import { isTooLong, textReader } from "./cell-texts.ts";
+import { isReason, isTooLong, textReader, type Reason } from "./cells.ts";
 import { idProblem } from "./ids.ts";
 import { petStatuses, valueKey } from "./mapping.ts";
 import type { Mapping, PetStatus } from "./mapping.ts";
-import { isReason, profileReader, type Profile } from "./profiles.ts";
+import { profileReader, type Profile } from "./profiles.ts";
 
 /** A pet in the file: `sourceId` is the file's own identifier, `category` a name. Without `quantity` the file does not count it. */
 export type Pet = { sourceId: string; name: string; category: string; status: PetStatus; quantity?: number; profile?: Profile };
-export type Mapped = Pet | { reason: string };
+export type Mapped = Pet | Reason;
 
 /** The longest name the service accepts, in code points. */
 const nameCharactersMax = 200;
@@ -73,10 +73,7 @@ export function petOf(mapping: Mapping, header: readonly string[]): (cells: read
 }
 
 /** Returns the function that reads a row's stock; undefined if the cell is empty or the file does not count. */
-function quantityReader(
-  stock: Mapping["stock"],
-  header: readonly string[],
-): (cells: readonly string[]) => number | undefined | { reason: string } {
+function quantityReader(stock: Mapping["stock"], header: readonly string[]): (cells: readonly string[]) => number | undefined | Reason {
   if (stock === undefined) return () => 1;
   if (stock === "not counted") return () => undefined;
   const index = header.indexOf(stock.column);
@@ -88,7 +85,7 @@ function quantityReader(
   };
 }
 
-function statusReader(field: Mapping["status"], header: readonly string[]): (cells: readonly string[]) => PetStatus | { reason: string } {
+function statusReader(field: Mapping["status"], header: readonly string[]): (cells: readonly string[]) => PetStatus | Reason {
   if (field === undefined) return () => "available";
   const valueOf = textReader({ columns: field.columns, transforms: field.transforms ?? [] }, header);
   const values = new Map(field.values ? Object.entries(field.values) : petStatuses.map((one) => [one, one] as const));

@@ -11,7 +11,7 @@ test("addresses in one cell are separated, and keep the commas, semicolons and b
   assert.deepEqual(addressesIn(""), []);
 });
 
-test("what is no web address is refused, a repeated one counts once, and more than ten are refused", () => {
+test("a text that is no web address is refused, a repeated address counts once, and more than ten are refused", () => {
   for (const wrong of [
     "rex.jpg",
     "ftp://a.example/1.jpg",

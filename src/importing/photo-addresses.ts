@@ -1,3 +1,5 @@
+import type { Reason } from "./cells.ts";
+
 /** The most photos of one animal, and the longest address, as in the API. */
 const photosMax = 10;
 const addressCharactersMax = 2_000;
@@ -29,7 +31,7 @@ export function isPicture(address: string): boolean {
 }
 
 /** Returns the addresses of photos in the cells of a row, or why the row is refused. */
-export function readPhotos(cells: readonly string[]): string[] | { reason: string } {
+export function readPhotos(cells: readonly string[]): string[] | Reason {
   const named = cells.flatMap(addressesIn).map((address) => address.replace(/^https?:/i, (scheme) => scheme.toLowerCase()));
   const addresses = [...new Set(named)];
   const wrong = addresses.find((address) => !isAddress(address));

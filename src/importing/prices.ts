@@ -1,3 +1,5 @@
+import type { Reason } from "./cells.ts";
+
 /*
  * Reads prices as spreadsheets and people write them. Where a cell can be read in two ways, such as `1.234`, the mapping says which is right. A cell
  * that is no amount is refused: none is ever read as an amount that it does not say (decision 0111).
@@ -18,7 +20,7 @@ const cellCharactersMax = 60;
 /** The most digits of an amount in minor units, so that it is a safe integer. */
 const digitsMax = 15;
 
-/** What people write for currencies, in lower case. A mark of several currencies names none of them. */
+/** The marks of currencies, in lower case. A mark of several currencies does not say which. */
 const marks = new Map<string, readonly string[]>(
   Object.entries({
     "€": "EUR",
@@ -107,7 +109,7 @@ function minorDigits(currency: string): number {
 const digitsOf = new Map<string, number>();
 const digitsKeptMax = 500;
 
-/** Reads what a cell says; undefined if it is not an amount. */
+/** Parses a cell; undefined if it is not an amount. */
 export function parsePrice(cell: string): PriceCell | undefined {
   if (cell.length > cellCharactersMax) return undefined;
   const text = plain(cell).trim();
@@ -125,7 +127,7 @@ export function parsePrice(cell: string): PriceCell | undefined {
 }
 
 /** Returns the price in a cell, or why it is none. */
-export function readPrice(cell: string, { currency: assumed, decimal }: PriceFormat): Price | { reason: string } {
+export function readPrice(cell: string, { currency: assumed, decimal }: PriceFormat): Price | Reason {
   const shown = `the price “${cell.trim().slice(0, cellCharactersMax)}”`;
   const parsed = parsePrice(cell);
   if (parsed === undefined) return { reason: `${shown} is not an amount` };

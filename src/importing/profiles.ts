@@ -1,12 +1,11 @@
 import type { Schemas } from "../../client/api.gen.ts";
-import { isTooLong, textReader } from "./cell-texts.ts";
+import { isReason, isTooLong, textReader, type Reason } from "./cells.ts";
 import type { Mapping } from "./mapping.ts";
 import { readPhotos } from "./photo-addresses.ts";
 import { currenciesOf, readPrice, type Price } from "./prices.ts";
 
-/** What a row says for buyers. An empty cell says nothing, so the shop's own value stays. */
+/** The profile in a row. An empty cell leaves the shop's value as it is. */
 export type Profile = NonNullable<Schemas["ImportRow"]["profile"]>;
-type Reason = { reason: string };
 type Reader<T> = (cells: readonly string[]) => T | Reason | undefined;
 
 /** The longest description that the service accepts, in code points. */
@@ -29,10 +28,6 @@ export function profileReader(mapping: Mapping, header: readonly string[]): ((ce
     }
     return Object.fromEntries(entries);
   };
-}
-
-export function isReason(value: unknown): value is Reason {
-  return typeof value === "object" && value !== null && "reason" in value;
 }
 
 function descriptionReader(field: NonNullable<Mapping["description"]>, header: readonly string[]): Reader<string> {

@@ -1,7 +1,8 @@
 import { Problem } from "../platform/problem.ts";
 import { petOf, isPet, sourceIdOf } from "./pets.ts";
 import type { Pet } from "./pets.ts";
-import { isReason, profileReader, type Profile } from "./profiles.ts";
+import { isReason, type Reason } from "./cells.ts";
+import { profileReader, type Profile } from "./profiles.ts";
 import { rowCharactersMax, type CsvRow } from "./csv.ts";
 import { checkColumns, columnsOf } from "./mapping.ts";
 import type { Mapping } from "./mapping.ts";
@@ -85,7 +86,7 @@ export async function readSource(csv: AsyncIterable<CsvRow>, mapping: Mapping, f
 }
 
 /** @throws Problem `invalid_request` if a row that had a profile has none now */
-function profileIn(read: Profile | { reason: string }, file: string): Profile {
+function profileIn(read: Profile | Reason, file: string): Profile {
   if (isReason(read)) throw new Problem("invalid_request", `${file} has changed while it was imported. Import it again.`);
   return read;
 }

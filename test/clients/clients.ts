@@ -76,7 +76,7 @@ async function run(folder: string, commands: string[], env: Record<string, strin
   return out;
 }
 
-/** What a program prints of its shop. */
+/** The lines that a program prints for its shop. */
 async function expected(key: string, { isLater }: { isLater: boolean }): Promise<string> {
   const events = await service.ask<{ type: string }[]>("GET", "/events?limit=100", { key });
   const shown = (value: string): string => (isLater ? "later_value" : value);

@@ -1,4 +1,4 @@
-/** The choices of columns for what buyers see, and for the stock. */
+/** The texts about the columns of the profile and of the stock. */
 export const profileTexts = {
   title: "What buyers see, and the stock",
   description: "Description",

@@ -102,7 +102,7 @@ export const webhookRoutes: Operation<WebhookServices>[] = [
     tag,
     stability,
     summary: "Update a webhook endpoint",
-    description: "Changes the given fields. An endpoint that is enabled again continues from its `position`.",
+    description: "Changes the given fields of a webhook endpoint. One that is enabled again continues from its `position`.",
     scope: "webhooks:write",
     alsoScope: "events:read", // endpoints receive events
     params: WebhookPath,

@@ -95,7 +95,7 @@ type Declaration<S> = {
   summary: string;
   /** The first part of the description. Agents read it too, so it is short and says nothing of HTTP (specification 1.15). */
   description: string;
-  /** The rest: what concerns HTTP, and what people want to know and agents do not need. */
+  /** The rest, which agents do not need: details of HTTP, and others for people. */
   details?: string;
   /** The scope that the caller must have; null if the operation is open to everyone. */
   scope: string | null;

@@ -91,7 +91,7 @@ export const Text = (description: string, lengthMin: number, lengthMax: number) 
   });
 
 /**
- * A name that people write: text with a visible character, and without C0 controls but those that are trimmed. What is stored may be older
+ * A name that people write: text with a visible character, and without C0 controls but those that are trimmed. A stored name may be older
  * than this rule, so answers use `Text`.
  */
 export const Name = (description: string, lengthMax: number) =>

@@ -60,7 +60,7 @@ export const deploymentRoutes: Operation<DeploymentServices>[] = [
     stability,
     summary: "List deployments",
     description: "A project's deployments, ordered by `id`.",
-    details: "Those that the service keeps (10 by default), and those that are queued.",
+    details: "The list has those that the service keeps (10 by default) and those that are queued.",
     scope: "publishing:read",
     params: ProjectPath,
     query: PageQuery,

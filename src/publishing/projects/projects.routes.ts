@@ -114,7 +114,7 @@ export const projectRoutes: Operation<ProjectServices>[] = [
     tag,
     stability,
     summary: "Update a project",
-    description: "Changes the given fields. A new `slug` is served at once, and the old one is not.",
+    description: "Changes the given fields of a project. A new `slug` is served at once, and the old one is not.",
     details: "No other account can take the old one for 30 days.",
     scope: "publishing:write",
     params: ProjectPath,

@@ -25,7 +25,7 @@ export type ProjectInput = Static<typeof ProjectInput>;
 
 const redirectToPrimary = Type.Boolean({
   description:
-    "Whether the project's other names redirect to its primary name. Its address on the platform does so too (308), while the primary name is in effect. Initially false.",
+    "Whether the project's other names, its address on the platform included, redirect to its primary name. They do so (308) while the primary name is in effect. Initially false.",
 });
 
 const ProjectPatch = named(

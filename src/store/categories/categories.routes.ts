@@ -103,7 +103,7 @@ export const categoryRoutes: Operation[] = [
     path: onePath,
     tag,
     summary: "Update a category",
-    description: "Changes the given fields; `null` removes the description.",
+    description: "Changes the given fields of a category; `null` removes the description.",
     scope: "catalogue:write",
     dryRun: true,
     params: CategoryPath,

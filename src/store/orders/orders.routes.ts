@@ -117,7 +117,7 @@ export const orderRoutes: Operation[] = [
     path: onePath,
     tag,
     summary: "Update an order",
-    description: "Changes the given fields; `petId: null` turns the order into a draft and gives its units back.",
+    description: "Changes the given fields of an order; `petId: null` turns it into a draft and gives its units back.",
     scope: "orders:write",
     dryRun: true,
     params: OrderPath,

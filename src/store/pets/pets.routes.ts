@@ -162,7 +162,7 @@ export const petRoutes: Operation[] = [
     tag,
     summary: "Update a pet",
     description:
-      "Changes the given fields. While stock is tracked the status follows the stock: any other status is refused (`status_follows_stock`).",
+      "Changes the given fields of a pet. While stock is tracked the status follows the stock: any other status is refused (`status_follows_stock`).",
     scope: "catalogue:write",
     dryRun: true,
     params: PetPath,

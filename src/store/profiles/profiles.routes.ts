@@ -37,7 +37,7 @@ export const profileRoutes: Operation<ProfileServices>[] = [
     stability,
     summary: "Replace a pet's profile",
     description:
-      "Replaces the description and the price. `photos` orders the photos and sets their alternative texts; without it all stay.",
+      "Replaces the description and the price of a pet. `photos` orders the photos and sets their alternative texts; without it all stay.",
     scope: "catalogue:write",
     dryRun: true,
     params: ProfilePath,
@@ -54,7 +54,7 @@ export const profileRoutes: Operation<ProfileServices>[] = [
     tag,
     stability,
     summary: "Update a pet's profile",
-    description: "Changes the given fields.",
+    description: "Changes the given fields of a pet's profile.",
     scope: "catalogue:write",
     dryRun: true,
     params: ProfilePath,

@@ -1,5 +1,12 @@
 import type { TextField } from "./mapping.ts";
 
+/** Why a row is refused, in words that follow “line 4”. */
+export type Reason = { reason: string };
+
+export function isReason(value: unknown): value is Reason {
+  return typeof value === "object" && value !== null && "reason" in value;
+}
+
 /** Returns the function that reads the first of a field's columns that is not empty, or else its default. */
 export function textReader(field: TextField, header: readonly string[]): (cells: readonly string[]) => string {
   const indexes = field.columns.map((column) => header.indexOf(column));
