@@ -86,7 +86,8 @@ export function* portionsOf<T>(rows: readonly T[], width: number, most = valuesM
 
 /**
  * Makes a statement over many rows, which are its first value: the text of a JSON array of arrays. In its text, `ROWS` stands for their table: the
- * column `value` is one row, and `value ->> 0` its first value, as text on PostgreSQL.
+ * column `value` is one row, and `value ->> 0` its first value, as text on PostgreSQL. An UPDATE takes the whole key from the row, the account too:
+ * SQLite would walk all rows of an account that is a parameter, once for each row.
  */
 export function statementOfRows<R extends unknown[] = unknown[]>(text: string): Statement<R> {
   return statement(text.replaceAll("ROWS", "json_each(?1)"), text.replaceAll("ROWS", "jsonb_array_elements(CAST(?1 AS JSONB))"));

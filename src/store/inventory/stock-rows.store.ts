@@ -49,10 +49,10 @@ const rowsAtOnceMax = 250;
 
 const insertRows = statementOfRows(`
   INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
-  SELECT CAST(?2 AS BIGINT), CAST(added.value ->> 0 AS BIGINT), CAST(added.value ->> 1 AS BIGINT), 0, added.value ->> 2, 1 FROM ROWS AS added`);
+  SELECT CAST(added.value ->> 3 AS BIGINT), CAST(added.value ->> 0 AS BIGINT), CAST(added.value ->> 1 AS BIGINT), 0, added.value ->> 2, 1 FROM ROWS AS added`);
 const updateRows = statementOfRows(`
   UPDATE inventory SET quantity = CAST(changed.value ->> 1 AS BIGINT), status = changed.value ->> 2, version = version + 1
-  FROM ROWS AS changed WHERE account_id = ?2 AND pet_id = CAST(changed.value ->> 0 AS BIGINT)`);
+  FROM ROWS AS changed WHERE account_id = CAST(changed.value ->> 3 AS BIGINT) AND pet_id = CAST(changed.value ->> 0 AS BIGINT)`);
 
 /** Pets and inventory entries, by pet. */
 export type PetsWithEntries = { pets: Map<number, StoredPet>; entries: Map<number, StoredItem> };
@@ -120,7 +120,7 @@ async function writeRows(
 ): Promise<void> {
   for (let from = 0; from < counts.length; from += rowsAtOnceMax) {
     const some = counts.slice(from, from + rowsAtOnceMax);
-    const rows = some.map(({ petId, quantity, held = 0 }) => [petId, quantity, statusOfStock({ quantity, held })]);
-    await tx.run(writing, [JSON.stringify(rows), accountId]);
+    const rows = some.map(({ petId, quantity, held = 0 }) => [petId, quantity, statusOfStock({ quantity, held }), accountId]);
+    await tx.run(writing, [JSON.stringify(rows)]);
   }
 }

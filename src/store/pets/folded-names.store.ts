@@ -68,7 +68,7 @@ async function savePlace(tx: Transaction, { kind, accountId, lastId }: Place, fo
 
 const updateKeys = statementOfRows(`
   UPDATE pets SET name_key = changed.value ->> 2, is_split = TRUE FROM ROWS AS changed
-  WHERE account_id = ?2 AND pets.id = CAST(changed.value ->> 0 AS BIGINT) AND pets.name = changed.value ->> 1`);
+  WHERE account_id = CAST(changed.value ->> 3 AS BIGINT) AND pets.id = CAST(changed.value ->> 0 AS BIGINT) AND pets.name = changed.value ->> 1`);
 
 async function foldPets(tx: Transaction, { accountId, lastId }: Place): Promise<Named[]> {
   const rows = await tx.query<Named>(sql`
@@ -76,11 +76,9 @@ async function foldPets(tx: Transaction, { accountId, lastId }: Place): Promise<
     WHERE (account_id, id) > (${accountId}, ${lastId}) AND octet_length(name) <> length(name) ORDER BY account_id, id ${limitTo(stepRowsMax)}`);
   const stale = rows.flatMap(({ account_id: account, id, name, name_key: before }) => {
     const key = nameKeyOf(name);
-    return key === before ? [] : [{ account, row: [id, name, key] as const }];
+    return key === before ? [] : [[id, name, key, account] as const];
   });
-  for (const [account, ofAccount] of Map.groupBy(stale, (one) => one.account))
-    for (const portion of portionsByWords(ofAccount, ({ row: [, , key] }) => key))
-      await tx.run(updateKeys, [JSON.stringify(portion.map(({ row }) => row)), account]);
+  for (const portion of portionsByWords(stale, ([, , key]) => key)) await tx.run(updateKeys, [JSON.stringify(portion)]);
   return rows;
 }
 

@@ -29,7 +29,7 @@ const lockById = lockingStatement<PetValues>(petById);
 const updateRows = statementOfRows(`
   UPDATE pets SET name = changed.value ->> 1, name_key = changed.value ->> 2, category_id = CAST(changed.value ->> 3 AS BIGINT),
     status = changed.value ->> 4, version = version + 1, is_split = TRUE
-  FROM ROWS AS changed WHERE account_id = ?2 AND pets.id = CAST(changed.value ->> 0 AS BIGINT)`);
+  FROM ROWS AS changed WHERE account_id = CAST(changed.value ->> 5 AS BIGINT) AND pets.id = CAST(changed.value ->> 0 AS BIGINT)`);
 
 /** Returns undefined if there is no such pet. */
 export function findPet(db: Queryable, accountId: number, id: number): Awaitable<StoredPet | undefined> {
@@ -105,8 +105,10 @@ export async function updatePets(
   accountId: number,
   changes: readonly { current: StoredPet; next: Pet }[],
 ): Promise<StoredPet[]> {
-  const rows = changes.map(({ next: { id, name, categoryId, status } }) => [id, name, nameKeyOf(name), categoryId, status] as const);
-  for (const portion of portionsByWords(rows, ([, , key]) => key)) await tx.run(updateRows, [JSON.stringify(portion), accountId]);
+  const rows = changes.map(
+    ({ next: { id, name, categoryId, status } }) => [id, name, nameKeyOf(name), categoryId, status, accountId] as const,
+  );
+  for (const portion of portionsByWords(rows, ([, , key]) => key)) await tx.run(updateRows, [JSON.stringify(portion)]);
   return changes.map(({ current, next }) => {
     const updated = { pet: next, version: current.version + 1 };
     recordUpdate(tx, accountId, current, updated);

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { test } from "node:test";
+import sql, { raw } from "sql-template-tag";
+import { migrate } from "../src/platform/db/migrate.ts";
+import { openEmpty } from "./support/databases.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+/** The text of each statement that updates many rows at once. */
+const updates = globSync("src/**/*.ts", { cwd: root }).flatMap((file) =>
+  Array.from(readFileSync(`${root}/${file}`, "utf8").matchAll(/statementOfRows\(`\s*(UPDATE [^`]+)`/g), ([, text = ""]) => ({
+    file,
+    text,
+  })),
+);
+
+test("an update of many rows finds each by its key, and does not walk the account's rows for it", async (t) => {
+  const db = openEmpty(t);
+  await migrate(db, 0);
+  assert.ok(updates.length > 2);
+  for (const { file, text } of updates) {
+    const plan = await db.query<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${raw(text.replaceAll("ROWS", "json_each('[]')"))}`);
+    const [first = "", second = ""] = plan.map(({ detail }) => detail);
+    assert.match(first, /^SCAN \w+ VIRTUAL TABLE/, `${file}: ${text}`);
+    assert.match(second, /^SEARCH \w+ USING (COVERING )?INDEX \w+ \(account_id=\? AND \w+=\?/, `${file}: ${text}`);
+  }
+});
