@@ -33,7 +33,7 @@ type Counter = {
   filled: number;
   seen: Set<string>;
   kinds: Record<Kind, number>;
-  /** Whether one is not zero: a column of nothing but zeros says no prices. */
+  /** Whether an amount is not zero: a column of nothing but zeros has no prices. */
   hasAmount: boolean;
   ambiguous: string | undefined;
   decimals: Set<Decimal>;

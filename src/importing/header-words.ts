@@ -62,7 +62,7 @@ const foreignWords = new Set(
 const byContentAlone = 0.45;
 /** The fields that values alone can show. */
 const fieldsOfContent = new Set<GuessedField>(["status", "price", "photos"]);
-/** A header such as "Adopted?" or "For sale" scores this much, because its values say whether its word holds. */
+/** The score of a header such as "Adopted?" or "For sale", whose values say whether that is so. */
 const byStatusWord = 0.8;
 /** How much the score falls with each place in a field's list of words. */
 const placeCost = 0.015;

@@ -175,7 +175,7 @@ async function sourceOf(client: PetStore, options: ImportOptions, { plan: { mapp
   if (isOther)
     throw new Problem(
       "invalid_request",
-      `${options.file} has ids of “${source}”, where they are animals with other names. Nothing was imported. Does it come from there? Say so with --source, or name another source.`,
+      `${options.file} has ids of “${source}”, where they are animals with other names. Nothing was imported. Does the file come from there? Name that source with --source, or another one.`,
     );
   return { source, fileName };
 }

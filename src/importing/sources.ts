@@ -12,7 +12,7 @@ export type ImportSource = { source: string; fileName: string };
 /** The former sources that are compared with a file. */
 const comparedMax = 5;
 const idsMax = 100;
-/** So many animals do not all get new names between two files of one system. */
+/** The fewest animals whose ids are known, all with other names, that make another system likely. */
 const otherNamesMin = 5;
 const sourceDefault = "Import";
 /** The source of edited exports of the shop itself. No other file comes from it. */
@@ -38,9 +38,9 @@ export async function formerSources(client: PetStore): Promise<string[]> {
   return [...sources.values()];
 }
 
-/** `isOther` says that a former source of this name knows the ids, but for animals with other names. Only a person can say if it is the same. */
+/** `isOther`: a former source of this name knows the ids, but for animals with other names. Only a person can say whether it is the same source. */
 export type ProposedSource = { source: string; isOther: boolean };
-/** What a row of a file says of its animal. */
+/** The id and the name of a row's animal. */
 export type NamedRow = { sourceId: string; name: string };
 
 /** Proposes the source of a file: a former one that knows its first animals, else one named after the file. @throws PetStoreError */
@@ -62,7 +62,7 @@ export async function proposeSource(
 
 /**
  * The former source that knows at least half of the ids of these rows, and at least half of these animals by their names: two systems may both count
- * from 1. `others` knows the ids, and none of the names. @throws PetStoreError
+ * from 1. `others` are the sources that know the ids and none of the names. @throws PetStoreError
  */
 export async function sourceKnowing(
   client: PetStore,

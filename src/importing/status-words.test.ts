@@ -99,7 +99,7 @@ test("a value that negates, contradicts or leaves open what it says has no statu
     assert.equal(statusOf(value), undefined, value);
 });
 
-test("a value with a word or sign beside “available” that nobody knows does not offer an animal", () => {
+test("“available” beside an unknown word or sign does not offer an animal", () => {
   for (const value of [
     "Available soon",
     "Was available",
@@ -129,7 +129,7 @@ test("a value with a word or sign beside “available” that nobody knows does 
     assert.equal(statusOf(value), "available", value);
 });
 
-test("what did not happen or was taken back has no status", () => {
+test("a status that is negated or taken back is none", () => {
   for (const value of [
     "cannot be adopted",
     "wasn't adopted",

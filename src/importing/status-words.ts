@@ -46,13 +46,13 @@ const phrases: Record<PetStatus | "unclear", string> = {
     niet; geen; nooit; nao; sem; indisponivel; nie; bez; niedostepny; niedostepna; niedostepne; nieaktywny; or; oder; ou; lub; maybe; unknown; unbekannt`,
 };
 
-/** Words that may stand beside those of `available` without changing what they say. */
+/** Words that may stand beside those of `available` without changing their meaning. */
 const fillers = new Set(
   "is are now today currently immediately yes ist jetzt sofort ja est oui es esta ahora si sono ora adesso nu sim agora jest sa teraz tak and und et y e en i the a".split(
     " ",
   ),
 );
-/** Signs that may change what is beside them, as in `!available`, `available?` and `❌`. */
+/** Signs that may change the meaning of a value, as in `!available`, `available?` and `❌ available`. */
 const signs = /^\s*!|[?¿=¬]|(?![✓✔☑✅🟢])\p{So}/u;
 
 type Reading = PetStatus | "unclear";
@@ -66,7 +66,8 @@ const wordsMax = 20;
 
 /**
  * The status that a value stands for. Undefined if it has no known word, negates one, or has words for several statuses; and for an empty
- * value, because nothing in it says that the animal is for sale. An unknown word, as in `available soon`, may mean that it is not.
+ * value, because nothing in it says that the animal is for sale. Nor is an animal for sale
+ * that is `available soon`: beside an unknown word, `available` is no status.
  */
 export function statusOf(value: string): PetStatus | undefined {
   const words = wordsOf(value);

@@ -36,7 +36,7 @@ type Schema = {
   example?: unknown;
   /** The text is trimmed before it is checked. This says what is wrong if it does not match the pattern. */
   "x-text"?: string;
-  /** What the description shows as the pattern. The operation itself refuses what does not match, with a message for each reason. */
+  /** The pattern that the description shows. The operation itself checks the value, with a message for each mistake. */
   "x-pattern"?: string;
   /** Whether the text must have a visible character. Its pattern cannot say so, because not every language's regular expressions know Unicode. */
   "x-visible"?: boolean;
