@@ -45,7 +45,7 @@ test("another sheet of a workbook can be chosen, and the summary says that sever
   const shop = await openShop(t);
   const sheet = (name: string, pet: string) => {
     const cells = (...texts: string[]) => `<row>${texts.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join("")}</row>`;
-    return { name, rows: cells("Name", "Species") + cells(pet, "Dog") };
+    return { name, rows: cells("Id", "Name", "Species") + cells("1", pet, "Dog") };
   };
   const file = join(shop.folder, "book.xlsx");
   await writeFile(file, xlsx({ sheets: [sheet("Sold, old", "Rex"), sheet("Here", "Bo")] }));
@@ -53,6 +53,12 @@ test("another sheet of a workbook can be chosen, and the summary says that sever
   assert.match(out, /those of the sheet “Sold, old”\. The workbook has several with rows: “Sold, old”, “Here”; --sheet names another\./);
   assert.equal((await petstore(shop, "import", file, "--sheet", "Here")).code, 0);
   assert.deepEqual(await namesIn(shop), ["Bo"]);
+  const sold = await petstore(shop, "import", file, "--json");
+  assert.partialDeepStrictEqual(
+    JSON.parse(sold.out),
+    { created: 1, source: "book Sold, old" },
+    "the animals of each sheet are counted from 1",
+  );
   const { code, error } = await petstore(shop, "import", file, "--sheet", "Gone");
   assert.deepEqual([code, /has no sheet "Gone", but "Sold, old", "Here"/.test(error)], [2, true], error);
   await writeFile(file, "Name,Species\nRex,Dog\n");

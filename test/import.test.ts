@@ -270,6 +270,13 @@ test("the encoding and delimiter of a spreadsheet's file are detected and shown 
   await writeFile(file, lines, "latin1");
   const { out } = await petstore(shop, ...importOf(shop, file).filter((arg) => arg !== "--json"));
   assert.match(out, /\nThe file was read as windows-1252 with semicolons\.\n2 rows in /);
+  await writeFile(file, `Animals of June;\n\n${lines.split("\n").slice(0, 2).join("\n")}`);
+  const titled = await petstore(shop, ...importOf(shop, file).filter((arg) => arg !== "--json"));
+  assert.match(
+    titled.out,
+    /read as utf-8 with semicolons, and line 3 as the names of the columns\.\n1 row in .*: 0 created, .* 1 unchanged/,
+  );
+  assert.doesNotMatch(titled.out, /imports undo/, "there is nothing to take back");
   for (const content of [lines, `\uFEFF${lines}`, Buffer.from(tabs, "utf16le"), Buffer.from(tabs, "utf16le").swap16()]) {
     await writeFile(file, content);
     assert.partialDeepStrictEqual(await importing(shop, file), { created: 0, unchanged: 2, rejected: 0 });

@@ -11,7 +11,8 @@ const mappingBytesMax = 1024 * 1024;
 /** Reads a mapping file. @throws Problem `invalid_request` with one line that names the file and everything wrong in it */
 export async function readMapping(file: string): Promise<Mapping> {
   const content = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new Problem("invalid_request", `The mapping ${file} cannot be read (${error.code ?? error.message}).`);
+    const why = error.code === "ENOENT" ? "there is no such file" : (error.code ?? error.message);
+    throw new Problem("invalid_request", `The mapping ${file} cannot be read: ${why}.`);
   });
   if (content.length > mappingBytesMax) throw new Problem("invalid_request", `The mapping ${file} is over ${mappingBytesMax} bytes.`);
   return parseMapping(content.toString("utf8"), file);

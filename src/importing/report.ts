@@ -45,10 +45,11 @@ export function summary(report: Report, rehearsed: boolean, seconds: number): st
     `${counted(unchanged)} unchanged`,
     `${counted(rejected)} rejected`,
   ];
-  const lines = [`${counted(rows)} rows${earlier} in ${seconds.toFixed(1)} s: ${counts.join(", ")}.`];
+  const lines = [`${counted(rows)} ${rows === 1 ? "row" : "rows"}${earlier} in ${seconds.toFixed(1)} s: ${counts.join(", ")}.`];
   const { encoding, delimiter, headerLine } = report.format ?? formatDefault;
+  const header = headerLine === formatDefault.headerLine ? "" : `, and line ${headerLine} as the names of the columns`;
   if (encoding !== formatDefault.encoding || delimiter !== formatDefault.delimiter || headerLine !== formatDefault.headerLine)
-    lines.unshift(`The file was read as ${encoding} with ${delimiterNames[delimiter]}.`);
+    lines.unshift(`The file was read as ${encoding} with ${delimiterNames[delimiter]}${header}.`);
   if (report.sheets && report.format?.sheet !== undefined)
     lines.unshift(
       `The rows are those of the sheet “${report.format.sheet}”. The workbook has several with rows: ${listed(report.sheets)}; --sheet names another.`,
@@ -58,7 +59,8 @@ export function summary(report: Report, rehearsed: boolean, seconds: number): st
   const { needed = 0, room = needed } = report;
   if (needed > room)
     lines.push(`This import does not fit: it adds ${counted(needed)} records, and the plan has room for ${counted(room)}.`);
-  if (report.importId !== undefined) lines.push(`Import ${report.importId}; \`petstore imports undo ${report.importId}\` takes it back.`);
+  if (report.importId !== undefined && created + updated + categoriesMade.length > 0)
+    lines.push(`Import ${report.importId}; \`petstore imports undo ${report.importId}\` takes it back.`);
   if (report.edits)
     lines.unshift("The file is an export of this shop: its rows change the animals with their ids.", ...editsText(report.edits));
   if (report.stale)

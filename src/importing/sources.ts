@@ -18,15 +18,16 @@ const sourceDefault = "Import";
 /** The source of edited exports of the shop itself. No other file comes from it. */
 export const editsSource = "Edited export";
 
-/** The file's name without its ending, dates and numbers, so that monthly files have the same one. */
-function nameOf(fileName: string): string {
+/** The file's name without its ending, dates and numbers, so that monthly files have the same one; with the sheet's if several sheets have rows. */
+function nameOf(fileName: string, { sheets = [], format }: Inspected): string {
   const [base = ""] = fileName.split(/[/\\]/).slice(-1);
   const words = base
     .replace(/([.-]petstore)?-rejects\.csv$/i, "")
     .replace(/\.[a-z]{2,5}$/i, "")
     .split(/[^\p{L}]+/u);
   const name = words.filter((word) => word !== "").join(" ");
-  return name === "" ? sourceDefault : name.slice(0, 200);
+  const sheet = sheets.length > 1 ? ` ${format.sheet ?? ""}`.trimEnd() : "";
+  return `${name === "" ? sourceDefault : name}${sheet}`.slice(0, 200);
 }
 
 /** The sources of this shop other than its own exports, that of the newest import first. @throws PetStoreError */
@@ -44,19 +45,14 @@ export type ProposedSource = { source: string; isOther: boolean };
 export type NamedRow = { sourceId: string; name: string };
 
 /** Proposes the source of a file: a former one that knows its first animals, else one named after the file. @throws PetStoreError */
-export async function proposeSource(
-  client: PetStore,
-  file: string,
-  mapping: Mapping,
-  { header, first }: Inspected,
-): Promise<ProposedSource> {
+export async function proposeSource(client: PetStore, file: string, mapping: Mapping, inspected: Inspected): Promise<ProposedSource> {
   const toPet = petOf(
     mapping,
-    header.map((cell) => cell.trim()),
+    inspected.header.map((cell) => cell.trim()),
   );
-  const rows = first.map(({ cells }) => toPet(cells)).filter(isPet);
+  const rows = inspected.first.map(({ cells }) => toPet(cells)).filter(isPet);
   const { source, others } = await sourceKnowing(client, await formerSources(client), rows);
-  const own = mapping.source ?? nameOf(file);
+  const own = mapping.source ?? nameOf(file, inspected);
   return { source: source ?? own, isOther: source === undefined && others.includes(normalize(own)) };
 }
 

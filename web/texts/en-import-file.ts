@@ -1,8 +1,8 @@
 /** The texts of the page of imports, which other pages do not load. */
 export const importTexts = {
-  drop: "Drop a CSV file here",
+  drop: "Drop a file here",
   choose: "Choose a file",
-  fileHint: (megabytes: number) => `From any spreadsheet program, with a header line, up to ${megabytes} MB and 1,000,000 animals.`,
+  fileHint: (megabytes: number) => `CSV, .xlsx or .ods, with a header line, up to ${megabytes} MB and 1,000,000 animals.`,
   another: "Another file",
   tooLarge: (megabytes: number) => `The file is over ${megabytes} MB. Split it.`,
   noRows: "The file has a header line and nothing below it.",
@@ -49,7 +49,7 @@ export const importTexts = {
   oneCategory: "None: all in the category below",
   allCategory: "Category of all animals",
   loadMapping: "Load saved columns",
-  mappingWrong: "That file has no saved columns, or names columns that the CSV file does not have.",
+  mappingWrong: "That file has no saved columns, or names columns that this file does not have.",
 
   ownExport: {
     title: "This is an export of your animals",

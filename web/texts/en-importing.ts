@@ -1,7 +1,7 @@
 /** Texts about importing and exporting animals that several pages show. */
 export const importingTexts = {
   page: "Import",
-  lead: "Load animals from a CSV file. You can load the same file again after changing it: nothing is added twice.",
+  lead: "Load animals from a spreadsheet or a CSV file. You can load the same file again after changing it: nothing is added twice.",
   words: ["csv", "upload", "load", "file"],
   action: "Import animals",
   stop: "Stop",
