@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { temporaryFolder } from "./support/folder.ts";
 import { installPackage, otherNodes, root, run } from "./support/packages.ts";
+import { ods, xlsx } from "./support/sheets.ts";
 import { startService, type TestService } from "./support/service.ts";
 
 const packedBytesMax = 5 * 1_048_576;
@@ -59,6 +60,29 @@ test("it calls a running service from the pinned Node, and from an older one tha
     assert.deepEqual((await petstore("serve")).code, 2, "the service itself is not in the package");
     assert.equal((await petstore("projects", "list", "--key", `psk_${"0".repeat(36)}`)).code, 5);
   }
+});
+
+test("it imports files of every kind from the pinned Node, and from an older one that the system has", async (t) => {
+  const folder = temporaryFolder(t);
+  const row = (...texts: string[]) => `<row>${texts.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join("")}</row>`;
+  const table = (...texts: string[]) =>
+    `<table:table-row>${texts.map((text) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`).join("")}</table:table-row>`;
+  const header = ["Id", "Name", "Species", "Status"];
+  const rex = ["A1", "Rex", "Dog", "adopted"];
+  const files: Record<string, string | Buffer> = {
+    "animals.csv": `${header.join(",")}\n${rex.join(",")}\nA2,Tom,Cat,Adopted\n`,
+    "animals.xlsx": xlsx({ sheets: [{ name: "Animals", rows: row(...header) + row(...rex) }], styles: "" }),
+    "animals.ods": ods(`<table:table table:name="Animals">${table(...header)}${table(...rex)}</table:table>`),
+  };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  const env = { PETSTORE_URL: service.address, PETSTORE_KEY: service.key };
+  for (const node of [process.execPath, ...otherNodes()])
+    for (const name of Object.keys(files)) {
+      const words = [join(project, "node_modules/.bin/petstore"), "import", name, "--dry-run"];
+      const { code, out, error } = await run(spawn(node, words, { cwd: folder, env, timeout: 60_000 }));
+      assert.deepEqual([code, error], [0, ""], `${name} with ${node}`);
+      assert.match(out, name === "animals.csv" ? /“adopted” \(2\) sold/ : /“adopted” \(1\) sold/);
+    }
 });
 
 test("the tarball of the project itself has the command line alone, and runs it", (t) => {

@@ -24,13 +24,13 @@ export function statusValues(columns: readonly Column[], status: Mapping["status
   const column = columns.find(({ name }) => name === status?.columns[0]);
   const own = Object.fromEntries(petStatuses.map((one) => [one, one]));
   const answers = new Map(Object.entries(status?.values ?? own).map(([value, answer]) => [valueKey(value), answer]));
-  const byKey = Map.groupBy(column?.values ?? [], ({ value }) => valueKey(value));
-  return Array.from(byKey, ([key, same]) => ({
-    key,
-    value: same[0]?.value ?? key,
-    rows: same.reduce((sum, { rows }) => sum + rows, 0),
-    status: answers.get(key) ?? status?.default,
-  }));
+  const byKey = new Map<string, StatusValue>(); // Node 20, on which the packed command runs, has no Map.groupBy
+  for (const { value, rows } of column?.values ?? []) {
+    const key = valueKey(value);
+    const first = byKey.get(key);
+    byKey.set(key, { key, value: first?.value ?? value, rows: (first?.rows ?? 0) + rows, status: answers.get(key) ?? status?.default });
+  }
+  return [...byKey.values()];
 }
 
 export type PriceAnswers = Pick<NonNullable<Mapping["price"]>, "currency" | "decimal">;

@@ -2,7 +2,7 @@ import type { Bytes } from "../../platform/archives/archive-entry.ts";
 import type { CsvRow } from "../csv.ts";
 import { numberText } from "./numbers.ts";
 import { cellsCharactersMax, columnsMax, openRows, type Sheet } from "./sheet-rows.ts";
-import { readXml, type Attributes } from "./xml.ts";
+import { allOf, readXml, type Attributes } from "./xml.ts";
 
 const rowsMax = 1_048_576;
 
@@ -31,7 +31,7 @@ export async function sheetsOfOds(content: Bytes, file: string): Promise<Sheet[]
       },
     };
   });
-  return Array.fromAsync(read);
+  return allOf(read);
 }
 
 /** Reads the cells of one sheet. Repeated empty cells and rows, of which programs write a million, cost nothing. */

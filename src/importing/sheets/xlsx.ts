@@ -3,7 +3,7 @@ import { Problem } from "../../platform/problem.ts";
 import type { CsvRow } from "../csv.ts";
 import { dateText, isDateFormat, numberText } from "./numbers.ts";
 import { cellsCharactersMax, columnsMax, openRows, type Part, type Sheet } from "./sheet-rows.ts";
-import { forEachTag, readXml } from "./xml.ts";
+import { allOf, forEachTag, readXml } from "./xml.ts";
 
 type Parts = { file: string; part: (path: string) => Part | undefined };
 const stringsBytesMax = 64 * 1_048_576;
@@ -118,7 +118,7 @@ async function dateStyles(parts: Parts, path: string | undefined): Promise<(styl
       if (name === "cellXfs") isOfCells = false;
     },
   }));
-  await Array.fromAsync(read);
+  await allOf(read);
   return (style) => dates[Number(style ?? 0)] === true;
 }
 

@@ -72,7 +72,14 @@ export async function* readXml<T>(bytes: Bytes, file: string, handlerOf: (emit: 
   yield* items;
 }
 
+/** All that a reader of a small document yields. The packed command runs on Node 20, which has no `Array.fromAsync`. */
+export async function allOf<T>(read: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const one of read) all.push(one);
+  return all;
+}
+
 /** Reads all of a small document. */
 export async function forEachTag(bytes: Bytes, file: string, open: (name: string, attributes: Attributes) => void): Promise<void> {
-  await Array.fromAsync(readXml<never>(bytes, file, () => ({ open })));
+  await allOf(readXml<never>(bytes, file, () => ({ open })));
 }
