@@ -95,6 +95,7 @@ export function openPhotoFetches(addresses: AddressRules, bounds: Pick<Bounds, "
   };
 }
 
+/** By its field, because the module of its class is loaded late. */
 function isFetchError(error: unknown): error is FetchError {
   return error instanceof Error && "isFinal" in error;
 }
