@@ -49,7 +49,7 @@ export const importTexts = {
   oneCategory: "None: all in the category below",
   allCategory: "Category of all animals",
   loadMapping: "Load saved columns",
-  mappingWrong: "That file has no saved columns, or names columns that this file does not have.",
+  mappingWrong: "That file has no saved columns, or names columns that the file to import does not have.",
 
   ownExport: {
     title: "This is an export of your animals",
