@@ -71,6 +71,28 @@ test("an export is recognized whatever a spreadsheet did to its header, order, l
   assert.match(await refusal(shop, "import", file), /Are its rows new animals \(--rows new\), or changes/);
 });
 
+test("an encoding that lacks letters edits no name, and an export whose ids a spreadsheet shortened adds no animal", async (t) => {
+  const { shop, text } = await openStocked(t);
+  const id = parse(text)[1]![0]!;
+  for (const name of ["日本 Łódź", "🐈 cat?", "?Ж?"]) {
+    const headers = { "content-type": "application/json", authorization: `Bearer ${shop.key}` };
+    await fetch(`${shop.url}/v1/pets/${id}`, { method: "PATCH", headers, body: JSON.stringify({ name }) });
+    const rows = await exportOf(shop);
+    for (const lost of [/[^\0-\u00FF]/g, /[^\0-\u00FF]/gu]) {
+      const file = rows.replaceAll(lost, "?");
+      assert.partialDeepStrictEqual(await importExport(shop, file, "--dry-run"), { updated: 0, unchanged: 3, edits: [] }, file);
+      const edited = await importExport(shop, file.replace(name.replaceAll(lost, "?"), "? new"), "--dry-run");
+      assert.partialDeepStrictEqual(edited, { updated: 1, unchanged: 2 });
+    }
+  }
+  const file = join(shop.folder, "short.csv");
+  await writeFile(file, text.replaceAll(/^\d+/gm, "1.01E+03"));
+  const { code, out } = await petstore(shop, "import", file, "--json");
+  assert.partialDeepStrictEqual(JSON.parse(out), { created: 0, updated: 0, rejected: 3 });
+  assert.equal(code, 1);
+  assert.match(await readFile(`${file}.petstore-rejects.csv`, "utf8"), /a spreadsheet has shortened it/);
+});
+
 test("edits of an export are an import, which lists them and takes them back", async (t) => {
   const { shop, pets, text } = await openStocked(t);
   const [rex] = pets as [Pet];

@@ -49,9 +49,20 @@ export function isAsExported(cell: string | undefined, id: number, field: Export
   return digest === digestOf(id, field, value) || digest === digestOf(id, field, withoutApostrophe(value));
 }
 
-/** Whether two values of a field say the same, apart from what programs change on the way through a file. */
-export function isSameText(one: string, other: string): boolean {
-  return plain(one) === plain(other) || plain(withoutApostrophe(one)) === plain(other);
+/** Whether a cell says the same as a value, apart from what programs change on the way through a file. */
+export function isSameText(cell: string, value: string): boolean {
+  return plain(cell) === plain(value) || plain(withoutApostrophe(cell)) === plain(value) || isLossyCopy(plain(cell), plain(value));
+}
+
+/** Whether a cell is a value with question marks for characters that its file's encoding lacks. */
+function isLossyCopy(cell: string, value: string): boolean {
+  let at = 0;
+  for (const character of value) {
+    if (cell.startsWith(character, at)) at += character.length;
+    else if (character > "\u007F" && cell[at] === "?") at += cell.startsWith("??", at) ? character.length : 1;
+    else return false;
+  }
+  return at === cell.length;
 }
 
 function digestOf(id: number, field: ExportedField, value: string): string {

@@ -64,7 +64,8 @@ export async function recognizeExport(
   if (!columns.has("id")) return "unclear";
   const ids = some.map((row) => cell(row, "id")).filter((id) => whyNoId(id) === undefined);
   const pets = new Map((await readPets(client, [...new Set(ids)].map(Number))).map((pet) => [String(pet.id), pet]));
-  if (pets.size === 0) return "no";
+  // A spreadsheet that shortened all ids, as in 1.01E+03, leaves the digests. Their rows are rejects, not new animals.
+  if (pets.size === 0) return isDigested && ids.length === 0 ? "yes" : "no";
   if (!isDigested && !columns.has("categoryId")) {
     const rows = some.map((row) => ({ sourceId: cell(row, "id"), name: cell(row, "name") }));
     if ((await sourceKnowing(client, await formerSources(client), rows)).source !== undefined) return "no";
