@@ -49,6 +49,8 @@ test("headers are recognized by their whole words, in any spelling", async () =>
     "Animal #,ANIMALNAME,Kind of animal,PetStatus",
     "Nr.,Tiername,Tierart,Verfügbarkeit",
     "Numéro,Nom,Espèce,Statut",
+    "Codice,Nome,Specie,Stato",
+    "Nummer,Naam,Diersoort,Status",
   ]) {
     const guess = await guessOf(header, "1,Rex,Dog,For sale", "2,Tom,Cat,On hold", "3,Bo,Dog,For sale");
     assert.deepEqual(chosen(guess), header.split(","), header);

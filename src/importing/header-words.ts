@@ -9,10 +9,10 @@ export type GuessedField = (typeof guessedFields)[number];
  * accents.
  */
 const fieldWords: Record<GuessedField, string[]> = {
-  id: "id sheltercode number no nr num nummer numero code sku ref reference identifier kennung numer".split(" "),
+  id: "id sheltercode number no nr num nummer numero code codice codigo kod sku ref reference identifier kennung numer".split(" "),
   name: "name title tiername rufname hundename katzenname nom nombre nome naam navn namn imie nazwa".split(" "),
   category:
-    "category categories species kategorie kategorien categorie categoria categorias tierart espece especie soort gatunek kategoria type kind art class tipo typ breed rasse race raza razza ras raca rasa group".split(
+    "category categories species specie kategorie kategorien categorie categoria categorias tierart espece especes especie especies soort diersoort gattung tiergattung rodzaj gatunek kategoria type kind art class tipo typ breed rasse race raza razza ras raca rasa group".split(
       " ",
     ),
   status:
