@@ -94,13 +94,26 @@ function parse(args: string[], options: Options) {
     return [name, { type, multiple, ...(short !== undefined && { short }) }] as const;
   });
   try {
-    return parseArgs({ args, options: Object.fromEntries(forms), allowPositionals: true, strict: true });
+    return parseArgs({ args: withDashedValues(args, options), options: Object.fromEntries(forms), allowPositionals: true, strict: true });
   } catch (error) {
     if (!(error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS")) throw error;
     const [reason = ""] = (error as Error).message.split(". ");
     const [, unknown] = /^Unknown option '--([^']*)'/.exec(reason) ?? [];
     throw new UsageError(unknown === undefined ? reason : `${reason}${didYouMean(unknown, Object.keys(options), "--")}`);
   }
+}
+
+/** Joins an option with its value where that begins with a dash, as in `--delta -1` and `--sort -id`, which `parseArgs` refuses. */
+function withDashedValues(args: readonly string[], options: Options): string[] {
+  const shorts = new Set(Object.values(options).map(({ short }) => short));
+  const joined: string[] = [];
+  for (const arg of args) {
+    const option = joined.at(-1) ?? "";
+    const takesValue = option.startsWith("--") && options[option.slice(2)]?.value !== undefined;
+    if (takesValue && /^-[^-]/.test(arg) && !shorts.has(arg[1])) joined[joined.length - 1] = `${option}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
 }
 
 /** Asks whether one of the names was meant: those that differ by a typing error, or by their end. Empty if none does. */
