@@ -99,6 +99,12 @@ test("a tool that shows a secret once says so and is marked, and no other is", (
   );
 });
 
+test("a tool that only adds is not destructive, and one that ends what it replaces is", () => {
+  const hint = (name: string) => tools.find(({ shown }) => shown.name === name)?.shown.annotations;
+  for (const name of ["createKey", "createPet", "createWebhook"]) assert.deepEqual(hint(name), { destructiveHint: false }, name);
+  for (const name of ["rotateKey", "rotateWebhookSecret"]) assert.deepEqual(hint(name), { destructiveHint: true }, name);
+});
+
 test("no identifier that the service assigns is an argument of a body, nor a field that changes nothing", () => {
   for (const { shown } of tools) assert.ok(!("id" in (shown.inputSchema.properties?.["body"]?.properties ?? {})), shown.name);
   const photos = tools.find(({ shown }) => shown.name === "updateProfile")!.shown.inputSchema.properties!["body"]!.properties!["photos"]!;

@@ -109,9 +109,10 @@ function optionsOf({ method, body, dryRun: hasDryRun, problems, answers }: Descr
 }
 
 /** The hints that differ from the protocol's defaults; for a tool that changes something also whether it destroys. */
-function annotationsOf({ method, answers }: DescribedOperation): Shown["annotations"] {
+function annotationsOf({ method, path, answers }: DescribedOperation): Shown["annotations"] {
   if (method === "GET") return { readOnlyHint: true };
-  const adds = method === "POST" && 201 in answers;
+  // A rotation ends what it replaces.
+  const adds = method === "POST" && 201 in answers && !path.endsWith("/rotate");
   return { destructiveHint: !adds, ...(method !== "POST" && { idempotentHint: true }) };
 }
 

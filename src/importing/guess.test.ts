@@ -123,6 +123,12 @@ test("an animal with an outcome of unknown words has left; one without an outcom
   assert.deepEqual(guess.mapping.status?.values, { "barn placement": "sold", foster: "pending" });
 });
 
+test("a column that names the category is used even if few rows have one, and never if none has", async () => {
+  assert.deepEqual(chosen(await guessOf("id,name,species", "1,Rex,Dog", "2,Tom,", "3,Bo,"))[2], "species");
+  assert.deepEqual(chosen(await guessOf("id,name,species", "1,Rex,", "2,Tom,", "3,Bo,"))[2], undefined);
+  assert.deepEqual(chosen(await guessOf("id,name,species,type", "1,Rex,Dog,", "2,Tom,Cat,Stray", "3,Bo,Dog,"))[2], "species");
+});
+
 test("a column becomes the id only if its header says so", async () => {
   assert.equal((await guessOf("name,species", "Rex,Dog")).mapping.id, undefined);
   assert.equal((await guessOf("Name,Nr.,Tierart", "Rex,1,Hund", "Tom,2,Katze")).mapping.id, "Nr.");

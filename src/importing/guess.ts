@@ -142,7 +142,7 @@ function contentScore(field: GuessedField, column: Column): number {
     case "name":
       return (0.3 + 0.7 * filled) * (0.3 + 0.7 * Math.min(1, 2 * distinct));
     case "category":
-      return filled * (values === undefined ? 0.5 : 1) * (distinct > 0.8 ? 0.6 : 1);
+      return filled === 0 ? 0 : (0.25 + 0.75 * filled) * (values === undefined ? 0.5 : 1) * (distinct > 0.8 ? 0.6 : 1);
     case "status":
       return values === undefined || filled === 0 ? 0 : (0.5 + 0.5 * filled) * (0.4 + 0.6 * shareKnown(values));
     case "description":
