@@ -81,8 +81,8 @@ test("an encoding that lacks letters edits no name, and an export whose ids a sp
     for (const lost of [/[^\0-\u00FF]/g, /[^\0-\u00FF]/gu]) {
       const file = rows.replaceAll(lost, "?");
       assert.partialDeepStrictEqual(await importExport(shop, file, "--dry-run"), { updated: 0, unchanged: 3, edits: [] }, file);
-      const edited = await importExport(shop, file.replace(name.replaceAll(lost, "?"), "? new"), "--dry-run");
-      assert.partialDeepStrictEqual(edited, { updated: 1, unchanged: 2 });
+      const report = await importExport(shop, file.replace(name.replaceAll(lost, "?"), "? new"), "--dry-run");
+      assert.partialDeepStrictEqual(report, { updated: 1, unchanged: 2 });
     }
   }
   const file = join(shop.folder, "short.csv");

@@ -96,9 +96,9 @@ const expected: Record<string, Expected> = {
     shown: { price: { column: "Price", currencyColumn: "Currency", decimal: "point" } },
   },
   "woocommerce-products.csv": {
-    columns: ["ID", "Name", "Categories", undefined],
-    shown: { description: "Description", price: { column: "Regular price", decimal: "point" }, photos: ["Images"], stock: "In stock?" },
-    asks: /whether the price is in “Regular price”; whether the stock is in “In stock\?”/,
+    columns: ["ID", "Name", "Categories", "In stock?"],
+    shown: { description: "Description", price: { column: "Regular price", decimal: "point" }, photos: ["Images"], stock: "Stock" },
+    asks: /whether the price is in “Regular price”; which status these values of “In stock\?” have: “1” \(3 rows\)/,
   },
   "asm3.csv": { columns: ["SHELTERCODE", "ANIMALNAME", "SPECIESNAME", "ANIMALSTATUS"], asks: /“Not available for adoption” \(1 row\)/ },
   "austin-outcomes.csv": { columns: ["Animal ID", "Name", "Animal Type", "Outcome Type"] },

@@ -90,10 +90,12 @@ test("a column whose values are statuses is the status, whatever its header says
 });
 
 test("a column whose header is a status word, or the date of a departure, is asked about: its animals are not simply for sale", async () => {
-  for (const header of ["available", "Adopted", "Is sold?", "forSale", "Verkauft", "Disponible", "reserved"]) {
+  for (const header of ["available", "Adopted", "Is sold?", "forSale", "Verkauft", "Disponible", "reserved", "In stock"]) {
     const { mapping } = await guessOf(`id,name,species,${header}`, "1,Rex,Dog,yes", "2,Tom,Cat,no", "3,Bo,Dog,yes");
     assert.deepEqual(mapping.status, { columns: [header], values: {} }, header);
   }
+  const { mapping: counted } = await guessOf("id,name,species,In stock", "1,Rex,Dog,2", "2,Tom,Cat,0", "3,Bo,Dog,1");
+  assert.deepEqual([counted.stock, counted.status], [{ column: "In stock" }, undefined]);
   for (const header of ["Date of Death", "Outcome Date", "Adoption date", "sold_on", "Verkauft am", "Sterbedatum"]) {
     const days = Array.from({ length: 90 }, (_, day) => `${day},Rex ${day},Dog,${day % 3 ? "" : `2026-01-${day}`}`);
     const { mapping, unsure } = await guessOf(`id,name,species,${header}`, ...days);

@@ -1,4 +1,4 @@
-import { saysStatus, wordsOf } from "./status-words.ts";
+import { saysStatus, statusOf, wordsOf } from "./status-words.ts";
 
 /** The fields that a column is chosen for. */
 export const guessedFields = ["id", "name", "category", "status", "description", "price", "photos", "stock"] as const;
@@ -92,6 +92,7 @@ export function hasWordOf(field: GuessedField, name: string): boolean {
 /** Whether a header says that its column shows which animals can be sold, as "Status", "Adopted" and "Date of death" do. */
 export function isAboutStatus(name: string): boolean {
   const words = wordsIn(name);
+  if (statusOf(words.join(" ")) === "available") return true; // such as "In stock"
   const others = words.filter((word) => !dateWords.has(word) && !saysStatus([word]));
   return (
     (saysStatus(words) || words.some((word) => fieldWords.status.includes(word) || departureWords.has(word))) &&
