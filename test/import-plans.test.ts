@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openAsBlob } from "node:fs";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -38,6 +38,30 @@ type Expected = {
 };
 /** The shapes of real files: their columns, and what is asked about. */
 const expected: Record<string, Expected> = {
+  "came-back.csv": { columns: ["Animal ID", "Name", "Species", "Status"], rejects: [] },
+  "departures.csv": {
+    columns: ["id", "name", "species", "Status"],
+    rejects: [
+      "3 “Deceased” says “Yes”, but “Status” says “Active”",
+      "4 “Sold” says “x”, but “Status” says “available”",
+      "5 “Outcome” says “Euthanasia”, but “Status” says “Available”",
+      "9 “Deceased” says “2031-05-01”, but “Status” says “Active”",
+    ],
+  },
+  "german-departures.csv": {
+    columns: ["Nr", "Tiername", "Tierart", "Status"],
+    rejects: [
+      "3 “Verstorben am” says “01.05.2031”, but “Status” says “verfügbar”",
+      "4 “Verkauft” says “ja”, but “Status” says “zu verkaufen”",
+    ],
+  },
+  "polish-departures.csv": {
+    columns: ["Numer", "Imię", "Gatunek", "Status"],
+    rejects: [
+      "2 “Data śmierci” says “2031-05-01”, but “Status” says “dostępny”",
+      "4 “Adoptowany” says “tak”, but “Status” says “do adopcji”",
+    ],
+  },
   "dollar-prices.csv": {
     columns: ["id", "name", "species", undefined],
     shown: { price: { column: "price" } },
@@ -174,6 +198,23 @@ for (const file of files)
       assert.deepEqual([report.created, report.rejected], [page.created, page.reasons.length]);
     }
   });
+
+test("a mapping can say that columns of departures do not count, and its columns must exist", async (t) => {
+  const folder = temporaryFolder(t);
+  const mapping = join(folder, "mapping.json");
+  const path = join(corpus, "departures.csv");
+  await runCommand(["import", path, "--write-mapping", mapping], {});
+  const guessed = JSON.parse(await readFile(mapping, "utf8")) as Mapping;
+  const imports = async (ignore: string[]) => {
+    await writeFile(mapping, JSON.stringify({ ...guessed, ignore }));
+    return runCommand(["import", path, "--mapping", mapping, "--dry-run", "--json", "--rejects", join(folder, "rejects.csv")], {});
+  };
+  assert.partialDeepStrictEqual(JSON.parse((await imports(["Outcome", "Deceased"])).out), { created: 7, rejected: 1 });
+  assert.partialDeepStrictEqual(JSON.parse((await imports(["Outcome", "Deceased", "Sold"])).out), { created: 8, rejected: 0 });
+  const { code, error } = await imports(["Adopted"]);
+  assert.equal(code, 2);
+  assert.match(error, /has no column “Adopted”/);
+});
 
 test("ids that a spreadsheet has changed are refused with the reason, and all others are text", async () => {
   const { created, reasons } = await onPage(join(corpus, "spreadsheet-ids.csv"));

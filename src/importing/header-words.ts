@@ -1,4 +1,4 @@
-import { saysStatus, statusOf, wordsOf } from "./status-words.ts";
+import { besideStatus, departureOf, isUnclear, saysStatus, statusOf, wordsOf, type Departure } from "./status-words.ts";
 
 /** The fields that a column is chosen for. */
 export const guessedFields = ["id", "name", "category", "status", "description", "price", "photos", "stock"] as const;
@@ -52,7 +52,8 @@ const neutralWords: Partial<Record<GuessedField, Set<string>>> = {
 const foreignWords = new Set(
   `shelter owner insurance breeder vet veterinarian contact person customer client staff user agent finder microchip chip tag kennel cage street city town zip postal
   county country state location address phone mail email file photo image picture video url link date time day month year age born birth dob color colour coat sex
-  gender size weight price intake sub subtype reason condition medical spay neuter altered health secondary previous former old parent mother father litter group tierheim besitzer halter farbe datum alter
+  gender size weight price intake sub subtype reason cause condition medical spay neuter altered health secondary previous previously former formerly earlier prior last past ever
+  planned expected old parent mother father mutter vater madre padre mere pere moeder vader matka ojciec sibling litter group tierheim besitzer halter farbe datum alter
   preis foto bild proprietaire couleur prix precio color dueno colore prezzo padrone eigenaar kleur prijs cor preco wlasciciel kolor cena
   cost costs purchase wholesale einkaufs einkaufspreis ek achat compra acquisto inkoop zakup discount rabatt deposit shipping cents cent pence minor min max minimum maximum alt thumbnail sold ordered reserved verkauft`.split(
     /\s+/,
@@ -93,20 +94,32 @@ export function hasWordOf(field: GuessedField, name: string): boolean {
 export function isAboutStatus(name: string): boolean {
   const words = wordsIn(name);
   if (statusOf(words.join(" ")) === "available") return true; // such as "In stock"
-  const others = words.filter((word) => !dateWords.has(word) && !saysStatus([word]));
+  const others = besideStatus(words).filter((word) => !dateWords.has(word));
   return (
     (saysStatus(words) || words.some((word) => fieldWords.status.includes(word) || departureWords.has(word))) &&
     !others.some((word) => foreignWords.has(word) || otherFieldWords.has(word))
   );
 }
-const dateWords = new Set(
-  "date time day month year datum todesdatum sterbedatum verkaufsdatum vermittlungsdatum am on at fecha data dia jour".split(" "),
-);
-const departureWords = new Set(
-  `death decease tod todesdatum sterbedatum deces muerte fallecimiento decesso obito overlijden smierc sale verkauf verkaufsdatum vermittlungsdatum vente venta vendita
-  venda verkoop sprzedaz departure exit abgang`.split(/\s+/),
-);
+const dateNouns =
+  "date time day month year datum todesdatum todestag sterbedatum overlijdensdatum sterfdatum verkaufsdatum vermittlungsdatum fecha data dia jour".split(
+    " ",
+  );
+/** Words that make a header one of days, as in `Sold on`. */
+export const dateWords = new Set([...dateNouns, ..."am on at le el il op em dnia".split(" ")]);
+const saleWords = new Set("sale verkauf verkaufsdatum vente venta vendita venda verkoop sprzedaz sprzedazy".split(" "));
+const departureWords = new Set([...saleWords, ..."vermittlungsdatum departure exit abgang outcome".split(" ")]);
 const otherFieldWords = new Set((["price", "photos", "stock", "description"] as const).flatMap((field) => fieldWords[field]));
+
+/**
+ * How a header says that its animals have left, as “Deceased”, “Sold on”, “Adopted?” and “Outcome” do. Undefined for those about something else, and for a
+ * negation. “Sale date” is the day of a sale, and “Sale” may be an offer.
+ */
+export function departureInHeader(name: string): Departure | undefined {
+  const words = wordsIn(name);
+  if (!isAboutStatus(name) || hasWordOf("id", name) || isUnclear(words)) return undefined;
+  const isSale = words.some((word) => saleWords.has(word)) && words.some((word) => dateNouns.includes(word));
+  return departureOf(words) ?? (isSale ? "sold" : words.some((word) => departureWords.has(word)) ? "outcome" : undefined);
+}
 
 /** Whether a header names a currency column. */
 export function namesCurrency(name: string): boolean {
@@ -115,21 +128,26 @@ export function namesCurrency(name: string): boolean {
 const currencyWords = new Set("currency wahrung waehrung devise moneda valuta moeda waluta".split(" "));
 
 const knownWords = new Set([...Object.values(fieldWords).flat(), ...subjectWords, ...foreignWords]);
+const isKnown = (word: string): boolean => knownWords.has(word) || saysStatus([word]);
 
 /** The words of a header: `animal_id`, `Animal ID`, `animalId` and `ANIMALID` have the same, and `Animal #` has those of `animal number`. */
-function wordsIn(header: string): string[] {
+export function wordsIn(header: string): string[] {
   const spaced = header
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
     .replaceAll(/(\p{L})(\d)/gu, "$1 $2")
+    .replaceAll(/\bdateof(?=\p{L})/giu, "date of ")
     .replaceAll(/#|№|\bn[º°]/giu, " number ");
-  return wordsOf(spaced).flatMap((word) => (knownWords.has(word) ? [word] : (compound(word) ?? [word])));
+  return wordsOf(spaced).flatMap((word) => (isKnown(word) ? [word] : (compound(word) ?? [word])));
 }
 
-/** Splits a word into two known ones, as in ANIMALNAME or INSURANCESTATUS. */
+const compoundCharactersMax = 40;
+
+/** Splits a word into two known ones, as in ANIMALNAME, INSURANCESTATUS or ISSOLD. */
 function compound(word: string): string[] | undefined {
-  for (let at = 3; at <= word.length - 2; at++) {
+  if (word.startsWith("is") && saysStatus([word.slice(2)])) return ["is", word.slice(2)];
+  for (let at = 3; at <= Math.min(word.length, compoundCharactersMax) - 2; at++) {
     const parts = [word.slice(0, at), word.slice(at)];
-    if (parts.every((part) => knownWords.has(part))) return parts;
+    if (parts.every(isKnown)) return parts;
   }
   return undefined;
 }

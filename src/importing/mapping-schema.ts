@@ -52,6 +52,8 @@ export const mappingSchema = Type.Object(
     ),
     /** Columns with addresses of photos, one or more in each cell. The service fetches them afterwards. */
     photos: Type.Optional(Type.Object({ columns }, { additionalProperties: false })),
+    /** Columns that do not count against the status `available`, such as an “Adopted” that is kept of an earlier stay. */
+    ignore: Type.Optional(columns),
     /** The name of the source, the same for each file of one system. Default: proposed from the name of the file. */
     source: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   },

@@ -5,11 +5,11 @@ import type { Mapping } from "./mapping-schema.ts";
 
 export { petStatuses, type Mapping, type PetStatus, type TextField, type ValueStatus } from "./mapping-schema.ts";
 
-/** The columns that a mapping reads. */
-export function columnsOf({ id, name, category, status, stock, description, price, photos }: Mapping): string[] {
+/** The columns that a mapping names. */
+export function columnsOf({ id, name, category, status, stock, description, price, photos, ignore = [] }: Mapping): string[] {
   const single = [id, typeof stock === "object" ? stock.column : undefined, price?.column, price?.currencyColumn];
   const lists = [name, category, status, description, photos].flatMap((field) => field?.columns ?? []);
-  return [...new Set([...single.filter((column) => column !== undefined), ...lists])];
+  return [...new Set([...single.filter((column) => column !== undefined), ...lists, ...ignore])];
 }
 
 /** @throws Problem `invalid_request` if the header lacks a column of the mapping */

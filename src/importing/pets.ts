@@ -2,6 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { earlierKey } from "../platform/normalize.ts";
 import { isReason, isTooLong, textReader, type Reason } from "./cells.ts";
+import { contradictionReader } from "./departures.ts";
 import { idProblem } from "./ids.ts";
 import { petStatuses, valueKey } from "./mapping.ts";
 import type { Mapping, PetStatus } from "./mapping.ts";
@@ -46,6 +47,7 @@ export function petOf(mapping: Mapping, header: readonly string[]): (cells: read
   const nameOf = textReader(mapping.name, header);
   const categoryOf = textReader(mapping.category, header);
   const statusOf = statusReader(mapping.status, header);
+  const contradictionIn = contradictionReader(mapping, header);
   const quantityOf = quantityReader(mapping.stock, header);
   const profileOf = profileReader(mapping, header);
   return (cells) => {
@@ -62,6 +64,8 @@ export function petOf(mapping: Mapping, header: readonly string[]): (cells: read
     if (isTooLong(category, nameCharactersMax)) return { reason: `the category is over ${nameCharactersMax} characters` };
     const status = statusOf(cells);
     if (typeof status !== "string") return status;
+    const contradiction = status === "available" ? contradictionIn(cells) : undefined;
+    if (contradiction) return contradiction;
     const quantity = quantityOf(cells);
     if (isReason(quantity)) return quantity;
     const profile = profileOf?.(cells);

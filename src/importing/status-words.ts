@@ -5,8 +5,12 @@ import { valueKey, type PetStatus } from "./mapping.ts";
  * status only if all that it says agrees: an animal that is not for sale must never be offered.
  */
 
+/** The ways in which an animal leaves. As a status, each is `sold`. */
+export type Departure = "sold" | "adopted" | "outcome";
+type Reading = PetStatus | Departure | "unclear";
+
 /** Words and phrases without accents. Longer phrases are read first, so that `ready for adoption` is not read as `adoption`. */
-const phrases: Record<PetStatus | "unclear", string> = {
+const phrases: Record<Reading, string> = {
   available: `
     available; available for adoption; available now; for sale; for adoption; ready for adoption; up for adoption; in stock; adoptable; active;
     verfugbar; auf lager; vorratig; zu verkaufen; zu vermitteln; zur vermittlung; abzugeben; lieferbar;
@@ -26,18 +30,25 @@ const phrases: Record<PetStatus | "unclear", string> = {
     gereserveerd; in optie; in behandeling; gastgezin;
     pendente; em lar temporario;
     zarezerwowany; zarezerwowana; zarezerwowane; oczekujacy; oczekujaca`,
+  // Sold or dead: what no animal comes back from.
   sold: `
-    sold; sold out; adopted; adoption; gone; rehomed; transferred; transfer; transport; returned to owner; return to owner; returned to rescue; return to rescue; rto;
-    return to wild habitat; shelter neuter return; trap neuter release; trap neuter return; community cat; homefirst; reclaimed; redeemed;
-    rescue; rescued; released; released to wild; died; dead; deceased; disposal; doa; dead on arrival; euthanasia; euthanized; euthanised; euth; missing; stolen; escaped;
-    lost in care; relocate; rto adopt; duplicate;
-    verkauft; ausverkauft; vermittelt; adoptiert; verstorben; gestorben; tot; eingeschlafert; entlaufen; abgegeben;
-    vendu; vendue; vendus; adopte; adoptee; decede; decedee; mort; morte; euthanasie; euthanasiee; transfere; transferee;
-    vendido; vendida; adoptado; adoptada; fallecido; fallecida; muerto; muerta; eutanasia; trasladado; trasladada;
-    venduto; venduta; adottato; adottata; deceduto; deceduta; morto; morta; soppresso; trasferito; trasferita;
-    verkocht; uitverkocht; geadopteerd; overleden; geeuthanaseerd; overgeplaatst;
-    adotado; adotada; falecido; falecida; transferido; transferida;
-    sprzedany; sprzedana; sprzedane; adoptowany; adoptowana; zmarly; zmarla; uspiony; uspiona`,
+    sold; sold out; died; dead; deceased; doa; dead on arrival; euthanasia; euthanized; euthanised; euth; death; decease; passed away; put to sleep; put down; perished;
+    verkauft; ausverkauft; verstorben; gestorben; tot; eingeschlafert; tod; todesdatum; todestag; sterbedatum;
+    vendu; vendue; vendus; vendues; decede; decedee; mort; morte; euthanasie; euthanasiee; deces;
+    vendido; vendida; fallecido; fallecida; muerto; muerta; eutanasia; muerte; fallecimiento; defuncion;
+    venduto; venduta; deceduto; deceduta; morto; morta; soppresso; soppressa; decesso;
+    verkocht; uitverkocht; overleden; dood; geeuthanaseerd; overlijden; overlijdensdatum; sterfdatum;
+    falecido; falecida; obito; falecimento; sacrificado; sacrificada;
+    sprzedany; sprzedana; sprzedane; zmarly; zmarla; zmarl; uspiony; uspiona; smierc; smierci; zgon; zgonu; eutanazja; nie zyje`,
+  // What an animal may come back from.
+  adopted: `
+    adopted; gone; rehomed; returned to owner; return to owner; rto; reclaimed; redeemed; missing; stolen; escaped; rto adopt;
+    vermittelt; adoptiert; entlaufen; adopte; adoptee; adoptado; adoptada; adottato; adottata; geadopteerd; adotado; adotada; adoptowany; adoptowana; adoptowane`,
+  // What says as a value that an animal has left, and as the name of a column perhaps only where it is from, as in `Rescue: yes`.
+  outcome: `
+    adoption; transferred; transfer; transport; returned to rescue; return to rescue; return to wild habitat; shelter neuter return; trap neuter release;
+    trap neuter return; community cat; homefirst; rescue; rescued; released; released to wild; disposal; lost in care; relocate; duplicate;
+    abgegeben; transfere; transferee; trasladado; trasladada; trasferito; trasferita; overgeplaatst; transferido; transferida`,
   // Words that a known word must not make clear.
   unclear: `
     not; no; non; nope; never; none; un; t; cannot; false; falsch; faux; falso; no longer;
@@ -46,16 +57,17 @@ const phrases: Record<PetStatus | "unclear", string> = {
     niet; geen; nooit; nao; sem; indisponivel; nie; bez; niedostepny; niedostepna; niedostepne; nieaktywny; or; oder; ou; lub; maybe; unknown; unbekannt`,
 };
 
+/** Words for yes. */
+export const yesWords = new Set("yes true ja wahr oui vrai si verdadero vero waar sim verdadeiro tak prawda".split(" "));
 /** Words that may stand beside those of `available` without changing their meaning. */
-const fillers = new Set(
-  "is are now today currently immediately yes ist jetzt sofort ja est oui es esta ahora si sono ora adesso nu sim agora jest sa teraz tak and und et y e en i the a".split(
+const fillers = new Set([
+  ...yesWords,
+  ..."is are now today currently immediately ist jetzt sofort est es esta ahora sono ora adesso nu agora jest sa teraz and und et y e en i the a".split(
     " ",
   ),
-);
+]);
 /** Signs that may change the meaning of a value, as in `!available`, `available?` and `❌ available`. */
 const signs = /^\s*!|[?¿=¬]|(?![✓✔☑✅🟢])\p{So}/u;
-
-type Reading = PetStatus | "unclear";
 
 const readings = new Map<string, Reading>();
 for (const [reading, text] of Object.entries(phrases) as [Reading, string][])
@@ -72,22 +84,54 @@ const wordsMax = 20;
 export function statusOf(value: string): PetStatus | undefined {
   const words = wordsOf(value);
   if (words.length > wordsMax) return undefined;
-  const found = new Set<Reading>();
+  const found = new Set<PetStatus | "unclear">();
   let isUnderstood = !signs.test(value);
-  for (let from = 0; from < words.length;) {
-    const [length, reading] = phraseAt(words, from);
-    if (reading !== undefined) found.add(reading);
-    else if (!fillers.has(words[from]!)) isUnderstood = false;
-    from += length;
+  for (const { reading, word } of readingsOf(words)) {
+    if (reading !== undefined) found.add(isDeparture(reading) ? "sold" : reading);
+    else if (!fillers.has(word)) isUnderstood = false;
   }
   const [only] = found;
   if (only === "unclear" || (only === "available" && !isUnderstood)) return undefined;
   return found.size === 1 ? only : undefined;
 }
 
+/**
+ * How words say that an animal leaves, the clearest way of several. Undefined if they do not say it, or also say something else, as in “never sold”.
+ */
+export function departureOf(words: readonly string[]): Departure | undefined {
+  const found = new Set(readingsOf(words).map(({ reading }) => reading));
+  if (found.has("unclear") || found.has("available")) return undefined;
+  return (["sold", "adopted", "outcome"] as const).find((one) => found.has(one));
+}
+
+function isDeparture(reading: Reading): reading is Departure {
+  return reading === "sold" || reading === "adopted" || reading === "outcome";
+}
+
+/** Whether words negate or leave open what is beside them. */
+export function isUnclear(words: readonly string[]): boolean {
+  return readingsOf(words).some(({ reading }) => reading === "unclear");
+}
+
+/** The words beside those that say a status, such as `date` in “Date of death”. */
+export function besideStatus(words: readonly string[]): string[] {
+  return readingsOf(words).flatMap(({ reading, word }) => (reading === undefined || reading === "unclear" ? [word] : []));
+}
+
 /** Whether some of these words say a status, as in a header. */
 export function saysStatus(words: readonly string[]): boolean {
-  return words.some((_, from) => ![undefined, "unclear"].includes(phraseAt(words, from)[1]));
+  return readingsOf(words).some(({ reading }) => reading !== undefined && reading !== "unclear");
+}
+
+/** The phrases of words, and the first word of each. Longer phrases are read first. */
+function readingsOf(words: readonly string[]): { reading: Reading | undefined; word: string }[] {
+  const read: { reading: Reading | undefined; word: string }[] = [];
+  for (let from = 0; from < words.length;) {
+    const [length, reading] = phraseAt(words, from);
+    read.push({ reading, word: words[from]! });
+    from += length;
+  }
+  return read;
 }
 
 /** The longest known phrase that begins at a word, or the word alone. */
