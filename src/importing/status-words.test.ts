@@ -59,6 +59,9 @@ const values = {
     "Falecido",
     "Sprzedany",
     "Zmarły",
+    "Nie żyje",
+    "passed away",
+    "Fecha de muerte",
   ],
 } as const;
 

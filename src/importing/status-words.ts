@@ -32,7 +32,7 @@ const phrases: Record<Reading, string> = {
     zarezerwowany; zarezerwowana; zarezerwowane; oczekujacy; oczekujaca`,
   // Sold or dead: what no animal comes back from.
   sold: `
-    sold; sold out; died; dead; deceased; doa; dead on arrival; euthanasia; euthanized; euthanised; euth; death; decease; passed away; put to sleep; put down; perished;
+    sold; sold out; died; died in shelter; died at shelter; died off shelter; dead; deceased; doa; dead on arrival; euthanasia; euthanized; euthanised; euth; death; decease; passed away; put to sleep; put down; perished;
     verkauft; ausverkauft; verstorben; gestorben; tot; eingeschlafert; tod; todesdatum; todestag; sterbedatum;
     vendu; vendue; vendus; vendues; decede; decedee; mort; morte; euthanasie; euthanasiee; deces;
     vendido; vendida; fallecido; fallecida; muerto; muerta; eutanasia; muerte; fallecimiento; defuncion;
