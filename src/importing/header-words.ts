@@ -46,15 +46,14 @@ const subjectWords = new Set(
 const neutralWords: Partial<Record<GuessedField, Set<string>>> = {
   price: new Set("in eur euro usd gbp chf cad aud nzd sek nok dkk pln czk huf variant adoption".split(" ")),
   photos: new Set("url urls link links src address web http https 0 1 2 3 4 5 6 7 8 9 10 main large".split(" ")),
-  stock: new Set("in auf on hand en na variant item stan a".split(" ")),
+  stock: new Set("in auf on hand en na variant item stan a total count".split(" ")),
 };
 /** Words of columns about something else, whatever other words are beside them. */
 const foreignWords = new Set(
   `shelter owner insurance breeder vet veterinarian contact person customer client staff user agent finder microchip chip tag kennel cage street city town zip postal
   county country state location address phone mail email file photo image picture video url link date time day month year age born birth dob color colour coat sex
   gender size weight price intake sub subtype reason cause condition medical spay neuter altered health secondary previous previously former formerly earlier prior last past ever
-  before vorher zuvor avant antes prima eerder wczesniej total count
-  planned expected old parent mother father mutter vater madre padre mere pere moeder vader matka ojciec sibling litter group tierheim besitzer halter farbe datum alter
+  before vorher zuvor avant antes prima eerder wczesniej total count planned expected old parent mother father mutter vater madre padre mere pere moeder vader matka ojciec sibling litter group tierheim besitzer halter farbe datum alter
   preis foto bild proprietaire couleur prix precio color dueno colore prezzo padrone eigenaar kleur prijs cor preco wlasciciel kolor cena
   cost costs purchase wholesale einkaufs einkaufspreis ek achat compra acquisto inkoop zakup discount rabatt deposit shipping cents cent pence minor min max minimum maximum alt thumbnail sold ordered reserved verkauft`.split(
     /\s+/,
