@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { statuses } from "../src/platform/http/statuses.ts";
+import { errorTable } from "../src/platform/error-table.ts";
 import { stage } from "./support/browser.ts";
 import { openDashboardShop } from "./support/dashboard-shop.ts";
 import { findings, visit } from "./support/pages.ts";
@@ -27,7 +27,7 @@ test("each refusal is shown once, and only faults show their request id", async 
   const dialog = page.getByRole("dialog", { name: "New category" });
   const alert = dialog.getByRole("alert");
   await dialog.getByRole("textbox", { name: "Name" }).fill("Dogs");
-  for (const [code, status] of Object.entries(statuses)) {
+  for (const [code, { status }] of Object.entries(errorTable)) {
     if (["unauthorized", "session_changed", "confirmation_required"].includes(code)) continue; // each leads away from this form
     const requestId = `request-${code}`;
     const body = JSON.stringify({ code, status, message: `The service says ${code}.` });

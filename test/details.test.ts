@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import recorded from "../src/app/error-examples.json" with { type: "json" };
-import { statuses } from "../src/platform/http/statuses.ts";
-import type { ProblemCode } from "../src/platform/problem.ts";
+import { statusOf, type ProblemCode } from "../src/platform/error-table.ts";
 import type { Failure } from "./support/models.ts";
 import { sendRaw } from "./support/raw.ts";
 import { startService, type Asked, type TestService } from "./support/service.ts";
@@ -21,7 +20,7 @@ test("every recorded 400 and 422 has details, and no other refusal does", () => 
   let seen = 0;
   for (const [operationId, examples] of Object.entries(recorded)) {
     for (const [code, example] of Object.entries(examples)) {
-      const isInput = [400, 422].includes(statuses[code as ProblemCode]);
+      const isInput = [400, 422].includes(statusOf(code as ProblemCode));
       const { details = [] } = example as Partial<Failure>;
       assert.equal(details.length > 0, isInput, `${operationId} ${code}`);
       for (const detail of details) assert.ok(detail.path !== "" && detail.message !== "");

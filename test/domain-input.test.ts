@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import { statuses } from "../src/platform/http/statuses.ts";
+import { statusOf, type ProblemCode } from "../src/platform/error-table.ts";
 import type { Domain } from "../src/publishing/domains/domains.ts";
 import { openCustomer, type Customer } from "./support/customer.ts";
 import { hostileNames, lookalikes } from "./support/hostile-names.ts";
@@ -25,8 +25,8 @@ suite("any text sent as a domain", () => {
   /** Checks that a refusal is clear to programs and people (specification 1.10). */
   function requireProblem({ status, body }: Reply, allowed: number[], what: string): void {
     assert.ok(allowed.includes(status), `${status} for ${what.slice(0, 80)}: ${JSON.stringify(body)}`);
-    const { code, message, status: statusInBody } = body as { code: keyof typeof statuses; message: string; status: number };
-    assert.deepEqual([statuses[code], statusInBody], [status, status], what);
+    const { code, message, status: statusInBody } = body as { code: ProblemCode; message: string; status: number };
+    assert.deepEqual([statusOf(code), statusInBody], [status, status], what);
     assert.match(message, /^["\w][^\p{Cc}]*[\w".]$/u, what);
   }
 

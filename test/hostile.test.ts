@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import sql from "sql-template-tag";
-import { statuses } from "../src/platform/http/statuses.ts";
+import { statusOf, type ProblemCode } from "../src/platform/error-table.ts";
 import { runs, someOf } from "./support/fault-runs.ts";
 import { bodyChecker, operationsIn, type Document, type Operation } from "./support/description.ts";
 import { bytesOf, hostileCursor, hostileRequest, type Known } from "./support/hostile.ts";
@@ -125,7 +125,7 @@ function requireInContract(operation: Operation, { status, headers, body }: RawA
 
   assert.ok(status < 500, `${status} ${body}`);
   const { code, message, status: told, details, ...rest } = parsed as Failure;
-  assert.equal((statuses as Record<string, number>)[code], status, body);
+  assert.equal(statusOf(code as ProblemCode), status, body);
   assert.deepEqual([told, typeof message, message.length > 0, rest], [status, "string", true, {}]);
   assert.equal((details ?? []).length > 0, status === 400 || status === 422, body);
   // a random path may belong to no operation or to another one

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { htmlOf } from "../src/app/reference-html.ts";
 import { apiOperations } from "../src/app/operations.ts";
 import { guides } from "../src/app/reference-texts.ts";
-import { meanings } from "../src/platform/http/statuses.ts";
+import { errorTable } from "../src/platform/error-table.ts";
 import { stage } from "./support/browser.ts";
 import { lendPage } from "./support/contexts.ts";
 import { findings, overflow, smallestPhone, visit } from "./support/pages.ts";
@@ -37,7 +37,7 @@ test("every operation and guide is Markdown at its address, with its parameters,
   }
   for (const name of guides) assert.match((await get(`/reference/guides/${name}.md`)).body, /^# \S+\n/, name);
   const guide = (await get("/reference/guides/errors.md")).body;
-  for (const text of [pet, guide]) assert.ok(text.includes(meanings.unknown_reference), "what a code means in general");
+  for (const text of [pet, guide]) assert.ok(text.includes(errorTable.unknown_reference.meaning), "what a code means in general");
   assert.match((await get("/reference.md")).body, /\[List pets\]\(\/reference\/listPets\)/);
 });
 

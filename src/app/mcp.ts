@@ -15,7 +15,7 @@ import { asksForDryRun } from "../platform/http/preferences.ts";
 import { receiveBody } from "../platform/http/receiving.ts";
 import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import type { Router } from "../platform/http/router.ts";
-import { statuses } from "../platform/http/statuses.ts";
+import { statusOf } from "../platform/error-table.ts";
 import { Problem } from "../platform/problem.ts";
 import { isTypo } from "../platform/typo.ts";
 import { agentOperations } from "./operations.ts";
@@ -166,7 +166,7 @@ async function called(serving: Serving, tool: Tool, given: Record<string, unknow
     return await callInside(serving.exchange, serving, requestOf(tool, given));
   } catch (error) {
     if (error instanceof Problem && error.code === "invalid_request") {
-      return { status: statuses[error.code], headers: {}, body: errorBody(error) };
+      return { status: statusOf(error.code), headers: {}, body: errorBody(error) };
     }
     serving.failure = error as Error;
     throw new ProtocolError(-32_603, "The call failed.");

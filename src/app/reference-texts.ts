@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { addressOf } from "../platform/http/api-surfaces.ts";
 import type { Description } from "../platform/http/description.ts";
-import { meanings, statuses } from "../platform/http/statuses.ts";
-import type { ProblemCode } from "../platform/problem.ts";
+import { errorTable, problemCodes, type ProblemCode } from "../platform/error-table.ts";
 import { inlinedOperation, type InlinedOperation } from "./inlined-description.ts";
 import { apiOperations } from "./operations.ts";
 
@@ -66,8 +65,7 @@ function guideText(name: string): ReferenceText {
 
 /** Every code with its status and meaning, below the guide of errors. */
 function codesTable(): string {
-  const codes = Object.entries(meanings) as [ProblemCode, string][];
-  const rows = codes.map(([code, meaning]) => row(`\`${code}\``, String(statuses[code]), meaning));
+  const rows = problemCodes.map((code) => row(`\`${code}\``, String(errorTable[code].status), errorTable[code].meaning));
   return ["## Codes\n", row("code", "status", "meaning"), row(...dashes(3)), ...rows].join("\n");
 }
 
@@ -126,7 +124,7 @@ function refusalsOf({ responses }: InlinedOperation): string[] {
   const rows = Object.entries(responses).flatMap(([status, { content }]) => {
     const examples = Object.entries(Object.values(content ?? {})[0]?.examples ?? {});
     return examples.map(([code, { value }]) =>
-      row(status, `\`${code}\``, meanings[code as ProblemCode], String((value as Json)["message"])),
+      row(status, `\`${code}\``, errorTable[code as ProblemCode].meaning, String((value as Json)["message"])),
     );
   });
   return ["## Refusals", [row("status", "code", "meaning", "for example"), row(...dashes(4)), ...rows].join("\n")];

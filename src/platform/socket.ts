@@ -5,7 +5,8 @@ import { userInfo } from "node:os";
 import { basename, dirname, relative } from "node:path";
 import { attempt } from "./parse.ts";
 import { requireOwnSocket } from "./private-folder.ts";
-import { Problem, type ProblemCode } from "./problem.ts";
+import type { ProblemCode } from "./error-table.ts";
+import { Problem } from "./problem.ts";
 
 const bodyBytesMax = 1 << 20;
 const answerBytesMax = 16 << 20;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import recorded from "../../src/app/error-examples.json" with { type: "json" };
-import { statuses } from "../../src/platform/http/statuses.ts";
+import { problemCodes, statusOf, type ProblemCode } from "../../src/platform/error-table.ts";
 import { Refusal, type Detail } from "../calls/refusal.ts";
 import { texts } from "../texts/texts.ts";
 import { errorLine } from "./error-line.ts";
@@ -16,7 +16,7 @@ type Example = { message: string; details?: Detail[] };
 const examples = Object.values<Record<string, Example>>(recorded).flatMap((codes) => Object.entries(codes));
 
 const refusal = (code: string, { message, details = [] }: Example): Refusal =>
-  new Refusal(code, message, { status: statuses[code as keyof typeof statuses], details, requestId: "r-1", retryAfterSeconds: undefined });
+  new Refusal(code, message, { status: statusOf(code as ProblemCode), details, requestId: "r-1", retryAfterSeconds: undefined });
 
 const said = (error: Error): string[] => {
   const { message, fields } = explain(error);
@@ -24,10 +24,10 @@ const said = (error: Error): string[] => {
 };
 
 test("every error code is either a refusal that people can correct, or a fault", () => {
-  assert.deepEqual(Object.keys(statuses).toSorted(), [...faults, ...Object.keys(texts.refusals.expected)].toSorted());
+  assert.deepEqual(problemCodes.toSorted(), [...faults, ...Object.keys(texts.refusals.expected)].toSorted());
 });
 
-for (const code of Object.keys(statuses)) {
+for (const code of problemCodes) {
   const isFault = faults.includes(code);
   test(`${code} is explained once${isFault ? ", with the request id" : ", without a request id"}`, () => {
     const messages = examples.filter(([of]) => of === code).map(([, example]) => example);

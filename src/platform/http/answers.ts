@@ -6,11 +6,11 @@ import { addHeader, closeAfter, type Exchange } from "./exchange.ts";
 import type { Answer, DescribedOperation } from "./operation.ts";
 import { writeHead } from "./response-head.ts";
 import type { ErrorBody } from "./schemas.ts";
-import { statuses } from "./statuses.ts";
+import { statusOf } from "../error-table.ts";
 
 /** The `Error` body of a problem. */
 export function errorBody({ code, message, details, challenge }: ProblemFields): ErrorBody {
-  return { code, message, status: statuses[code], ...(details && { details }), ...(challenge && { challenge }) };
+  return { code, message, status: statusOf(code), ...(details && { details }), ...(challenge && { challenge }) };
 }
 
 /** The problem that the caller sees: an unexpected error becomes `internal`, without its text. */
@@ -31,7 +31,7 @@ export function sendProblem(exchange: Exchange, problem: ProblemFields): void {
   }
   if (code === "unauthorized") exchange.lines += 'WWW-Authenticate: Bearer realm="petstore"\r\n';
   if (last?.problem !== problem) last = { problem, text: JSON.stringify(errorBody(problem)) };
-  sendJson(exchange, statuses[code], last.text);
+  sendJson(exchange, statusOf(code), last.text);
 }
 
 /** The body of the last problem: requests that the limits refuse share one. */

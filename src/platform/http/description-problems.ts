@@ -1,54 +1,10 @@
-import type { Detail, ProblemCode } from "../problem.ts";
+import type { Detail } from "../problem.ts";
 import { pascalCase, share, shareIfFree, type Components } from "./description-components.ts";
 import { alsoOnEveryAnswer, deprecationHeaders, everyAnswer, headerReferences, readsResource } from "./description-headers.ts";
 import { keptStatuses } from "./idempotency.ts";
 import type { DescribedOperation } from "./operation.ts";
 import { baseOf, nameOf } from "./schemas.ts";
-import { statuses } from "./statuses.ts";
-import { headersTooLarge } from "./unparsed.ts";
-
-const messages: Record<ProblemCode, string> = {
-  invalid_request: "body.name is required.",
-  unauthorized: "The request needs a valid API key: Authorization: Bearer KEY, or X-API-Key: KEY.",
-  forbidden: "The key lacks the scope catalogue:write.",
-  confirmation_required: "Confirm your password first.",
-  plan_required: "Custom domains need the plan pro or above.",
-  storage_limit_reached:
-    "The account stores 25,000 records (pets, categories and open orders) and may store 25,000: there is no room for 1 more. Delete some, or ask for a higher limit.",
-  not_found: "There is no pet 12.",
-  method_not_allowed: "PUT is not a method of this path. It has GET, HEAD, OPTIONS, POST.",
-  not_acceptable: "The answer is application/json, which Accept excludes.",
-  pet_in_use: "Pet 1 has an unfulfilled order: fulfil or delete the order first.",
-  pet_not_available: "Pet 3 is sold.",
-  insufficient_stock: "Pet 1 has 2 free units, which is too few.",
-  order_complete: "Order 1 is complete: only its ship date may change.",
-  category_exists: 'There is a category named "Dogs" already.',
-  category_not_empty: "Category 1 has pets: move or delete them first.",
-  slug_taken: "The slug is taken.",
-  domain_taken: "The domain is attached to another project.",
-  status_follows_stock:
-    "Pet 1 is available, as its stock says: 4 free, 1 held by open orders. It cannot be set to sold. Change the count with PUT /v1/store/inventory/1, or stop tracking with DELETE /v1/store/inventory/1.",
-  member_exists: "The account has a member with this email. Reset that member to make a new sign-in link.",
-  import_closed: "Import 1 is finished: it takes no more rows. Begin another.",
-  key_replaced: "Key 2 has been replaced already: rotate the key that replaced it.",
-  project_not_deployed: "The project has no ready deployment.",
-  deployment_not_ready: "The deployment is not ready.",
-  domain_not_verified: "A name that is to be primary is not verified.",
-  idempotency_key_in_use: "The first request with this Idempotency-Key is still running.",
-  operation_sunset: "This operation ended on Fri, 31 Dec 2027 00:00:00 GMT. Its successor: /v1/pets?id=1",
-  events_expired: "The oldest event that is kept has position 42: begin again with after=41.",
-  precondition_failed: "The resource has changed: its ETag is not one of those in If-Match.",
-  session_changed: "This browser is signed in as somebody else by now. Load the page again.",
-  payload_too_large: "The body is larger than 64 KiB.",
-  unsupported_media_type: "The body must be application/json.",
-  unknown_reference: "body.categoryId: there is no category 12.",
-  idempotency_key_reused: "This Idempotency-Key was used with another body.",
-  rate_limit_exceeded: "The request limit is reached. Try again in 42 seconds.",
-  key_banned: "This key is banned for another 300 seconds, because it kept sending requests after they were refused.",
-  headers_too_large: headersTooLarge().message,
-  internal: "Something went wrong here. The X-Request-Id of this answer finds it in the log.",
-  unavailable: "The store cannot take this now. Try again.",
-};
+import { errorTable, statusOf, type ProblemCode } from "../error-table.ts";
 
 const titles: Record<number, string> = {
   400: "The request is not valid.",
@@ -123,7 +79,7 @@ export function describeProblems(
   components: Components,
   recorded: ErrorExamples[string] | undefined = {},
 ): Record<string, unknown> {
-  const byStatus = Map.groupBy(problemsOf(operation), (code) => statuses[code]);
+  const byStatus = Map.groupBy(problemsOf(operation), (code) => statusOf(code));
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [status, describeRefusal(operation, { status, codes, recorded }, components)]),
   );
@@ -184,7 +140,9 @@ function responseOf(status: number, codes: ProblemCode[], more: string[], record
   // The introduction says which headers every answer has. Repeated in each refusal, they would be a fifth of the description (decision 0078).
   const always = status === 429 ? [...everyAnswer, ...alsoOnEveryAnswer] : [];
   const headers = headerReferences([...always, ...codes.flatMap((code) => headersOfCodes[code] ?? []), ...more]);
-  const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: messages[code], status, ...recorded[code] } }]));
+  const examples = Object.fromEntries(
+    codes.map((code) => [code, { value: { code, message: errorTable[code].example, status, ...recorded[code] } }]),
+  );
   return {
     description: titles[status],
     ...(Object.keys(headers).length > 0 && { headers }),

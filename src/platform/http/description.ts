@@ -11,8 +11,7 @@ import { anyFile } from "./pictures.ts";
 import { linksOf } from "./description-links.ts";
 import { codeSamples } from "./samples.ts";
 import { baseOf, ErrorSchema, nameOf, paging, parameterOf } from "./schemas.ts";
-import type { ProblemCode } from "../problem.ts";
-import { meanings, statuses } from "./statuses.ts";
+import { errorTable, problemCodes } from "../error-table.ts";
 
 type Json = Record<string, unknown>;
 export type Description = Json & { openapi: string; paths: Record<string, Json>; components: Json & Components };
@@ -51,7 +50,7 @@ export function describe(operations: DescribedOperation[], recorded: Recorded): 
     servers: [{ url: (recorded.origin ?? "") + prefix, description: "This service." }],
     tags: tags.filter(({ name }) => used.has(name) || name === "Pets" || name === "Store"),
     "x-tagGroups": tagGroups,
-    "x-errors": errorTable(),
+    "x-errors": describedErrors(),
     security: [{ [bearer]: [] }, { [header]: [] }],
     paths,
     components: {
@@ -66,9 +65,8 @@ export function describe(operations: DescribedOperation[], recorded: Recorded): 
 }
 
 /** Each code of the error table with its status and its meaning. */
-function errorTable(): Record<string, { status: number; meaning: string }> {
-  const codes = Object.keys(statuses) as ProblemCode[];
-  return Object.fromEntries(codes.map((code) => [code, { status: statuses[code], meaning: meanings[code] }]));
+function describedErrors(): Record<string, { status: number; meaning: string }> {
+  return Object.fromEntries(problemCodes.map((code) => [code, { status: errorTable[code].status, meaning: errorTable[code].meaning }]));
 }
 
 function describeOperation(
@@ -101,7 +99,10 @@ function describeOperation(
     parameters: describeParameters(operation, components),
     ...(operation.body && { requestBody: describeBody(operation, components) }),
     ...(operation.upload && { requestBody: describeUpload(operation.upload) }),
-    responses: { ...describeAnswers(operation, components, operations), ...describeProblems(operation, components, errors[operationId]) },
+    responses: {
+      ...describeAnswers(operation, components, operations),
+      ...describeProblems(operation, components, errors[operationId]),
+    },
     "x-codeSamples": codeSamples(operation),
   };
 }

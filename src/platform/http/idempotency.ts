@@ -6,7 +6,7 @@ import { errorBody } from "./answers.ts";
 import { etagOf } from "./conditions.ts";
 import { findAnswer, keepAnswer, type KeptAnswer, type Slot } from "./idempotency.store.ts";
 import type { Answer } from "./operation.ts";
-import { statuses } from "./statuses.ts";
+import { statusOf } from "../error-table.ts";
 
 /** Statuses of the refusals that are kept: the same request would be refused again (specification 1.8). */
 export const keptStatuses = new Set([404, 409, 412, 422]);
@@ -67,7 +67,7 @@ export function idempotentRunner(answersKeptMs: number) {
     } catch (error) {
       if (!(error instanceof Problem) || !isKept(error)) throw error;
       // The transaction released the lock, so another node may have kept the first answer meanwhile.
-      const refusal = { status: statuses[error.code], body: errorBody(error) };
+      const refusal = { status: statusOf(error.code), body: errorBody(error) };
       const answer = await keptOrNew(() => refusal);
       if (answer !== refusal) return answer;
       throw error;
@@ -109,7 +109,7 @@ function inUse(): Problem {
 }
 
 function isKept({ code }: Problem): boolean {
-  return keptStatuses.has(statuses[code]) && code !== "idempotency_key_reused" && code !== "idempotency_key_in_use";
+  return keptStatuses.has(statusOf(code)) && code !== "idempotency_key_reused" && code !== "idempotency_key_in_use";
 }
 
 function keptForm({ status, headers, version, body }: Answer, bodyHash: string): KeptAnswer {

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Static, TSchema } from "typebox";
 import type { Awaitable, Database, Queryable, Transaction } from "../db/database.ts";
 import type { Origin } from "../events.ts";
-import type { Problem, ProblemCode } from "../problem.ts";
+import type { ProblemCode } from "../error-table.ts";
+import type { Problem } from "../problem.ts";
 import type { Caller } from "./caller.ts";
 import type { Reading } from "./value-checks.ts";
 

@@ -1,6 +1,6 @@
 import { Type, type Static, type TObject, type TOptional, type TProperties, type TSchema } from "../json-schema.ts";
 import { limitDefault } from "./paging.ts";
-import { statuses } from "./statuses.ts";
+import { problemCodes } from "../error-table.ts";
 
 const nameKey = Symbol("name");
 const baseKey = Symbol("base");
@@ -166,7 +166,7 @@ export const Challenge = named(
 export const ErrorSchema = named(
   "Error",
   Type.Object({
-    code: OpenText(Object.keys(statuses), "Machine-readable error code."),
+    code: OpenText(problemCodes, "Machine-readable error code."),
     message: Type.String({ description: "Human-readable description." }),
     status: Type.Integer({ description: "The HTTP status code." }),
     details: Type.Optional(

@@ -7,7 +7,7 @@ import { drainBytesMax, drainTimeMaxMs } from "./bodies.ts";
 import type { Pipelines } from "./pipelining.ts";
 import { headerLines, type Surface } from "./exchange.ts";
 import { nextRequestId } from "./request-ids.ts";
-import { statuses } from "./statuses.ts";
+import { errorTable, statusOf } from "../error-table.ts";
 
 /** The most bytes of a request line with its headers, as node:http counts them: the URL, the names and the values. */
 export const headersBytesMax = 16_384;
@@ -16,9 +16,7 @@ export const headersMax = 256;
 
 /** The refusal of a request line and headers beyond a bound. */
 export function headersTooLarge(): Problem {
-  const bounds = `${headersBytesMax / 1_024} KiB or ${headersMax} headers`;
-  const message = `The request line and headers exceed ${bounds}. Shorten the query, or send fewer or shorter headers.`;
-  return new Problem("headers_too_large", message, { headers: { Connection: "close" } });
+  return new Problem("headers_too_large", errorTable.headers_too_large.example, { headers: { Connection: "close" } });
 }
 
 type Connection = Duplex & { remoteAddress?: string };
@@ -44,7 +42,7 @@ export async function refuseUnparsed(
   await pipelines.answered(socket);
   if (!socket.writable) return;
   const problem = error.code === "HPE_HEADER_OVERFLOW" ? headersTooLarge() : invalidAt("request", "must be valid HTTP/1.1");
-  const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : statuses[problem.code];
+  const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : statusOf(problem.code);
   const body = JSON.stringify({ ...errorBody(problem), status });
   const limits = await gate.limitHeadersOf(socket.remoteAddress ?? "unknown");
   const requestId = nextRequestId();
