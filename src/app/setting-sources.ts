@@ -1,5 +1,6 @@
 import { parseEnv } from "node:util";
 import { attempt } from "../platform/parse.ts";
+import { nearest } from "../platform/typo.ts";
 import { fileBytesMax, readText, SettingError, type Environment, type Setting } from "./setting.ts";
 
 /** Finds the value of a setting: in a variable, a line of the file of `ENV_FILE`, the setting's own file, or its default. */
@@ -43,27 +44,6 @@ export function unknownNames(env: Environment, names: readonly string[]): string
   });
   const more = unknown.length - lines.length;
   return more > 0 ? [...lines, `ENV_FILE sets ${more} more names that are not settings`] : lines;
-}
-
-/** Returns the name that differs least, by up to two characters that were added, left out or replaced. */
-function nearest(name: string, names: readonly string[]): string | undefined {
-  const candidates = names.filter(({ length }) => Math.abs(length - name.length) <= 2);
-  const distances = candidates.map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }));
-  return distances.filter(({ distance }) => distance <= 2).toSorted((a, b) => a.distance - b.distance)[0]?.candidate;
-}
-
-/** The Levenshtein distance. */
-function distanceOf(a: string, b: string): number {
-  let before = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = before[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(before[j]! + 1, row[j - 1]! + 1, replaced));
-    }
-    before = row;
-  }
-  return before[b.length]!;
 }
 
 /** Returns the value of a setting. @throws SettingError, which never shows a secret */

@@ -1,11 +1,8 @@
+import { timeInName } from "../platform/files.ts";
+
 /** The names of the backups that `--to` makes in a folder or a store: by time, so that they sort by age. */
 
 const ownName = /^petstore-\d{8}T\d{6}Z\.tar\.gz(\.age)?$/;
-
-/** A time as `20261122T143000Z`. */
-function compactTime(now: number): string {
-  return new Date(now).toISOString().replace(/\.\d+/, "").replaceAll(/[-:]/g, "");
-}
 
 /** A time to the millisecond, as `20261122T143000123Z`, for restores, because two may begin in the same second. */
 export function preciseTime(now: number): string {
@@ -13,7 +10,7 @@ export function preciseTime(now: number): string {
 }
 
 export function backupName(now: number, isEncrypted: boolean): string {
-  return `petstore-${compactTime(now)}.tar.gz${isEncrypted ? ".age" : ""}`;
+  return `petstore-${timeInName(now)}.tar.gz${isEncrypted ? ".age" : ""}`;
 }
 
 /**

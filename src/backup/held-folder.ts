@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { createEmpty } from "../platform/files.ts";
+import { lockFile } from "../platform/lock.ts";
 import { onInterruption } from "./interruption.ts";
 
 /**
@@ -13,7 +14,6 @@ export type HeldFolder = { path: string; remove: () => void };
 
 const lockName = "petstore.lock";
 const attemptsMax = 10;
-const sqliteBusy = 5;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Makes a folder, and removes the leftovers beside it whose names have the same prefix. A signal that ends the command removes the folder. */
@@ -51,14 +51,10 @@ function held(path: string, lock: DatabaseSync | undefined): HeldFolder {
 
 /** Locks a folder. Returns undefined on a file system without locks, where leftovers stay. */
 function lockIn(folder: string): DatabaseSync | "held" | undefined {
-  let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(join(folder, lockName), { timeout: 0 });
-    lock.exec("BEGIN EXCLUSIVE");
-    return lock;
-  } catch (error) {
-    lock?.close();
-    return ((error as { errcode?: number }).errcode ?? 0) % 256 === sqliteBusy ? "held" : undefined;
+    return lockFile(join(folder, lockName), 0);
+  } catch {
+    return undefined;
   }
 }
 

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { PetStoreError } from "../../client/errors.ts";
 import { causeOf } from "../platform/causes.ts";
 import { Problem } from "../platform/problem.ts";
-import { isTypo } from "../platform/typo.ts";
+import { nearest } from "../platform/typo.ts";
 
 /** The result of a command: prints `json` with `--json`, else `text`. */
 export type Outcome = {
@@ -118,9 +118,14 @@ function withDashedValues(args: readonly string[], options: Options): string[] {
 
 /** Asks whether one of the names was meant: those that differ by a typing error, or by their end. Empty if none does. */
 export function didYouMean(typed: string, names: readonly string[], before = ""): string {
-  const isMeant = (name: string): boolean => isTypo(typed, name) && Math.min(typed.length, name.length) > 3;
   const isBegun = (name: string): boolean => typed.length > 2 && (name.startsWith(typed) || typed.startsWith(name));
-  const [meant] = [...names.filter(isMeant), ...names.filter(isBegun)];
+  const meant =
+    (typed.length > 3
+      ? nearest(
+          typed,
+          names.filter((name) => name.length > 3),
+        )
+      : undefined) ?? names.find(isBegun);
   return meant === undefined ? "" : `: did you mean ${before}${meant}?`;
 }
 

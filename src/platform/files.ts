@@ -88,6 +88,16 @@ export function createEmpty(path: string): void {
   }
 }
 
+/** Whether a hard link failed because the file system has none, or not between these two places. */
+function hasNoHardLink(error: unknown): boolean {
+  return ["EPERM", "EXDEV", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"].includes((error as NodeJS.ErrnoException).code ?? "");
+}
+
+/** A time in the name of a file, as `20261122T143000Z`. */
+export function timeInName(now: number): string {
+  return new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "");
+}
+
 /**
  * Gives the bytes of a file a second name, so that they stay when the first is removed. Copies them where the file system has no hard links.
  *
@@ -97,8 +107,7 @@ export function linkSecond(path: string, second: string): void {
   try {
     linkSync(path, second);
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (!["EPERM", "EXDEV", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"].includes(code)) throw error;
+    if (!hasNoHardLink(error)) throw error;
     copyFileSync(path, second, constants.COPYFILE_EXCL);
   }
 }
@@ -135,9 +144,6 @@ export async function moveDurably(from: string, to: string): Promise<void> {
   if (dirname(from) !== dirname(to)) await flushFolder(dirname(from));
 }
 
-/** The error codes of a file system that has no hard links. */
-const noHardLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
-
 /**
  * Gives a flushed file a name that must be free, and flushes its folder. On a file system without hard links there is a moment in which another
  * process can take the name.
@@ -148,7 +154,7 @@ export async function placeNew(temporary: string, path: string): Promise<void> {
   try {
     linkSync(temporary, path);
   } catch (error) {
-    if (!noHardLinks.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if (!hasNoHardLink(error)) throw error;
     if (lstatSync(path, { throwIfNoEntry: false })) throw Object.assign(new Error(`${path} exists`, { cause: error }), { code: "EEXIST" });
     renameSync(temporary, path);
   }

@@ -26,14 +26,8 @@ export function lockFolder(folder: string, who: string, waitMs: number): { relea
   makeFolder(folder);
   makePrivate(folder);
   createEmpty(lockFileOf(folder));
-  const lock = openLock(folder, waitMs);
-  try {
-    lock.exec("BEGIN EXCLUSIVE");
-  } catch (error) {
-    lock.close();
-    if (!isBusy(error)) throw error;
-    throw new FolderHeldError(folder, holderIn(folder));
-  }
+  const lock = lockFile(lockFileOf(folder), waitMs);
+  if (lock === "held") throw new FolderHeldError(folder, holderIn(folder));
   writeDurablySync(holderFileOf(folder), `${who} (process ${process.pid})\n`);
   return { release: () => lock.close() };
 }
@@ -45,29 +39,37 @@ export function lockFolder(folder: string, who: string, waitMs: number): { relea
  */
 export function holderOf(folder: string, waitMs: number): string | undefined {
   if (!existsSync(lockFileOf(folder))) return undefined;
-  const lock = openLock(folder, waitMs);
   try {
-    lock.exec("BEGIN EXCLUSIVE; ROLLBACK");
-    return undefined;
-  } catch (error) {
-    return isBusy(error) ? holderIn(folder) : undefined;
-  } finally {
+    const lock = lockFile(lockFileOf(folder), waitMs);
+    if (lock === "held") return holderIn(folder);
     lock.close();
+  } catch {
+    // a file that cannot be locked
+  }
+  return undefined;
+}
+
+/**
+ * Locks an SQLite file for this process, until the lock is closed. @throws an error of SQLite for a file or a file system that cannot be locked
+ *
+ * @param waitMs how long to wait for another process; blocks the thread
+ */
+export function lockFile(path: string, waitMs: number): DatabaseSync | "held" {
+  const lock = new DatabaseSync(path, { timeout: waitMs });
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+    return lock;
+  } catch (error) {
+    lock.close();
+    // SQLITE_BUSY and its extended codes
+    if (((error as { errcode?: number }).errcode ?? 0) % 256 !== 5) throw error;
+    return "held";
   }
 }
 
 const lockFileOf = (folder: string): string => join(folder, "petstore.lock");
 /** Not the lock file: reading that would drop the POSIX locks that this process has on it. */
 const holderFileOf = (folder: string): string => join(folder, "petstore.holder");
-
-function openLock(folder: string, waitMs: number): DatabaseSync {
-  return new DatabaseSync(lockFileOf(folder), { timeout: waitMs });
-}
-
-/** Whether another process has the lock (SQLITE_BUSY). */
-function isBusy(error: unknown): boolean {
-  return (error as { errcode?: number }).errcode === 5;
-}
 
 /** Creates one folder after the other. If one cannot be created, as below /proc, Node's own `recursive` may try for ever. */
 function makeFolder(folder: string): void {

@@ -1,6 +1,20 @@
+const editsMax = 2;
+
 /** Whether two names differ by at most two edits: a character added, omitted or changed, or two neighbours swapped (Damerau–Levenshtein). */
 export function isTypo(typed: string, meant: string): boolean {
-  if (Math.abs(typed.length - meant.length) > 2) return false;
+  return editsBetween(typed, meant) <= editsMax;
+}
+
+/** The name that differs least, by at most two edits; the first of those that differ as little. */
+export function nearest(typed: string, names: readonly string[]): string | undefined {
+  const edits = new Map(names.map((name) => [name, editsBetween(typed, name)]));
+  const least = Math.min(...edits.values());
+  return least <= editsMax ? names.find((name) => edits.get(name) === least) : undefined;
+}
+
+/** How many edits make one name the other; infinitely many if their lengths alone differ by more than two. */
+function editsBetween(typed: string, meant: string): number {
+  if (Math.abs(typed.length - meant.length) > editsMax) return Infinity;
   let previous: number[] = [];
   let row = Array.from({ length: meant.length + 1 }, (_, column) => column);
   for (let line = 1; line <= typed.length; line++) {
@@ -15,5 +29,5 @@ export function isTypo(typed: string, meant: string): boolean {
     }
     previous = above;
   }
-  return row.at(-1)! <= 2;
+  return row.at(-1)!;
 }

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createEmpty, placeFileSync } from "../files.ts";
+import { createEmpty, placeFileSync, timeInName } from "../files.ts";
 import { pendingOf, type AppliedMigration, type Migration } from "./migration-history.ts";
 import { storageFaultOf } from "./sqlite-statements.ts";
 
@@ -36,7 +36,7 @@ export function copyBeforeUpgrade(file: string, migrations: Migration[], now: nu
     const [latest] = copiesIn(folder);
     if (latest && latest.from < from && from < latest.to) return join(folder, latest.name);
 
-    const name = `before-upgrade-${digits(from)}-to-${digits(to)}-${compactTime(now)}.db`;
+    const name = `before-upgrade-${digits(from)}-to-${digits(to)}-${timeInName(now)}.db`;
     makeCopy(source, join(folder, name), applied);
     removeOld(folder, name);
     return join(folder, name);
@@ -115,8 +115,4 @@ function copiesIn(folder: string): Copy[] {
 
 function digits(number: number): string {
   return String(number).padStart(4, "0");
-}
-
-function compactTime(now: number): string {
-  return new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
 }

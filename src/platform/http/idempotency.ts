@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
+import { canonicalJson } from "../canonical-json.ts";
 import type { NowRange } from "../clock.ts";
 import type { Awaitable, Database, Transaction } from "../db/database.ts";
+import { statusOf } from "../error-table.ts";
 import { invalidAt, Problem } from "../problem.ts";
 import { errorBody } from "./answers.ts";
 import { etagOf } from "./conditions.ts";
 import { findAnswer, keepAnswer, type KeptAnswer, type Slot } from "./idempotency.store.ts";
 import type { Answer } from "./operation.ts";
-import { statusOf } from "../error-table.ts";
 
 /** Statuses of the refusals that are kept: the same request would be refused again (specification 1.8). */
 export const keptStatuses = new Set([404, 409, 412, 422]);
@@ -134,16 +135,7 @@ function replay(kept: KeptAnswer, bodyHash: string): Answer {
 
 /** Returns the hash of a body, which is the same for equal bodies. */
 export function hashOf(body: unknown): string {
-  return createHash("sha256").update(canonical(body)).digest("base64url");
-}
-
-/** JSON with sorted members, so that equal bodies have equal texts. */
-function canonical(value: unknown): string {
-  return (
-    JSON.stringify(value, (_key, member: unknown) =>
-      member !== null && typeof member === "object" && !Array.isArray(member)
-        ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-        : member,
-    ) ?? ""
-  );
+  return createHash("sha256")
+    .update(body === undefined ? "" : canonicalJson(body))
+    .digest("base64url");
 }
