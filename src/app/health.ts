@@ -5,6 +5,7 @@ import sql from "sql-template-tag";
 import type { Database } from "../platform/db/database.ts";
 import type { StorageFault } from "../platform/db/sqlite-statements.ts";
 import type { Faults } from "../platform/faults.ts";
+import { openSharing } from "../platform/jobs/coalesced.ts";
 import { repeat } from "../platform/jobs/repeat.ts";
 import type { OpenLog } from "../platform/log.ts";
 import { databasePath } from "./storage.ts";
@@ -57,13 +58,9 @@ export function noteStorageFault(faults: Faults, fault: StorageFault, error: unk
  */
 export function openHealth(parts: HealthParts): Health {
   const state: State = { ...parts, disk: undefined, inode: inodeOf(parts), leaselessSince: undefined };
-  let checking: Promise<void> | undefined;
+  const checking = openSharing<"all", void>();
   let checkedAt = -Infinity;
-  const checkNow = (): Promise<void> =>
-    (checking ??= check(state).finally(() => {
-      checking = undefined;
-      checkedAt = performance.now();
-    }));
+  const checkNow = (): Promise<void> => checking.run("all", () => check(state).finally(() => (checkedAt = performance.now())));
   const job = repeat(checkEveryMs, checkNow, parts.onError);
   return {
     async refusal() {

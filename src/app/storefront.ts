@@ -1,5 +1,6 @@
 import type { Database } from "../platform/db/database.ts";
 import type { EventType } from "../platform/events.ts";
+import { openSharing } from "../platform/jobs/coalesced.ts";
 import { newestOf } from "../events/log/events.store.ts";
 import type { Catalogue, ShownAnimal } from "../publishing/storefront/catalogue.ts";
 import { listCategories } from "../store/categories/categories.store.ts";
@@ -26,16 +27,10 @@ const unsold: Pet["status"][] = ["available", "pending"];
 /** Reads the catalogue of an account for its storefronts. */
 export function openCatalogue(db: Database): Catalogue {
   /** The reads of versions that have not been answered: a server answers many visitors of an account with one. */
-  const reading = new Map<number, Promise<string>>();
+  const reading = openSharing<number, string>();
   const readVersion = async (accountId: number): Promise<string> => `${await newestOf(db.forAccount(accountId), accountId, visible)}`;
   return {
-    version(accountId) {
-      const running = reading.get(accountId);
-      if (running !== undefined) return running;
-      const read = readVersion(accountId).finally(() => reading.delete(accountId));
-      reading.set(accountId, read);
-      return read;
-    },
+    version: (accountId) => reading.run(accountId, () => readVersion(accountId)),
     async categories(accountId) {
       const all = await listCategories(db.forAccount(accountId), accountId, {}, 0, categoriesMax);
       return all.map(({ id, name }) => ({ id, name })).toSorted((a, b) => a.name.localeCompare(b.name, "en"));

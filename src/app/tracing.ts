@@ -6,6 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Awaitable, Database } from "../platform/db/database.ts";
 import type { Exchange } from "../platform/http/exchange.ts";
 import type { Answered } from "../platform/http/traffic.ts";
+import { coalesced } from "../platform/jobs/coalesced.ts";
 import { repeat } from "../platform/jobs/repeat.ts";
 import type { Logger } from "../platform/log.ts";
 import type { Settings } from "./settings.ts";
@@ -175,13 +176,9 @@ function openExporter({ settings, log }: Pick<Parts, "settings" | "log">) {
   let isAway = false;
   const resource = { attributes: [text("service.name", settings.otlpServiceName)] };
   const closing = new AbortController();
-  let sending: Promise<void> | undefined;
+  const { run: send } = coalesced(sendAll);
 
   /** Sends the waiting spans, one batch at a time. */
-  function send(): Promise<void> {
-    return (sending ??= sendAll().finally(() => (sending = undefined)));
-  }
-
   async function sendAll(): Promise<void> {
     do await sendBatch();
     while (waiting.length > 0 && !isAway);

@@ -3,6 +3,7 @@ import { limitTo } from "../platform/db/batches.ts";
 import type { WebhookQueues } from "../events/webhooks/queue.store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
+import { openSharing } from "../platform/jobs/coalesced.ts";
 import type { Metric } from "../platform/metrics.ts";
 import { databaseSizeHelp, present } from "./machine-metrics.ts";
 
@@ -141,15 +142,13 @@ function certificateMetrics(rows: CertificateRow[], expiries: Record<string, num
 function remembered<T>(ageMs: number, read: () => Promise<T>): () => Promise<T | undefined> {
   let last: T | undefined;
   let readAt = -Infinity;
-  let reading: Promise<void> | undefined;
+  const reading = openSharing<"value", void>();
   async function readAgain(): Promise<void> {
     try {
       last = await read();
       readAt = performance.now();
     } catch {
       // health.ts reports the fault of the database
-    } finally {
-      reading = undefined;
     }
   }
 
@@ -157,7 +156,7 @@ function remembered<T>(ageMs: number, read: () => Promise<T>): () => Promise<T |
     if (performance.now() - readAt < ageMs) return last;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, waitMs);
-    await Promise.race([(reading ??= readAgain()), promise]).finally(() => clearTimeout(timer));
+    await Promise.race([reading.run("value", readAgain), promise]).finally(() => clearTimeout(timer));
     return last;
   };
 }

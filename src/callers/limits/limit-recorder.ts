@@ -1,4 +1,5 @@
 import type { Database } from "../../platform/db/database.ts";
+import { coalesced } from "../../platform/jobs/coalesced.ts";
 import { recordOnce, type LimitEvent } from "./limit-events.store.ts";
 import type { Decision } from "./windows.ts";
 
@@ -21,16 +22,14 @@ export type LimitRecorder = {
 export function openLimitRecorder(db: Pick<Database, "write">, onError: (error: unknown) => void): LimitRecorder {
   const seen = new Set<string>();
   let queue: { name: string; event: LimitEvent }[] = [];
-  let running: Promise<void> | undefined;
+  const recording = coalesced(recordAll);
 
   function add(name: string, event: LimitEvent): void {
     if (seen.has(name) || queue.length >= queueMax) return;
     if (seen.size >= seenMax) seen.clear();
     seen.add(name);
     queue.push({ name, event });
-    running ??= recordAll().finally(() => {
-      running = undefined;
-    });
+    void recording.run();
   }
 
   async function recordAll(): Promise<void> {
@@ -63,6 +62,6 @@ export function openLimitRecorder(db: Pick<Database, "write">, onError: (error: 
           if (remaining === 0) add(`${window} ${accountId} ${hour}`, { kind: "limit", accountId, window, limit, at });
       }
     },
-    close: async () => running,
+    close: async () => recording.running(),
   };
 }

@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import { writeDurably } from "../../platform/files.ts";
+import { coalesced } from "../../platform/jobs/coalesced.ts";
 import type { MemoryLimiter } from "./memory.ts";
 
 /** Keeps the state of a memory limiter across restarts. */
@@ -16,8 +17,7 @@ export type StateFile = {
 /** @param path A save writes to `path.new`, then renames it to `path`. */
 export function openStateFile(path: string, limiter: MemoryLimiter): StateFile {
   let savedChanges = limiter.changes();
-  let saving = Promise.resolve();
-  let waiting: Promise<void> | undefined;
+  const { run: save } = coalesced(write);
 
   async function write(): Promise<void> {
     const changes = limiter.changes();
@@ -37,13 +37,6 @@ export function openStateFile(path: string, limiter: MemoryLimiter): StateFile {
       }
       limiter.restore(lines);
     },
-    save() {
-      waiting ??= saving.then(() => {
-        waiting = undefined;
-        return write();
-      });
-      saving = waiting.catch(() => undefined);
-      return waiting;
-    },
+    save,
   };
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import sql from "sql-template-tag";
 import type { Database, Transaction } from "../../platform/db/database.ts";
-import { openNotifications, type Notifications } from "../../platform/db/postgres-notifications.ts";
+import { openNotifications } from "../../platform/db/postgres-notifications.ts";
 import { Problem } from "../../platform/problem.ts";
+import { coalesced } from "../../platform/jobs/coalesced.ts";
 import { repeat } from "../../platform/jobs/repeat.ts";
 import type { Appended } from "./feed.ts";
 import { recordOlderNodes, numberWaiting, releaseLease } from "./numbering.store.ts";
@@ -28,9 +29,6 @@ type State = Pick<Options, "db" | "report" | "onError"> & {
   /** Whether this node had the lease at its last attempt. */
   hasLease: boolean;
   isClosed: boolean;
-  running: Promise<void> | undefined;
-  /** Whether to run again as soon as the current run ends. */
-  again: boolean;
 };
 
 /** The numbering of events on one node. Call `wake` after this node has committed events. */
@@ -42,24 +40,25 @@ export type Numbering = { wake(): void; close(): Promise<void> };
  * five times a second.
  */
 export function openNumbering({ db, url, report, onError }: Options): Numbering {
-  const state: State = { db, report, onError, leaseId: randomUUID(), hasLease: false, isClosed: false, running: undefined, again: false };
+  const state: State = { db, report, onError, leaseId: randomUUID(), hasLease: false, isClosed: false };
+  const { run } = coalesced(() => numberOnce(state, () => void run()).catch((error: unknown) => reportFailure(error, onError)));
   const notifications = openNotifications(url, {
     channels: [recordedChannel, appendedChannel],
     onMessage: (channel, payload) => {
       if (channel === appendedChannel) reportRemote(state, payload);
-      else if (state.hasLease) void run(state);
+      else if (state.hasLease) void run();
     },
     onMissed: () => report("any"),
     onError,
   });
-  const notifyOthers = openNotifier(notifications);
-  const numberingJob = repeat(pollMs, () => run(state), onError);
+  const notifyingOthers = coalesced(() => notifications.send(recordedChannel, "").catch(() => undefined));
+  const numberingJob = repeat(pollMs, () => run(), onError);
   const olderNodesJob = repeat(olderPollMs, async () => void (state.hasLease && (await recordOlderNodes(db))), onError);
   return {
-    wake: () => void (state.hasLease ? run(state) : notifyOthers()),
+    wake: () => void (state.hasLease ? run() : notifyingOthers.run()),
     async close() {
       await Promise.all([numberingJob.stop(), olderNodesJob.stop()]);
-      await run(state);
+      await run();
       state.isClosed = true;
       if (state.hasLease) await releaseLease(db, state.leaseId).catch(onError);
       await notifications.close();
@@ -73,47 +72,21 @@ function reportRemote({ leaseId, report }: State, payload: string): void {
   if (from !== leaseId) report(ids === "any" ? "any" : ids.split(",").map(Number));
 }
 
-function run(state: State): Promise<void> {
-  state.again = true;
-  state.running ??= numberAll(state)
-    .catch((error: unknown) => {
-      // Without the database there is nothing to number, and the health check says so.
-      if (!(error instanceof Problem && error.code === "unavailable")) state.onError(error);
-    })
-    .finally(() => {
-      state.running = undefined;
-    });
-  return state.running;
+/** Without the database there is nothing to number, and the health check says so. */
+function reportFailure(error: unknown, onError: Options["onError"]): void {
+  if (!(error instanceof Problem && error.code === "unavailable")) onError(error);
 }
 
-async function numberAll(state: State): Promise<void> {
+/** @param goOn called if more events wait */
+async function numberOnce(state: State, goOn: () => void): Promise<void> {
   const { db, leaseId, report } = state;
+  if (state.isClosed) return;
   const notify = (tx: Transaction, accountIds: number[]): Promise<unknown> => {
     const ids = accountIds.join(",");
     return tx.query(sql`SELECT pg_notify(${appendedChannel}, ${`${leaseId} ${ids.length < payloadMax ? ids : "any"}`})`);
   };
-  while (state.again && !state.isClosed) {
-    state.again = false;
-    const numbered = await numberWaiting(db, leaseId, notify);
-    state.hasLease = numbered !== undefined;
-    if (!numbered) return;
-    if (numbered.accountIds.length > 0) report(numbered.accountIds);
-    state.again ||= numbered.isMore;
-  }
-}
-
-/** Returns a function that notifies the node with the lease of new events. It sends one notification at a time. */
-function openNotifier(notifications: Pick<Notifications, "send">): () => Promise<void> {
-  let isSending = false;
-  let again = false;
-  return async () => {
-    again = true;
-    if (isSending) return;
-    isSending = true;
-    while (again) {
-      again = false;
-      await notifications.send(recordedChannel, "").catch(() => undefined);
-    }
-    isSending = false;
-  };
+  const numbered = await numberWaiting(db, leaseId, notify);
+  state.hasLease = numbered !== undefined;
+  if (numbered && numbered.accountIds.length > 0) report(numbered.accountIds);
+  if (numbered?.isMore) goOn();
 }

@@ -7,7 +7,7 @@ import type { AttemptParts } from "./attempts.ts";
 import { expireDeliveries } from "./deliveries.store.ts";
 import type { Session } from "./session.ts";
 import { accountsWithWebhooks, claimWebhooks, hasDue, type Due } from "./session.store.ts";
-import { endSession, leaseMs, openSession, pump, releaseSession, save, tick, type SessionParts } from "./sessions.ts";
+import { endSession, leaseMs, openSession, releaseSession, tick, type SessionParts } from "./sessions.ts";
 import { deletePreviousSecrets } from "./webhooks.store.ts";
 
 export type DeliveryEngine = {
@@ -111,7 +111,7 @@ function onAppended(engine: Engine, appended: Appended): void {
   for (const session of engine.sessions.values()) {
     if (!engine.waiting.has(session.webhook.accountId)) continue;
     session.hasNew = true;
-    void pump(engine, session);
+    void session.pumping.run();
   }
   void claimDue(engine, { accountIds: [] });
 }
@@ -149,7 +149,7 @@ async function claim(engine: Engine, due: Due): Promise<boolean> {
   for (const webhook of claimed) {
     const session = openSession(engine, webhook, rowClaim.lease);
     sessions.set(keyOf(session), session);
-    void pump(engine, session);
+    void session.pumping.run();
   }
   return claimed.length === count;
 }
@@ -181,7 +181,7 @@ async function applyChange(engine: Engine, change: Change | undefined): Promise<
   for (const session of engine.sessions.values()) {
     if (accountId !== undefined && session.webhook.accountId !== accountId) continue;
     session.isStale = true;
-    void pump(engine, session);
+    void session.pumping.run();
   }
   if (change?.kind === "webhook") void claimDue(engine, "any");
 }
@@ -196,7 +196,7 @@ async function stop(engine: Engine): Promise<void> {
   for (let waited = 0; waited < stopMs && isInFlight(); waited += 20) await sleep(20);
   for (const session of sessions) session.stop.abort();
   while (isInFlight()) await sleep(1);
-  await Promise.all(sessions.filter(({ results }) => results.length > 0).map((session) => save(engine, session)));
+  await Promise.all(sessions.filter(({ results }) => results.length > 0).map((session) => session.saving.run()));
   engine.sender.close();
 }
 

@@ -1,3 +1,4 @@
+import type { Coalesced } from "../../platform/jobs/coalesced.ts";
 import type { RowLease } from "../../platform/nodes/row-leases.ts";
 import { waitingMax, type SavedDelivery, type StoredDelivery } from "./deliveries.store.ts";
 import { expiredType, type Message } from "./message.ts";
@@ -65,28 +66,11 @@ export type Session = {
   /** The last time (of a monotonic clock) that an attempt began or ended. */
   activeAt: number;
   stop: AbortController;
-  /** The state of `pump` and of `save`: see `runCoalesced`. */
+  /** Starts all attempts that may start now. Never rejects: after an error, the next tick tries again. */
   pumping: Coalesced;
+  /** Saves the results so far and renews the lease. Never rejects: after an error, the next tick tries again. */
   saving: Coalesced;
 };
-
-export type Coalesced = { running: Promise<void> | undefined; again: boolean };
-
-/** Runs work, one run at a time. All calls during a run share one more run after it. */
-export function runCoalesced(turn: Coalesced, work: () => Promise<void>): Promise<void> {
-  turn.again = true;
-  turn.running ??= (async () => {
-    try {
-      while (turn.again) {
-        turn.again = false;
-        await work();
-      }
-    } finally {
-      turn.running = undefined;
-    }
-  })();
-  return turn.running;
-}
 
 /** Whether new events may be sent. Not if any delivery of an ordered endpoint waits, or `waitingMax` deliveries of another one. */
 export function takesNew({ webhook, waiting }: Session): boolean {

@@ -1,11 +1,12 @@
 import { performance } from "node:perf_hooks";
 import { Problem } from "../../platform/problem.ts";
+import { coalesced } from "../../platform/jobs/coalesced.ts";
 import type { RowLease } from "../../platform/nodes/row-leases.ts";
 import { decryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import { fill, startAttempts, type AttemptParts } from "./attempts.ts";
 import { waitingDeliveries } from "./deliveries.store.ts";
 import type { Health } from "./schedule.ts";
-import { runCoalesced, positionToSave, slowFlights, takesNew, type Secrets, type Session } from "./session.ts";
+import { positionToSave, slowFlights, takesNew, type Secrets, type Session } from "./session.ts";
 import { releaseWebhook, saveProgress, type Progress } from "./session.store.ts";
 import { findWebhook, type StoredWebhook } from "./webhooks.store.ts";
 
@@ -19,12 +20,13 @@ const lingerMs = 3_000;
 const trimEvery = 500;
 
 /** Opens the session of a claimed endpoint. Its first step reads the endpoint and its waiting deliveries. */
-export function openSession({ keys }: SessionParts, webhook: StoredWebhook, lease: RowLease): Session {
-  return {
+export function openSession(parts: SessionParts, webhook: StoredWebhook, lease: RowLease): Session {
+  const report = (error: unknown): void => reportError(parts, error);
+  const session: Session = {
     webhook,
     lease,
     url: new URL(webhook.url),
-    secrets: secretsOf(webhook, keys),
+    secrets: secretsOf(webhook, parts.keys),
     health: healthOf(webhook),
     recovered: false,
     window: 1,
@@ -44,9 +46,10 @@ export function openSession({ keys }: SessionParts, webhook: StoredWebhook, leas
     isEnded: false,
     activeAt: performance.now(),
     stop: new AbortController(),
-    pumping: { running: undefined, again: false },
-    saving: { running: undefined, again: false },
+    pumping: coalesced(() => pump(parts, session).catch(report)),
+    saving: coalesced(() => save(parts, session).catch(report)),
   };
+  return session;
 }
 
 function secretsOf({ secret, previousSecret, previousUntil, owner }: StoredWebhook, keys: SecretsKeys): Secrets {
@@ -58,17 +61,14 @@ function healthOf({ enabled, disabledBecause, ...health }: StoredWebhook): Healt
   return { ...health, disabledBecause: !enabled && disabledBecause !== "request" ? disabledBecause : null };
 }
 
-/** Starts all attempts that may start now. Never rejects: after an error, the next tick tries again. */
-export function pump(parts: SessionParts, session: Session): Promise<void> {
-  return runCoalesced(session.pumping, async () => {
-    if (session.isEnded) return;
-    if (session.isStale) await reload(parts, session);
-    await fill(parts, session);
-    startAttempts(parts, session, () => {
-      void pump(parts, session);
-      void save(parts, session);
-    });
-  }).catch((error: unknown) => reportError(parts, error));
+async function pump(parts: SessionParts, session: Session): Promise<void> {
+  if (session.isEnded) return;
+  if (session.isStale) await reload(parts, session);
+  await fill(parts, session);
+  startAttempts(parts, session, () => {
+    void session.pumping.run();
+    void session.saving.run();
+  });
 }
 
 /** Reads the endpoint again after a change, or after it was claimed. */
@@ -107,12 +107,7 @@ export function endSession(session: Session): void {
   session.stop.abort();
 }
 
-/** Saves the results so far and renews the lease. Never rejects: after an error, the next tick tries again. */
-export function save(parts: SessionParts, session: Session): Promise<void> {
-  return runCoalesced(session.saving, () => saveNow(parts, session)).catch((error: unknown) => reportError(parts, error));
-}
-
-async function saveNow({ db, leases }: SessionParts, session: Session): Promise<void> {
+async function save({ db, leases }: SessionParts, session: Session): Promise<void> {
   const claim = await leases.begin(leaseMs);
   if (!claim) return;
   const known = session.webhook;
@@ -153,9 +148,9 @@ export function tick(parts: SessionParts, session: Session): boolean {
   const [now, time] = [parts.clock(), performance.now()];
   if (session.isEnded) return [...session.flights.values()].some(({ isDropped }) => !isDropped);
   const expires = session.lease.until - now < leaseMs / 2;
-  if (session.results.length > 0 || expires || slowFlights(session, time, now).length > 0) void save(parts, session);
-  if (session.isStale || session.hasNew || session.queue.length > 0 || (session.dueAt ?? Infinity) <= now) void pump(parts, session);
-  const isBusy = session.flights.size > 0 || session.results.length > 0 || session.saving.running !== undefined;
+  if (session.results.length > 0 || expires || slowFlights(session, time, now).length > 0) void session.saving.run();
+  if (session.isStale || session.hasNew || session.queue.length > 0 || (session.dueAt ?? Infinity) <= now) void session.pumping.run();
+  const isBusy = session.flights.size > 0 || session.results.length > 0 || session.saving.running() !== undefined;
   return isBusy || time - session.activeAt < lingerMs;
 }
 

@@ -1,3 +1,4 @@
+import { coalesced } from "./coalesced.ts";
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import { runInTurn, type FairShare } from "./fair-share.ts";
 import { createTally } from "./tally.ts";
@@ -66,30 +67,19 @@ export type Worker = {
 export function openWorker<T>({ claim, run, atOnceMax, claimMax = atOnceMax, everyMs, onError }: Work<T>): Worker {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  let looking: Promise<void> | undefined;
-  let again = false;
+  const looking = coalesced(() => look().catch(onError));
 
   function wake(): void {
-    if (stopping.signal.aborted) return;
-    if (looking) {
-      again = true;
-      return;
-    }
-    looking = look()
-      .catch(onError)
-      .finally(() => {
-        looking = undefined;
-        if (again) wake();
-      });
+    if (!stopping.signal.aborted) void looking.run();
   }
 
   async function look(): Promise<void> {
-    again = false;
+    if (stopping.signal.aborted) return;
     const free = Math.min(claimMax, atOnceMax - running.size);
     if (free <= 0) return; // looks again when the next one ends
     const items = await claim(free);
     for (const item of items) start(item);
-    if (items.length === free) again = true;
+    if (items.length === free) wake();
   }
 
   function start(item: T): void {
@@ -105,9 +95,8 @@ export function openWorker<T>({ claim, run, atOnceMax, claimMax = atOnceMax, eve
   }
 
   async function idle(): Promise<void> {
-    const busy = (): boolean => looking !== undefined || running.size > 0;
     wake();
-    while (busy()) await Promise.all([looking, ...running]);
+    while (looking.running() || running.size > 0) await Promise.all([looking.running(), ...running]);
   }
 
   const timer = setInterval(wake, everyMs).unref();
@@ -117,7 +106,7 @@ export function openWorker<T>({ claim, run, atOnceMax, claimMax = atOnceMax, eve
     stop: async () => {
       clearInterval(timer);
       stopping.abort();
-      await Promise.all([looking, ...running]);
+      await Promise.all([looking.running(), ...running]);
     },
   };
 }

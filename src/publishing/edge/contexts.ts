@@ -1,4 +1,5 @@
 import { createSecureContext, type SecureContext } from "node:tls";
+import { openSharing } from "../../platform/jobs/coalesced.ts";
 import { createLru } from "../../platform/lru.ts";
 import type { Certificates, KeyPair } from "./site.ts";
 
@@ -30,26 +31,20 @@ export type Contexts = {
  */
 export function createContexts(certificates: Certificates, contextsMax: number): Contexts {
   const cache = createLru<SecureContext>(contextsMax);
-  const loading = new Map<string, Promise<SecureContext | undefined>>();
+  const loading = openSharing<string, SecureContext | undefined>();
 
   function get(host: string): SecureContext | undefined | Promise<SecureContext | undefined> {
     const id = certificates.current(host);
     if (id === undefined) return undefined;
-    return cache.get(id) ?? loading.get(id) ?? make(id, host);
+    return cache.get(id) ?? loading.run(id, () => make(id, host));
   }
 
-  function make(id: string, host: string): Promise<SecureContext | undefined> {
-    const context = certificates
-      .load(id, host)
-      .then((pair) => {
-        if (pair === undefined) return undefined;
-        const made = secureContext(pair);
-        cache.set(id, made, 1);
-        return made;
-      })
-      .finally(() => loading.delete(id));
-    loading.set(id, context);
-    return context;
+  async function make(id: string, host: string): Promise<SecureContext | undefined> {
+    const pair = await certificates.load(id, host);
+    if (pair === undefined) return undefined;
+    const made = secureContext(pair);
+    cache.set(id, made, 1);
+    return made;
   }
 
   return { get };

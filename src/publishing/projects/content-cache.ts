@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { openSharing } from "../../platform/jobs/coalesced.ts";
 
 /** An eviction goes down to this share of the bound, so the next one is not due at once. */
 const leftShare = 0.8;
@@ -13,7 +14,7 @@ export type ContentCache = {
 /** @param isHeld whether the files with this hash must stay */
 export function openContentCache(folder: string, bytesMax: number, isHeld: (hash: string) => boolean): ContentCache {
   let size: number | undefined;
-  let evicting: Promise<void> | undefined;
+  const evicting = openSharing<"folder", void>();
 
   async function evict(): Promise<void> {
     const files = (await listFiles(folder)).toSorted((a, b) => a.usedAt - b.usedAt);
@@ -33,7 +34,7 @@ export function openContentCache(folder: string, bytesMax: number, isHeld: (hash
     async grow(bytes) {
       if (size !== undefined) size += bytes;
       if (size !== undefined && size <= bytesMax) return;
-      await (evicting ??= evict().finally(() => (evicting = undefined)));
+      await evicting.run("folder", evict);
     },
   };
 }

@@ -4,6 +4,7 @@ import { rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
+import { openSharing } from "../../platform/jobs/coalesced.ts";
 import { flushFolder, makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
 
 /**
@@ -79,7 +80,8 @@ export async function compressFile(
   for (const encoding of encodings) {
     const path = contentPath(folder, file.hash, encoding);
     const size =
-      known(encoding) ?? (await once(path, async () => (await sizeOf(path)) ?? compress(contentPath(folder, file.hash), path, encoding)));
+      known(encoding) ??
+      (await making.run(path, async () => (await sizeOf(path)) ?? compress(contentPath(folder, file.hash), path, encoding)));
     if (size !== undefined) kept[encoding] = size;
   }
   return kept;
@@ -95,13 +97,7 @@ export async function compressFile(
 }
 
 /** The forms that are being made, by path. Concurrent calls share one run, because a form's size depends on the compression level. */
-const making = new Map<string, Promise<number | undefined>>();
-
-function once(path: string, make: () => Promise<number | undefined>): Promise<number | undefined> {
-  const made = making.get(path) ?? make().finally(() => making.delete(path));
-  making.set(path, made);
-  return made;
-}
+const making = openSharing<string, number | undefined>();
 
 function compressor(encoding: Encoding, size: number, effort: { brotli: number; gzip: number }) {
   if (encoding === "gzip") return createGzip({ level: effort.gzip });

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Sharing } from "../../platform/jobs/coalesced.ts";
 import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
 
 /** What `makeOnce` makes, and in whose turn. */
@@ -7,7 +8,7 @@ type Making<V> = {
   turn: string;
   places: FairShare<string>;
   /** What is being made, by key. */
-  running: Map<string, Promise<V>>;
+  running: Sharing<string, V>;
   /** Returns the value if it was made before and can still be used. */
   kept: () => V | undefined;
   make: () => Promise<V>;
@@ -22,14 +23,9 @@ type Making<V> = {
  */
 export async function makeOnce<V>({ key, turn, places, running, kept, make }: Making<V>): Promise<V> {
   const found = (): V | Promise<V> | undefined => kept() ?? running.get(key);
-  const begin = (): Promise<V> => {
-    const made = make().finally(() => running.delete(key));
-    running.set(key, made);
-    return made;
-  };
   const inTurn = async (): Promise<V> => {
     await nextTurn();
-    return found() ?? begin();
+    return kept() ?? running.run(key, make);
   };
   return found() ?? runInTurn(places, turn, inTurn);
 }

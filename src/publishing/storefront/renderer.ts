@@ -4,6 +4,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Bounds } from "../../platform/bounds.ts";
 import type { Coding } from "../../platform/http/negotiation.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
+import { openSharing, type Sharing } from "../../platform/jobs/coalesced.ts";
 import { createLru, type Lru } from "../../platform/lru.ts";
 import type { Catalogue, ShownCategory } from "./catalogue.ts";
 import { markup } from "./markup.ts";
@@ -30,7 +31,7 @@ type State = {
   catalogue: Catalogue;
   pages: Lru<RenderedPage>;
   /** The pages that are being rendered. Concurrent requests for a page share one rendering. */
-  running: Map<string, Promise<RenderedPage>>;
+  running: Sharing<string, RenderedPage>;
   categories: Lru<Promise<ShownCategory[]>>;
   places: FairShare<string>;
 };
@@ -49,7 +50,7 @@ const compressGzip = promisify(gzip);
 export function openRenderer(catalogue: Catalogue, clock: () => number, bounds: Pick<Bounds, "queue">): RenderStorefront {
   const places = bounds.queue<string>("rendering");
   const pages = createLru<RenderedPage>(cacheBytesMax);
-  const state: State = { catalogue, pages, running: new Map(), categories: createLru(categoriesKept), places };
+  const state: State = { catalogue, pages, running: openSharing(), categories: createLru(categoriesKept), places };
   const list = openSitemaps(catalogue, clock, places);
 
   return async (shop, { path, query, coding, turn }) => {

@@ -5,6 +5,7 @@ import { constants, createBrotliCompress, createGzip } from "node:zlib";
 import { openTurns } from "../../platform/event-loop.ts";
 import type { Coding } from "../../platform/http/negotiation.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
+import { openSharing } from "../../platform/jobs/coalesced.ts";
 import { createLru } from "../../platform/lru.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { makeOnce } from "./make-once.ts";
@@ -35,7 +36,7 @@ export function openSitemaps(
   places: FairShare<string>,
 ): (accountId: number, turn: string) => Promise<Listed> {
   const lists = createLru<Listed & { madeAt: number }>(addressesMax);
-  const running = new Map<string, Promise<Listed>>();
+  const running = openSharing<string, Listed>();
   const isNew = (madeAt: number): boolean => Math.abs(clock() - madeAt) < reuseMs;
 
   async function list(accountId: number, version: string): Promise<Listed> {

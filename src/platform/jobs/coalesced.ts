@@ -1,0 +1,54 @@
+/** Work that never runs twice at once. */
+export type Coalesced = {
+  /** Runs the work. Calls during a run share one more run after it, which sees what they saw. Rejects with the last error of the runs. */
+  run: () => Promise<void>;
+  /** Resolves or rejects when the runs have ended; undefined if none is under way. */
+  running: () => Promise<void> | undefined;
+};
+
+export function coalesced(work: () => Promise<void>): Coalesced {
+  let running: Promise<void> | undefined;
+  let again = false;
+
+  async function runAll(): Promise<void> {
+    let failure: { error: unknown } | undefined;
+    try {
+      while (again) {
+        again = false;
+        await work().catch((error: unknown) => (failure = { error }));
+      }
+    } finally {
+      running = undefined;
+    }
+    if (failure) throw failure.error;
+  }
+
+  return {
+    run() {
+      again = true;
+      return (running ??= runAll());
+    },
+    running: () => running,
+  };
+}
+
+/** Runs of work by key, which calls during a run share. Nothing is kept after a run. */
+export type Sharing<K, V> = {
+  /** The run that is under way. */
+  get(key: K): Promise<V> | undefined;
+  run(key: K, work: () => Promise<V>): Promise<V>;
+};
+
+export function openSharing<K, V>(): Sharing<K, V> {
+  const running = new Map<K, Promise<V>>();
+  return {
+    get: (key) => running.get(key),
+    run(key, work) {
+      const found = running.get(key);
+      if (found) return found;
+      const started = work().finally(() => running.delete(key));
+      running.set(key, started);
+      return started;
+    },
+  };
+}
