@@ -1,6 +1,5 @@
-import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as requestHttps } from "node:https";
-import { connectingBy, raceAddresses } from "../../platform/address-race.ts";
+import type { IncomingMessage } from "node:http";
+import { openHttpClient } from "../../platform/http-client.ts";
 import { AddressError, addressesOf, requireAllowedPort, type AddressRules } from "./endpoint-url.ts";
 
 /** The longest time (ms) of a download: DNS, connection, TLS, redirects and answer together. */
@@ -26,7 +25,7 @@ export type Download = { url: string; accountId: number; bytesMax: number; accep
  * redirects too, uses no proxies, and bounds the time, head and body of an answer.
  */
 export function openFetcher(rules: AddressRules) {
-  const agents = { http: raceAddresses(new HttpAgent()), https: raceAddresses(new HttpsAgent({ minVersion: "TLSv1.2" })) };
+  const client = openHttpClient({ headBytesMax });
 
   async function responseFrom(
     url: URL,
@@ -36,22 +35,9 @@ export function openFetcher(rules: AddressRules) {
   ): Promise<IncomingMessage> {
     if (!/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") throw refused("is not one of a file on the web");
     requireAllowedPort(url);
-    const isHttp = url.protocol === "http:";
-    const options = {
-      headers: { accept, "user-agent": "petstore" },
-      ...connectingBy({ until: signal, addressesOf: (host) => addressesOf(host.replace(/\.$/, ""), rules, accountId) }),
-      signal,
-      maxHeaderSize: headBytesMax,
-    };
-    const response = await new Promise<IncomingMessage>((answered, failed) => {
-      const request = isHttp
-        ? requestHttp(url, { ...options, agent: agents.http })
-        : requestHttps(url, { ...options, agent: agents.https });
-      request.on("response", answered);
-      request.on("error", failed);
-      request.on("close", () => failed(new Error("closed")));
-      request.end();
-    });
+    const allowed = (host: string): Promise<string[]> => addressesOf(host.replace(/\.$/, ""), rules, accountId);
+    const sent = { url, method: "GET", headers: { accept, "user-agent": "petstore" }, signal, addressesOf: allowed };
+    const response = await client.send(sent);
     const { statusCode: status = 0, headers } = response;
     if (status === 200) return response;
     response.destroy();
@@ -77,10 +63,7 @@ export function openFetcher(rules: AddressRules) {
         response.destroy();
       }
     },
-    close: () => {
-      agents.http.destroy();
-      agents.https.destroy();
-    },
+    close: () => client.close(),
   };
 }
 

@@ -1,8 +1,6 @@
-import type { ClientRequest, IncomingMessage } from "node:http";
-import { Agent as HttpAgent, request as requestHttp } from "node:http";
-import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { StringDecoder } from "node:string_decoder";
-import { connectingBy, raceAddresses } from "../../platform/address-race.ts";
+import { openHttpClient, type HttpClient } from "../../platform/http-client.ts";
 import { AddressError, addressesOf, requireAllowedPort, type AddressRules } from "./endpoint-url.ts";
 
 /** The longest time (ms) of an attempt: DNS, connection, TLS and answer together. */
@@ -37,7 +35,7 @@ export type SenderOptions = AddressRules & {
  */
 export function openSender(options: SenderOptions): Sender {
   const { timeoutMs = attemptMs } = options;
-  const agents = openAgents(options.ca);
+  const client = openHttpClient({ ca: options.ca, idleMs, idleMax, idlePerHostMax, headBytesMax });
   return {
     async send(sent) {
       const end = new AbortController();
@@ -46,12 +44,7 @@ export function openSender(options: SenderOptions): Sender {
       sent.signal?.addEventListener("abort", abort, { once: true });
       if (sent.signal?.aborted) abort();
       try {
-        return await sendOnce(options, agents, sent, end.signal).catch((error: unknown) => {
-          // Retries once, because the endpoint may have closed the idle connection just before its reuse. If it got the message after
-          // all, it recognizes the repetition by the id.
-          if (error instanceof StaleConnection) return sendOnce(options, agents, sent, end.signal);
-          throw error;
-        });
+        return await outcomeOf(options, client, sent, end.signal);
       } catch (error) {
         if (sent.signal?.aborted) return { status: null, error: "The service was stopping.", isAborted: true };
         if (end.signal.aborted) return { status: null, error: `No answer within ${timeoutMs / 1_000} seconds.` };
@@ -61,79 +54,22 @@ export function openSender(options: SenderOptions): Sender {
         sent.signal?.removeEventListener("abort", abort);
       }
     },
-    close: () => {
-      agents.http.destroy();
-      agents.https.destroy();
-    },
+    close: () => client.close(),
   };
 }
 
-class StaleConnection extends Error {}
-
-type Agents = { http: HttpAgent; https: HttpsAgent };
-
-/** Creates agents that together keep at most `idleMax` idle connections. */
-function openAgents(ca: string | undefined): Agents {
-  const options = { keepAlive: true, timeout: idleMs, maxFreeSockets: idlePerHostMax, scheduling: "lifo" } as const;
-  const https = new HttpsAgent({ ...options, ca, minVersion: "TLSv1.2" });
-  const agents = { http: raceAddresses(new HttpAgent(options)), https: raceAddresses(https) };
-  let idle = 0;
-  for (const agent of [agents.http, agents.https]) {
-    const [kept, watched] = [new WeakSet<object>(), new WeakSet<object>()];
-    const bare = { keep: agent.keepSocketAlive.bind(agent), reuse: agent.reuseSocket.bind(agent) };
-    const take = (socket: object): void => void (kept.delete(socket) && idle--);
-    agent.keepSocketAlive = (socket): boolean => {
-      if (idle >= idleMax || !(bare.keep(socket) as unknown as boolean)) return false;
-      kept.add(socket);
-      idle++;
-      if (!watched.has(socket)) socket.once("close", () => take(socket));
-      watched.add(socket);
-      return true;
-    };
-    agent.reuseSocket = (socket, request): void => {
-      take(socket);
-      bare.reuse(socket, request);
-    };
-  }
-  return agents;
-}
-
-async function sendOnce(options: SenderOptions, agents: Agents, sent: Sent, signal: AbortSignal): Promise<Outcome> {
-  const { url, body, accountId } = sent;
+/** The client may send a message twice, on a connection that broke; its endpoint recognizes the repetition by the id. */
+async function outcomeOf(options: SenderOptions, client: HttpClient, sent: Sent, signal: AbortSignal): Promise<Outcome> {
+  const { url, headers, body, accountId } = sent;
   requireAllowedPort(url);
-  const isHttp = url.protocol === "http:";
-  if (isHttp && !options.privateAddresses) throw new AddressError("The URL is not an https URL.", { isRefused: true });
-  const shared = {
-    method: "POST",
-    headers: { ...sent.headers, "content-length": Buffer.byteLength(body) },
-    ...connectingBy({ until: signal, addressesOf: (host) => addressesOf(host.replace(/\.$/, ""), options, accountId) }),
-    signal,
-    maxHeaderSize: headBytesMax,
-  };
-  return new Promise((answered, failed) => {
-    let isAnswered = false;
-    const use = (response: IncomingMessage): void => {
-      isAnswered = true;
-      readStart(response, request).then(
-        (answer) => answered({ status: response.statusCode ?? 0, answer, retryAfter: response.headers["retry-after"] }),
-        failed,
-      );
-    };
-    const request: ClientRequest = isHttp
-      ? requestHttp(url, { ...shared, agent: agents.http }, use)
-      : requestHttps(url, { ...shared, agent: agents.https }, use);
-    request.on("error", (error: NodeJS.ErrnoException) => {
-      const isStale = request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE") && !signal.aborted;
-      failed(isStale ? new StaleConnection(error.message, { cause: error }) : error);
-    });
-    // If the endpoint switches protocols, the connection closes without an error.
-    request.on("close", () => isAnswered || failed(new Error("closed")));
-    request.end(body);
-  });
+  if (url.protocol === "http:" && !options.privateAddresses) throw new AddressError("The URL is not an https URL.", { isRefused: true });
+  const allowed = (host: string): Promise<string[]> => addressesOf(host.replace(/\.$/, ""), options, accountId);
+  const response = await client.send({ url, method: "POST", headers, body, signal, addressesOf: allowed });
+  return { status: response.statusCode ?? 0, answer: await readStart(response), retryAfter: response.headers["retry-after"] };
 }
 
 /** Reads the start of a body. If the body is too long or too slow, cuts it off and closes the connection. */
-function readStart(response: IncomingMessage, request: ClientRequest): Promise<string> {
+function readStart(response: IncomingMessage): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const decoder = new StringDecoder("utf8");
   let [text, bytes] = ["", 0];
@@ -144,7 +80,7 @@ function readStart(response: IncomingMessage, request: ClientRequest): Promise<s
   };
   const cut = (): void => {
     finish();
-    request.destroy();
+    response.destroy();
   };
   response.on("data", (chunk: Buffer) => {
     text += decoder.write(chunk.subarray(0, answerBytesMax - bytes));

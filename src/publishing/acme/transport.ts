@@ -1,7 +1,6 @@
-import { Agent, request, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
 import { brotliDecompressSync, unzipSync, zstdDecompressSync } from "node:zlib";
-import { connectingBy, raceAddresses } from "../../platform/address-race.ts";
+import { openHttpClient, type HttpClient } from "../../platform/http-client.ts";
 import { AcmeProblem, NotPermitted } from "./acme-problem.ts";
 
 export type TransportSettings = {
@@ -37,20 +36,16 @@ const idleMsMax = 30_000;
 
 /** HTTPS connections to the authority (RFC 8555 section 6.1 requires HTTPS), kept alive, with bounds on time, sockets and bytes. */
 export function openTransport(settings: TransportSettings = {}): Transport {
-  const [kept, fresh] = [true, false].map((keepAlive) =>
-    raceAddresses(new Agent({ ca: settings.ca, keepAlive, maxSockets: socketsMax, timeout: idleMsMax })),
-  ) as [Agent, Agent];
+  const client = openHttpClient({ ca: settings.ca, idleMs: idleMsMax, socketsMax });
   const timeoutMs = settings.timeoutMs ?? timeoutMsDefault;
   const transport: Transport = {
-    exchange: (sent) => exchangeBounded(sent.once === true ? fresh : kept, timeoutMs, sent),
-    close: () => {
-      for (const agent of [kept, fresh]) agent.destroy();
-    },
+    exchange: (sent) => exchangeBounded(client, timeoutMs, sent),
+    close: () => client.close(),
   };
   return settings.traced?.(transport) ?? transport;
 }
 
-async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsRequest): Promise<HttpsAnswer> {
+async function exchangeBounded(client: HttpClient, timeoutMs: number, sent: HttpsRequest): Promise<HttpsAnswer> {
   const url = parseHttpsUrl(sent.url);
   const late = AbortSignal.timeout(timeoutMs);
   const signal = sent.signal === undefined ? late : AbortSignal.any([late, sent.signal]);
@@ -58,47 +53,21 @@ async function exchangeBounded(agent: Agent, timeoutMs: number, sent: HttpsReque
     accept: sent.accept ?? "application/json",
     "accept-encoding": "identity",
     "user-agent": "petstore",
-    ...(sent.body === undefined ? {} : { "content-type": "application/jose+json", "content-length": Buffer.byteLength(sent.body) }),
+    ...(sent.body !== undefined && { "content-type": "application/jose+json" }),
   };
-  const options = { method: sent.method, agent, signal, headers, ...connectingBy({ until: signal }) };
+  const beforeSend = (): void => {
+    if (sent.permit?.() === false) throw new NotPermitted(`the request to ${url.host} is no longer permitted`);
+  };
+  const { method, body, once: isSentOnce } = sent;
   try {
-    return await exchangeOnce(url, options, sent).catch((error: unknown) => {
-      // The authority closed an idle connection just as it was reused. Sending again is safe, because a
-      // request that would create something twice is sent once.
-      if (error instanceof StaleConnection) return exchangeOnce(url, options, sent);
-      throw error;
-    });
+    const response = await client.send({ url, method, headers, body, signal, isSentOnce, beforeSend });
+    return { status: response.statusCode ?? 0, headers: response.headers, body: await readBody(response, url) };
   } catch (error) {
     if (error instanceof AcmeProblem || error instanceof NotPermitted || sent.signal?.aborted === true) throw error;
     if (isParseError(error)) throw new AcmeProblem("nonsense", `The answer of ${url.host} is not HTTP.`, { cause: error });
     const why = late.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error);
     throw new AcmeProblem("unreachable", `The certificate authority at ${url.host} cannot be reached: ${why}.`, { cause: error });
   }
-}
-
-class StaleConnection extends Error {}
-
-function exchangeOnce(url: URL, options: RequestOptions, { body, permit }: HttpsRequest): Promise<HttpsAnswer> {
-  return new Promise((answered, failed) => {
-    const sent = request(url, options, (response) => {
-      readBody(response, url).then(
-        (bytes) => answered({ status: response.statusCode ?? 0, headers: response.headers, body: bytes }),
-        (error: Error) => {
-          sent.destroy();
-          failed(error);
-        },
-      );
-    });
-    sent.on("error", (error: NodeJS.ErrnoException) => {
-      const stale = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
-      failed(stale ? new StaleConnection(error.message, { cause: error }) : error);
-    });
-    // The agent hands over a socket that has completed its TLS handshake.
-    sent.on("socket", () => {
-      if (permit?.() === false) sent.destroy(new NotPermitted(`the request to ${url.host} is no longer permitted`));
-      else sent.end(body);
-    });
-  });
 }
 
 async function readBody(response: IncomingMessage, url: URL): Promise<Buffer> {
