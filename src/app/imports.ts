@@ -5,7 +5,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { pictureBytesMax, pictureTypes } from "../platform/http/pictures.ts";
 import { runInTurn, type FairShare } from "../platform/jobs/fair-share.ts";
-import { repeat } from "../platform/jobs/repeat.ts";
+import { repeat } from "../platform/jobs/runs.ts";
 import type { Node } from "../platform/nodes/nodes.ts";
 import { openRowLeases } from "../platform/nodes/row-leases.ts";
 import { invalidAt, overloaded } from "../platform/problem.ts";

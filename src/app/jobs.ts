@@ -10,7 +10,7 @@ import type { Clock, NowRange } from "../platform/clock.ts";
 import { giveBackFreeSpace } from "../platform/db/batches.ts";
 import type { Database } from "../platform/db/database.ts";
 import { forgetOldAnswers } from "../platform/http/idempotency.store.ts";
-import { repeat } from "../platform/jobs/repeat.ts";
+import { repeat } from "../platform/jobs/runs.ts";
 import { expireNodes } from "../platform/nodes/nodes.ts";
 import { foldNames } from "../store/pets/folded-names.store.ts";
 import type { FirstStart } from "./first-start.ts";

@@ -5,7 +5,7 @@ import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ConnectionLimits } from "../platform/connections.ts";
 import type { Database } from "../platform/db/database.ts";
-import { repeat } from "../platform/jobs/repeat.ts";
+import { repeat } from "../platform/jobs/runs.ts";
 import type { Worker } from "../platform/jobs/worker.ts";
 import type { Logger } from "../platform/log.ts";
 import type { AddressList } from "../platform/parse.ts";

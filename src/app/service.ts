@@ -27,7 +27,7 @@ import type { Feed } from "../events/log/feed.ts";
 import { openTrimming } from "../events/log/trimming.ts";
 import type { App } from "../platform/http/app.ts";
 import { boundRequests, requestLimits, type RequestLimits } from "../platform/http/request-bounds.ts";
-import { repeat } from "../platform/jobs/repeat.ts";
+import { repeat } from "../platform/jobs/runs.ts";
 import { requireFree } from "../platform/listening.ts";
 import type { Logger, OpenLog } from "../platform/log.ts";
 import { heartbeatEveryMs } from "../platform/nodes/nodes.ts";

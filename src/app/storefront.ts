@@ -1,6 +1,6 @@
 import type { Database } from "../platform/db/database.ts";
 import type { EventType } from "../platform/events.ts";
-import { openSharing } from "../platform/jobs/coalesced.ts";
+import { openSharing } from "../platform/jobs/runs.ts";
 import { newestOf } from "../events/log/events.store.ts";
 import type { Catalogue, ShownAnimal } from "../publishing/storefront/catalogue.ts";
 import { listCategories } from "../store/categories/categories.store.ts";

@@ -6,8 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Awaitable, Database } from "../platform/db/database.ts";
 import type { Exchange } from "../platform/http/exchange.ts";
 import type { Answered } from "../platform/http/traffic.ts";
-import { coalesced } from "../platform/jobs/coalesced.ts";
-import { repeat } from "../platform/jobs/repeat.ts";
+import { coalesced, repeat } from "../platform/jobs/runs.ts";
 import type { Logger } from "../platform/log.ts";
 import type { Settings } from "./settings.ts";
 import {

@@ -3,7 +3,7 @@ import type { Feed } from "../events/log/feed.ts";
 import { openDeliveryEngine, type DeliveryEngine } from "../events/webhooks/delivery-engine.ts";
 import { AddressError, type AddressRules, type Resolve } from "../events/webhooks/endpoint-url.ts";
 import { openSender } from "../events/webhooks/sender.ts";
-import { addressesOfEither } from "../platform/address-race.ts";
+import { addressesOfEither } from "../platform/http-client.ts";
 import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";

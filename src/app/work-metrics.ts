@@ -3,7 +3,7 @@ import { limitTo } from "../platform/db/batches.ts";
 import type { WebhookQueues } from "../events/webhooks/queue.store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
-import { openSharing } from "../platform/jobs/coalesced.ts";
+import { openSharing } from "../platform/jobs/runs.ts";
 import type { Metric } from "../platform/metrics.ts";
 import { databaseSizeHelp, present } from "./machine-metrics.ts";
 

@@ -1,6 +1,5 @@
-import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as requestHttps } from "node:https";
-import { connectingBy, raceAddresses } from "../platform/address-race.ts";
+import type { IncomingMessage } from "node:http";
+import { openHttpClient, type HttpClient } from "../platform/http-client.ts";
 
 /** The bounds of what a store answers: its size, its shape, and the pages of a list. */
 
@@ -24,8 +23,7 @@ export class ForeignAnswerError extends Error {}
  */
 export function boundedFetch({ requestMs, pieceMs }: Timing): typeof fetch {
   let pages = 0;
-  const kept = { keepAlive: true, timeout: idleMs };
-  const agents = { http: raceAddresses(new HttpAgent(kept)), https: raceAddresses(new HttpsAgent(kept)) };
+  const client = openHttpClient({ idleMs });
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const { href } = url;
@@ -34,7 +32,7 @@ export function boundedFetch({ requestMs, pieceMs }: Timing): typeof fetch {
     pages = isNextPage ? pages + 1 : 0;
     if (pages > pagesMax) throw new ForeignAnswerError(`a list of more than ${pagesMax} pages`);
     const ms = isRange || href.includes("partNumber=") ? pieceMs : requestMs;
-    const { response, bytes } = await exchange(url, agents, init, { ms, bytesMax: isRange ? pieceBytesMax : textBytesMax });
+    const { response, bytes } = await exchange(url, client, init, { ms, bytesMax: isRange ? pieceBytesMax : textBytesMax });
     const { statusCode: status = 0, statusMessage: statusText = "" } = response;
     const headers = new Headers(Object.entries(response.headersDistinct).map(([name, values = []]) => [name, values.join(", ")]));
     const isOk = status >= 200 && status < 300;
@@ -47,25 +45,16 @@ export function boundedFetch({ requestMs, pieceMs }: Timing): typeof fetch {
   };
 }
 
-type Agents = { http: HttpAgent; https: HttpsAgent };
-
 /** Sends a request, whose body is a text or bytes, and reads its answer. After `ms` it rejects with a TimeoutError. */
-async function exchange(url: URL, agents: Agents, init: RequestInit = {}, { ms, bytesMax }: { ms: number; bytesMax: number }) {
-  const until = AbortSignal.timeout(ms);
+async function exchange(url: URL, client: HttpClient, init: RequestInit = {}, { ms, bytesMax }: { ms: number; bytesMax: number }) {
+  const signal = AbortSignal.timeout(ms);
   const { method = "GET", body } = init;
   const headers = Object.fromEntries(new Headers(init.headers));
-  const options = { method, headers, signal: until, ...connectingBy({ until }) };
   try {
-    const response = await new Promise<IncomingMessage>((answered, failed) => {
-      const request =
-        url.protocol === "http:"
-          ? requestHttp(url, { ...options, agent: agents.http }, answered)
-          : requestHttps(url, { ...options, agent: agents.https }, answered);
-      request.on("error", failed).end(body ?? undefined);
-    });
+    const response = await client.send({ url, method, headers, body: (body ?? undefined) as string | Uint8Array | undefined, signal });
     return { response, bytes: await readBounded(response, bytesMax) };
   } catch (error) {
-    throw until.aborted ? (until.reason as Error) : error;
+    throw signal.aborted ? (signal.reason as Error) : error;
   }
 }
 

@@ -33,7 +33,7 @@ const shared: Shared = {
   sharp: /./,
 };
 /** The same for functions without an import of their own. */
-const calls = /(?<![.\w]|function )(fetch|openWorker|openWorkerInTurns)(<[^(]*>)?\(/g;
+const calls = /(?<![.\w]|function )(fetch|openHttpClient|openWorker|openWorkerInTurns)(<[^(]*>)?\(/g;
 
 /** Only operators run these, in processes of their own. */
 const commands = new Set(["backup", "commands", "importing"]);
@@ -57,7 +57,7 @@ const bounded: Record<string, Bound> = {
   "callers/members/passwords.ts": "queue passwords",
   "events/webhooks/fetcher.ts": "queue photo_fetches",
   "events/webhooks/sender.ts": "queue deliveries",
-  "platform/address-race.ts": "only for requests that take turns where they are sent",
+  "platform/http-client.ts": "only for requests that take turns where they are sent",
   "platform/archives/archive-bytes.ts": "queue unpacking",
   "platform/db/postgres-connections.ts": "queue writer",
   "platform/db/postgres-notifications.ts": "only one connection of the node",
@@ -150,6 +150,7 @@ for (const [what, text] of [
   ["a module that is loaded late", 'const { default: sharp } = await import("sharp");'],
   ["a socket", 'import { isIP, connect, type Socket } from "node:net";'],
   ["a request", "const answer = await fetch(url);"],
+  ["a client", "const client = openHttpClient();"],
   ["a worker", "return openWorker<Row>({ claim, run });"],
 ] as const)
   test(`a file with a new shared thing is found: ${what}`, () => assert.notDeepEqual(unlisted([{ path: "store/pets/new.ts", text }]), []));

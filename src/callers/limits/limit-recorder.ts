@@ -1,5 +1,5 @@
 import type { Database } from "../../platform/db/database.ts";
-import { coalesced } from "../../platform/jobs/coalesced.ts";
+import { coalesced } from "../../platform/jobs/runs.ts";
 import { recordOnce, type LimitEvent } from "./limit-events.store.ts";
 import type { Decision } from "./windows.ts";
 

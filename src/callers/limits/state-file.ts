@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { writeDurably } from "../../platform/files.ts";
-import { coalesced } from "../../platform/jobs/coalesced.ts";
+import { coalesced } from "../../platform/jobs/runs.ts";
 import type { MemoryLimiter } from "./memory.ts";
 
 /** Keeps the state of a memory limiter across restarts. */

@@ -3,8 +3,7 @@ import sql from "sql-template-tag";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { openNotifications } from "../../platform/db/postgres-notifications.ts";
 import { Problem } from "../../platform/problem.ts";
-import { coalesced } from "../../platform/jobs/coalesced.ts";
-import { repeat } from "../../platform/jobs/repeat.ts";
+import { coalesced, repeat } from "../../platform/jobs/runs.ts";
 import type { Appended } from "./feed.ts";
 import { recordOlderNodes, numberWaiting, releaseLease } from "./numbering.store.ts";
 

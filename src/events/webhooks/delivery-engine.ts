@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { repeat } from "../../platform/jobs/repeat.ts";
+import { repeat } from "../../platform/jobs/runs.ts";
 import { openHistogram, type Metric } from "../../platform/metrics.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import type { Appended, Feed } from "../log/feed.ts";

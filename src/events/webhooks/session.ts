@@ -1,4 +1,4 @@
-import type { Coalesced } from "../../platform/jobs/coalesced.ts";
+import type { Coalesced } from "../../platform/jobs/runs.ts";
 import type { RowLease } from "../../platform/nodes/row-leases.ts";
 import { waitingMax, type SavedDelivery, type StoredDelivery } from "./deliveries.store.ts";
 import { expiredType, type Message } from "./message.ts";

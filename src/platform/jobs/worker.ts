@@ -1,4 +1,4 @@
-import { coalesced } from "./coalesced.ts";
+import { coalesced } from "./runs.ts";
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import { runInTurn, type FairShare } from "./fair-share.ts";
 import { createTally } from "./tally.ts";

@@ -1,5 +1,5 @@
 import { createSecureContext, type SecureContext } from "node:tls";
-import { openSharing } from "../../platform/jobs/coalesced.ts";
+import { openSharing } from "../../platform/jobs/runs.ts";
 import { createLru } from "../../platform/lru.ts";
 import type { Certificates, KeyPair } from "./site.ts";
 

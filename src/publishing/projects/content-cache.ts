@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { openSharing } from "../../platform/jobs/coalesced.ts";
+import { openSharing } from "../../platform/jobs/runs.ts";
 
 /** An eviction goes down to this share of the bound, so the next one is not due at once. */
 const leftShare = 0.8;

@@ -4,7 +4,7 @@ import { rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
-import { openSharing } from "../../platform/jobs/coalesced.ts";
+import { openSharing } from "../../platform/jobs/runs.ts";
 import { flushFolder, makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Sharing } from "../../platform/jobs/coalesced.ts";
+import { type Sharing } from "../../platform/jobs/runs.ts";
 import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
 
 /** What `makeOnce` makes, and in whose turn. */

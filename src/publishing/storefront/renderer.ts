@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Bounds } from "../../platform/bounds.ts";
 import type { Coding } from "../../platform/http/negotiation.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
-import { openSharing, type Sharing } from "../../platform/jobs/coalesced.ts";
+import { openSharing, type Sharing } from "../../platform/jobs/runs.ts";
 import { createLru, type Lru } from "../../platform/lru.ts";
 import type { Catalogue, ShownCategory } from "./catalogue.ts";
 import { markup } from "./markup.ts";

@@ -5,7 +5,7 @@ import { constants, createBrotliCompress, createGzip } from "node:zlib";
 import { openTurns } from "../../platform/event-loop.ts";
 import type { Coding } from "../../platform/http/negotiation.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
-import { openSharing } from "../../platform/jobs/coalesced.ts";
+import { openSharing } from "../../platform/jobs/runs.ts";
 import { createLru } from "../../platform/lru.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { makeOnce } from "./make-once.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { coalesced, openSharing } from "./coalesced.ts";
+import { coalesced, openSharing } from "./runs.ts";
 
 /** Work whose runs end when the test says. */
 function held() {

@@ -5,7 +5,7 @@ import { Agent as HttpsAgent, createServer as createHttps, request as requestHtt
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { throwAwayCertificate } from "../../test/support/test-edge.ts";
-import { addressesOfEither, connectingBy, raceAddresses } from "./address-race.ts";
+import { addressesOfEither, connectingBy, raceAddresses } from "./http-client.ts";
 
 const pair = throwAwayCertificate("shop.example");
 
