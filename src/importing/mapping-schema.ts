@@ -43,7 +43,7 @@ export const mappingSchema = Type.Object(
       Type.Object(
         {
           column: Type.String({ minLength: 1 }),
-          currency: Type.Optional(Type.String({ pattern: "^[A-Z]{3}$" })),
+          currency: Type.Optional(Type.String({ pattern: "^[A-Z]{3}$", "x-text": "must be the code of a currency, such as EUR" })),
           currencyColumn: Type.Optional(Type.String({ minLength: 1 })),
           decimal: Type.Optional(Type.Enum(["comma", "point"])),
         },

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { Ajv } from "ajv";
-import Type from "typebox";
-import type { Static } from "typebox";
-import { Problem } from "../platform/problem.ts";
+import { checkOf } from "../platform/http/value-checks.ts";
+import { Type, type Static } from "../platform/json-schema.ts";
+import { Problem, type Detail } from "../platform/problem.ts";
 import { petStatuses } from "./mapping.ts";
 import { batchSizeMax } from "./plan.ts";
 import type { Known, State } from "./state.ts";
@@ -11,18 +10,16 @@ const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const element = Type.Object({
   sourceId: Type.String(),
   hash: Type.String(),
-  replaces: Type.Unsafe<number | null>({ type: ["integer", "null"] }),
+  replaces: Type.Unsafe<number | null>({ type: "integer", nullable: true }),
   pet: Type.Object({ name: Type.String(), categoryId: id, status: Type.Enum([...petStatuses]) }),
 });
 const stateSchema = Type.Object({
-  version: Type.Literal(1),
+  version: Type.Unsafe<1>({ const: 1 }),
   server: Type.String(),
-  account: Type.Unsafe<number | null>({ type: ["integer", "null"] }),
+  account: Type.Unsafe<number | null>({ type: "integer", nullable: true }),
   batch: Type.Unsafe<State["batch"]>({
-    anyOf: [
-      { type: "null" },
-      Type.Object({ sentAt: Type.Number(), elements: Type.Array(element, { minItems: 1, maxItems: batchSizeMax }) }),
-    ],
+    ...Type.Object({ sentAt: Type.Number(), elements: Type.Array(element, { minItems: 1, maxItems: batchSizeMax }) }),
+    nullable: true,
   }),
   animals: Type.Unsafe<Record<string, Known>>({
     type: "object",
@@ -30,7 +27,7 @@ const stateSchema = Type.Object({
   }),
 });
 
-const fits = new Ajv({ allowUnionTypes: true }).compile<Static<typeof stateSchema>>(stateSchema);
+const check = checkOf(stateSchema);
 
 /** Reads a state file; undefined if there is none. @throws Problem `invalid_request` if it is invalid */
 export async function readState(file: string): Promise<State | undefined> {
@@ -43,8 +40,9 @@ export async function readState(file: string): Promise<State | undefined> {
 
 /** Parses the text of a state; `file` is its name in errors. */
 export function parseState(content: string, file: string): State {
-  const stored = parsed(content);
-  if (!fits(stored)) throw new Problem("invalid_request", `${file} is not a state file of this import. Move it away.`);
+  const found: Detail[] = [];
+  const stored = check(parsed(content), file, found) as Static<typeof stateSchema>;
+  if (found.length > 0) throw new Problem("invalid_request", `${file} is not a state file of this import. Move it away.`);
   const { server, account, batch, animals } = stored;
   return { server, account, batch, animals: new Map(Object.entries(animals)) };
 }

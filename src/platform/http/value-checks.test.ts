@@ -22,6 +22,8 @@ const Item = Type.Object(
     kind: Type.Optional(Nullable(Type.Unsafe<"dog" | "cat">({ type: "string", enum: ["dog", "cat"] }))),
     tags: Type.Optional(Type.Array(Type.String({ maxLength: 3 }), { minItems: 1, maxItems: 2 })),
     inner: Type.Optional(Nullable(Type.Object({ to: Type.Optional(Type.String({ minLength: 2 })) }, closed))),
+    form: Type.Optional(Type.Unsafe<unknown>({ anyOf: [Type.Object({ to: Type.String() }, closed), { const: "dog" }] })),
+    counts: Type.Optional(Type.Unsafe<object>({ type: "object", additionalProperties: Type.Integer() })),
   },
   closed,
 );

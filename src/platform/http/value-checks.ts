@@ -19,9 +19,12 @@ type Schema = {
   type?: string;
   nullable?: boolean;
   enum?: (string | number | null)[];
+  const?: string | number;
+  anyOf?: TSchema[];
   properties?: Record<string, TSchema>;
   required?: string[];
-  additionalProperties?: boolean;
+  /** A schema: that of all fields that `properties` does not name. */
+  additionalProperties?: boolean | TSchema;
   items?: TSchema;
   minItems?: number;
   maxItems?: number;
@@ -47,6 +50,8 @@ const furtherKeywords = new Map<string, (value: never, bound: never) => boolean>
   Object.entries({
     minProperties: (value: object, least: number) => Object.keys(value).length >= least,
     maxProperties: (value: object, most: number) => Object.keys(value).length <= most,
+    propertyNames: (value: object, { pattern }: { pattern: string }) =>
+      Object.keys(value).every((name) => new RegExp(pattern, "u").test(name)),
     uniqueItems: (items: unknown[], isAsked: boolean) => !isAsked || new Set(items.map(canonicalJson)).size === items.length,
     exclusiveMinimum: (value: number, bound: number) => value > bound,
     exclusiveMaximum: (value: number, bound: number) => value < bound,
@@ -55,7 +60,7 @@ const furtherKeywords = new Map<string, (value: never, bound: never) => boolean>
 );
 
 const keywords: ReadonlySet<string> = new Set([
-  ...(["type", "nullable", "enum", "default", "description", "example"] satisfies (keyof Schema)[]),
+  ...(["type", "nullable", "enum", "const", "anyOf", "default", "description", "example"] satisfies (keyof Schema)[]),
   ...(["properties", "required", "additionalProperties", "items", "minItems", "maxItems"] satisfies (keyof Schema)[]),
   ...(["minLength", "maxLength", "pattern", "format", "x-text", "x-visible", "x-pattern", "minimum", "maximum"] satisfies (keyof Schema)[]),
   ...furtherKeywords.keys(),
@@ -81,15 +86,33 @@ export function checkOf(schema: TSchema, reading: Reading = {}): Check {
   const unknown = Object.keys(known).find((keyword) => !keywords.has(keyword));
   if (unknown !== undefined) throw new TypeError(`the keyword ${unknown} of a schema is not known`);
   if (known.format !== undefined && !(known.format in formats)) throw new TypeError(`the format ${known.format} is not known`);
-  const check = withFurther(known, known.enum === undefined ? checkOfType(known, reading) : checkOfEnum(known.enum));
+  const check = withFurther(known, checkOfForm(known, reading));
   return known.nullable ? (value, path, found) => (value === null ? null : check(value, path, found)) : check;
+}
+
+function checkOfForm(schema: Schema, reading: Reading): Check {
+  if (schema.anyOf !== undefined) return checkOfAny(schema.anyOf, reading);
+  if (schema.const !== undefined) return checkOfEnum([schema.const]);
+  return schema.enum === undefined ? checkOfType(schema, reading) : checkOfEnum(schema.enum);
+}
+
+function checkOfAny(schemas: readonly TSchema[], reading: Reading): Check {
+  const checks = schemas.map((schema) => checkOf(schema, reading));
+  return (value, path, found) => {
+    for (const check of checks) {
+      const wrong: Detail[] = [];
+      const checked = check(structuredClone(value), path, wrong); // a check changes what it refuses
+      if (wrong.length === 0) return checked;
+    }
+    return refused(found, path, "has none of the forms that it may have");
+  };
 }
 
 /** Returns a check that looks at the further keywords of a schema, once a value has passed the check of all others. */
 function withFurther(schema: Schema, check: Check): Check {
   const further = Object.entries(schema).flatMap(([keyword, bound]) => {
     const accepts = furtherKeywords.get(keyword);
-    return accepts === undefined ? [] : [{ accepts, bound: bound as never, message: `must fit ${keyword}: ${String(bound)}` }];
+    return accepts === undefined ? [] : [{ accepts, bound: bound as never, message: `must fit ${keyword}: ${JSON.stringify(bound)}` }];
   });
   if (further.length === 0) return check;
   return (value, path, found) => {
@@ -129,6 +152,7 @@ function checkOfEnum(allowed: readonly unknown[]): Check {
 
 function checkOfObject({ properties = {}, required = [], additionalProperties }: Schema, reading: Reading): Check {
   const checks = new Map(Object.entries(properties).map(([name, schema]) => [name, checkOf(schema, reading)]));
+  const other = typeof additionalProperties === "object" ? checkOf(additionalProperties, reading) : undefined;
   const dropped = reading.nullIsAbsent ? optionalWithoutNull(properties, required) : [];
   const defaults = Object.entries(properties as Record<string, Schema>).filter(([, schema]) => schema.default !== undefined);
 
@@ -138,9 +162,11 @@ function checkOfObject({ properties = {}, required = [], additionalProperties }:
     for (const name of dropped) if (Object.hasOwn(object, name) && object[name] === null) delete object[name];
     for (const [name, schema] of defaults) if (!has(object, name)) object[name] = schema.default;
     for (const name of required) if (!has(object, name)) refused(found, `${path}.${name}`, "is required");
-    for (const name of additionalProperties === false ? Object.keys(object) : []) {
+    for (const name of additionalProperties === false || other ? Object.keys(object) : []) {
       if (found.length >= detailsMax) return value;
-      if (!checks.has(name)) refused(found, `${path}.${shortened(name)}`, "is not a known field");
+      if (checks.has(name)) continue;
+      if (other) object[name] = other(object[name], `${path}.${shortened(name)}`, found);
+      else refused(found, `${path}.${shortened(name)}`, "is not a known field");
     }
     for (const [name, check] of checks) {
       if (found.length >= detailsMax) return value;
