@@ -45,13 +45,15 @@ type Schema = {
   "x-visible"?: boolean;
 };
 
+/** The expression of a schema's pattern. */
+const regexOf = (pattern: string): RegExp => new RegExp(pattern, "u");
+
 /** Keywords of JSON Schema that few schemas need, each with the values that it accepts. They share one message, which names the keyword. */
 const furtherKeywords = new Map<string, (value: never, bound: never) => boolean>(
   Object.entries({
     minProperties: (value: object, least: number) => Object.keys(value).length >= least,
     maxProperties: (value: object, most: number) => Object.keys(value).length <= most,
-    propertyNames: (value: object, { pattern }: { pattern: string }) =>
-      Object.keys(value).every((name) => new RegExp(pattern, "u").test(name)),
+    propertyNames: (value: object, { pattern }: { pattern: string }) => Object.keys(value).every((name) => regexOf(pattern).test(name)),
     uniqueItems: (items: unknown[], isAsked: boolean) => !isAsked || new Set(items.map(canonicalJson)).size === items.length,
     exclusiveMinimum: (value: number, bound: number) => value > bound,
     exclusiveMaximum: (value: number, bound: number) => value < bound,
@@ -200,7 +202,7 @@ const visible = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\uFFF9-\uFFFB]/
 
 function checkOfText(schema: Schema): Check {
   const { minLength = 0, maxLength = Infinity, pattern, format, "x-text": textMessage, "x-visible": needsVisible = false } = schema;
-  const regex = pattern === undefined ? undefined : new RegExp(pattern, "u");
+  const regex = pattern === undefined ? undefined : regexOf(pattern);
   const isText = textMessage !== undefined;
   const mismatch = textMessage ?? `must match ${pattern}`;
   const { fits, message } = formats[format ?? ""] ?? {};
