@@ -3,6 +3,7 @@ import { useRef, useState, type ReactNode } from "react";
 import type { Column } from "../../src/importing/columns.ts";
 import { columnsOf } from "../../src/importing/mapping.ts";
 import { mappingSchema, type Mapping } from "../../src/importing/mapping-schema.ts";
+import type { Detail } from "../../src/platform/problem.ts";
 import { importTexts as words } from "../texts/en-import-file.ts";
 import { download } from "./download.ts";
 import styles from "./importing.module.css";
@@ -52,16 +53,18 @@ export function SavedMapping({ mapping, of, columns, onLoad }: Props): ReactNode
 /** Returns undefined if the file is not a mapping, or names columns that are missing. */
 async function readMapping(file: File, columns: readonly Column[]): Promise<Mapping | undefined> {
   if (file.size > bytesMax) return undefined;
-  const { Value } = await import("typebox/value");
+  const { checkOf } = await import("../../src/platform/http/value-checks.ts");
   let read: unknown;
   try {
     read = JSON.parse((await file.text()).replace(/^\uFEFF/, ""));
   } catch {
     return undefined;
   }
-  if (!Value.Check(mappingSchema, read)) return undefined;
+  const found: Detail[] = [];
+  const saved = checkOf(mappingSchema)(read, "mapping", found) as Mapping;
+  if (found.length > 0) return undefined;
   const names = new Set(columns.map(({ name }) => name));
-  const { category } = read;
-  const isWhole = columnsOf(read).every((column) => names.has(column)) && (category.columns.length > 0 || category.default !== undefined);
-  return isWhole ? read : undefined;
+  const { category } = saved;
+  const isWhole = columnsOf(saved).every((column) => names.has(column)) && (category.columns.length > 0 || category.default !== undefined);
+  return isWhole ? saved : undefined;
 }
