@@ -56,6 +56,27 @@ test("the import guesses the mapping of a shelter's file, reports its rejects ac
   assert.equal(new Set(pets.map(({ id }) => id)).size, 785);
 });
 
+test("a file with the ids of a former source, for animals with other names, is imported only once a person has named its source", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const file = join(temporaryFolder(t), "animals.csv");
+  const write = (names: string[]) => writeFile(file, `id,name,species\n${names.map((name, i) => `${i + 1},${name},dog\n`).join("")}`);
+  await write(["Rex", "Bo", "Max", "Ace", "Kim"]);
+  const page = await shop.open("/import");
+  await give(page, file);
+  await start(page, "5").click();
+  await summary(page);
+  await write(["Nemo", "Dory", "Hank", "Pearl", "Gill"]);
+  await page.reload();
+  await give(page, file);
+  await page.getByText("This file has ids of “animals”, where they are animals with other names.", { exact: false }).waitFor();
+  assert.equal(await page.getByRole("button", { name: /^Import / }).count(), 0);
+  await page.getByLabel("Where the animals come from").first().fill("Aquarium");
+  await start(page, "5").click();
+  assert.equal(await summary(page), "5 created, 0 changed, 0 unchanged, 0 rejected.");
+  const names = (await petsOf(shop)).map(({ name }) => name).toSorted();
+  assert.deepEqual(names, ["Ace", "Bo", "Dory", "Gill", "Hank", "Kim", "Max", "Nemo", "Pearl", "Rex"]);
+});
+
 test("a changed row updates its animal under the same id; another browser does not load the file twice", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const file = join(temporaryFolder(t), "animals.csv");

@@ -75,13 +75,16 @@ export function MappedFile({ file, source: named, sources, onSource, columns, gu
           value={named}
           data={sources}
           maxLength={200}
+          error={source === "" && columns.otherSource !== undefined && words.otherSource(columns.otherSource)}
           onChange={onSource}
         />
       </Section>
-      <Section title={words.preview}>
-        <Preview checked={checked} of={of} mapping={mapping} onEveryRow={() => setMapping(withId(mapping, null))} />
-      </Section>
-      {checked.result && (
+      {source !== "" && (
+        <Section title={words.preview}>
+          <Preview checked={checked} of={of} mapping={mapping} onEveryRow={() => setMapping(withId(mapping, null))} />
+        </Section>
+      )}
+      {source !== "" && checked.result && (
         <Start
           checked={checked}
           counts={checked.result.counts}

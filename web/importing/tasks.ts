@@ -19,7 +19,10 @@ export type Task =
   | { kind: "checkExport"; file: File; format: CsvFormat; appliesStale: boolean }
   | { kind: "importExport"; file: File; format: CsvFormat; appliesStale: boolean };
 
-/** `source` is the proposed name; `sources` are the former ones. */
+/**
+ * `source` is the proposed name, and `sources` are the former ones. `otherSource` would be proposed, but knows the ids for animals with other
+ * names: `source` is then empty, for a person to say.
+ */
 export type Inspected = Columns &
   Detection & {
     guess: Guess | undefined;
@@ -27,6 +30,7 @@ export type Inspected = Columns &
     isRecalled: boolean;
     ownExport: OwnExport;
     source: string;
+    otherSource: string | undefined;
     sources: string[];
   };
 /** `repeated`: the first id that more than one row has. `room` and `needed` are in records. */

@@ -68,9 +68,10 @@ async function inspect({ file, account, format: chosen }: Extract<Task, { kind: 
   const guess = recalled
     ? { mapping: recalled, unsure: [] }
     : read.guess && (await withEarlier(read.guess, read, { account, name: file.name }));
-  const source = guess ? (await proposeSource(client, file.name, guess.mapping, inspected)).source : "";
+  const { source = "", isOther = false } = guess ? await proposeSource(client, file.name, guess.mapping, inspected) : {};
   const ownExport = await recognizeExport(client, inspected);
-  return { ...read, guess, isRecalled: recalled !== undefined, ownExport, source, sources: await formerSources(client) };
+  const proposed = isOther ? { source: "", otherSource: source } : { source, otherSource: undefined };
+  return { ...read, guess, isRecalled: recalled !== undefined, ownExport, ...proposed, sources: await formerSources(client) };
 }
 
 /** The guess with the id, name and category that a release before 1.2 used for this file: they say which animal a row is. */

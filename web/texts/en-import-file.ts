@@ -42,6 +42,8 @@ export const importTexts = {
   unsureChecked: "These columns are right",
   answerFirst: "Answer the questions above.",
   source: "Where the animals come from",
+  otherSource: (source: string) =>
+    `This file has ids of “${source}”, where they are animals with other names. Does it come from there? Choose that name, or give another one.`,
   sourceHint: "The same name for each file of one system: the next import adds only new animals, and updates those that have changed.",
   tooMany: "This import does not fit your plan",
   tooManyText: (needed: string, room: string) => `It would add ${needed} animals and categories, and there is room for ${room} more.`,
