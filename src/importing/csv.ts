@@ -27,11 +27,24 @@ export async function* csvRows(
   file: string,
   { encoding, delimiter, headerLine }: CsvFormat = formatDefault,
 ): AsyncGenerator<CsvRow> {
+  yield* fromHeader(contentOf(rowsIn(textOf(bytes, file, encoding), delimiter), delimiter), file, headerLine);
+}
+
+async function* contentOf(rows: AsyncIterable<CsvRow>, delimiter: Delimiter): AsyncGenerator<CsvRow> {
+  for await (const row of rows) if (!namesDelimiter(row, delimiter)) yield row;
+}
+
+/**
+ * Yields the rows from the line of the header on.
+ *
+ * @throws Problem `invalid_request` if there are none, or if the header cannot be read
+ */
+export async function* fromHeader(rows: AsyncIterable<CsvRow>, file: string, headerLine: number): AsyncGenerator<CsvRow> {
   let isEmpty = true;
   let isHeaderless = true;
-  for await (const row of rowsIn(textOf(bytes, file, encoding), delimiter)) {
+  for await (const row of rows) {
     isEmpty = false;
-    if (row.line < headerLine || namesDelimiter(row, delimiter)) continue;
+    if (row.line < headerLine) continue;
     if (isHeaderless) requireReadable(row, file);
     isHeaderless = false;
     yield row;
@@ -41,7 +54,7 @@ export async function* csvRows(
 }
 
 /** @throws Problem `invalid_request` if a header has a problem */
-export function requireReadable({ line, problem }: CsvRow, file: string): void {
+function requireReadable({ line, problem }: CsvRow, file: string): void {
   if (problem === undefined) return;
   throw new Problem("invalid_request", `${file} has a header that cannot be read: line ${line} ${problem}. Nothing was sent.`);
 }

@@ -4,7 +4,7 @@ import { Problem } from "../platform/problem.ts";
 import { readColumns, type Columns } from "./columns.ts";
 import { detectFormat, formatDefault, type CsvFormat, type Detection } from "./csv-format.ts";
 import { headerLineOf, layoutRowsMax } from "./csv-layout.ts";
-import { csvRows, requireReadable, type CsvRow } from "./csv.ts";
+import { csvRows, fromHeader, type CsvRow } from "./csv.ts";
 import { guessMapping, type Guess } from "./guess.ts";
 
 /** The rows that show where a file is from. */
@@ -78,13 +78,5 @@ async function isWorkbook({ access }: InputFile): Promise<boolean> {
 async function* rowsOfWorkbook({ access, name }: InputFile, { sheet, headerLine }: CsvFormat): AsyncGenerator<CsvRow> {
   const { openWorkbook, sheetOf } = await import("./sheets/workbook.ts");
   const workbook = await openWorkbook(access, name);
-  let [isEmpty, isHeaderless] = [true, true];
-  for await (const row of workbook.rows(await sheetOf(workbook, name, sheet))) {
-    isEmpty = false;
-    if (row.line < headerLine) continue;
-    if (isHeaderless) requireReadable(row, name);
-    isHeaderless = false;
-    yield row;
-  }
-  if (isEmpty) throw new Problem("invalid_request", `${name} is empty: not even a header line.`);
+  yield* fromHeader(workbook.rows(await sheetOf(workbook, name, sheet)), name, headerLine);
 }

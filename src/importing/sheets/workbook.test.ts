@@ -4,6 +4,7 @@ import { ods, xlsx, xlsxParts, type Xlsx } from "../../../test/support/sheets.ts
 import { rawZip } from "../../../test/support/zip-bytes.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { CsvRow } from "../csv.ts";
+import { inspectFile } from "../inspect.ts";
 import { openWorkbook, sheetOf, sheetsWithRows } from "./workbook.ts";
 
 const accessTo = (bytes: Buffer) => ({ size: bytes.length, read: async (at: number, count: number) => bytes.subarray(at, at + count) });
@@ -207,4 +208,10 @@ test("bombs are refused: shared texts, a tag without an end, cells far to the ri
   await refused(sheet(`<row a="${text}${text}`), /a tag that does not end/);
   const wide = Array.from({ length: 70 }, (_, line) => `<row r="${line + 2}"><c r="XFD${line + 2}"><v>1</v></c></row>`).join("");
   await refused(sheet(`<row r="1"><c><v>1</v></c></row>${wide}`), /far to the right/);
+});
+
+test("a header line beyond the rows of a sheet is refused as that of a text file is", async () => {
+  const access = accessTo(sheet('<row r="1"><c t="inlineStr"><is><t>name</t></is></c></row><row r="2"><c><v>1</v></c></row>'));
+  const input = { name: "pets.xlsx", access, bytes: () => assert.fail("read as text"), chosen: { headerLine: 9 } };
+  await assert.rejects(inspectFile(input), { code: "invalid_request", message: "pets.xlsx has no line 9, which should be the header." });
 });
