@@ -67,17 +67,7 @@ export function MappedFile({ file, source: named, sources, onSource, columns, gu
         <ProfileColumns columns={columns.columns} mapping={mapping} openPrice={openPrice} onChange={setMapping} />
         {unused.length > 0 && <p className={styles.hint}>{words.unused(listed(unused))}</p>}
         <Questions {...{ unanswered, isChecked, isPriceOpen }} unsure={guess.unsure} onChecked={setChecked} />
-        <Autocomplete
-          mt="md"
-          maw={420}
-          label={words.source}
-          description={words.sourceHint}
-          value={named}
-          data={sources}
-          maxLength={200}
-          error={source === "" && columns.otherSource !== undefined && words.otherSource(columns.otherSource)}
-          onChange={onSource}
-        />
+        <SourceName {...{ named, sources, onSource }} otherSource={columns.otherSource} />
       </Section>
       {source !== "" && (
         <Section title={words.preview}>
@@ -93,6 +83,25 @@ export function MappedFile({ file, source: named, sources, onSource, columns, gu
         />
       )}
     </>
+  );
+}
+
+type SourceNameProps = Pick<MappedProps, "sources" | "onSource"> & { named: string; otherSource: string | undefined };
+
+function SourceName({ named, sources, onSource, otherSource }: SourceNameProps): ReactNode {
+  const isOpen = named.trim() === "" && otherSource !== undefined;
+  return (
+    <Autocomplete
+      mt="md"
+      maw={420}
+      label={words.source}
+      description={words.sourceHint}
+      value={named}
+      data={sources}
+      maxLength={200}
+      error={isOpen && words.otherSource(otherSource)}
+      onChange={onSource}
+    />
   );
 }
 
