@@ -70,7 +70,7 @@ function jobsOfRun(): Job[] {
 function unitJobs(): Job[] {
   const parts = [/^src\/callers\/limits\/redis/, /^src\/callers\//, /^src\/publishing\//, /^(src\/platform|web)\//];
   const partOf = (file: string): number => parts.findIndex((part) => part.test(file));
-  return Object.values(Object.groupBy(filesOf(unitTests), partOf)).map((files = []) => ({ engine: "sqlite", files }));
+  return Object.values(Object.groupBy(filesOf(unitTests), partOf)).map((files = []) => ({ engine: "sqlite", files, isRepeatable: true }));
 }
 
 function jobsAlone(files: string[], engine: string): Job[] {
