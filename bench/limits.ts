@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Redis } from "iovalkey";
-import type { Quota } from "../src/callers/limits/limits.ts";
+import type { Quota } from "../src/callers/limits/windows.ts";
 import { openMemoryLimiter } from "../src/callers/limits/memory.ts";
 import { startRedis } from "../test/support/redis-process.ts";
 import { openRedisLimiter } from "../src/callers/limits/redis.ts";

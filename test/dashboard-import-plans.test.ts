@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { MappingPlan } from "../src/importing/mapping-plan.ts";
-import type { Mapping } from "../src/importing/mapping.ts";
+import type { Mapping } from "../src/importing/mapping-schema.ts";
 import { stage } from "./support/browser.ts";
 import { runCommand } from "./support/commands.ts";
 import { openDashboardShop } from "./support/dashboard-shop.ts";

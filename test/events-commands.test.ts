@@ -7,7 +7,7 @@ import { after, before, test, type TestContext } from "node:test";
 import { openClient } from "../client/client.ts";
 import { events, type ShopEvent } from "../client/events.ts";
 import { verifyWebhook } from "../client/webhooks.ts";
-import { eventTypes } from "../src/platform/events.ts";
+import { eventTypes } from "../src/platform/event-types.ts";
 import { petstore, runCommand } from "./support/commands.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { newCategory, newPet } from "./support/shop.ts";

@@ -5,7 +5,7 @@ import { Agent, type IncomingMessage, request as sendRequest } from "node:http";
 import { after, before, test } from "node:test";
 import { dashboardOperations } from "../src/app/operations.ts";
 import { petOf } from "../src/importing/pets.ts";
-import type { TextField } from "../src/importing/mapping.ts";
+import type { TextField } from "../src/importing/mapping-schema.ts";
 import { checkOf } from "../src/platform/http/value-checks.ts";
 import { someOf } from "./support/fault-runs.ts";
 import { cpuMicros, growthOf } from "./support/cpu.ts";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { chunksOf } from "../client/chunks.ts";
 import { inspectFile, rowsOf, type InputFile } from "../src/importing/inspect.ts";
 import { openPrices, planMapping, questionsOf, type MappingPlan } from "../src/importing/mapping-plan.ts";
-import type { Mapping } from "../src/importing/mapping.ts";
+import type { Mapping } from "../src/importing/mapping-schema.ts";
 import { readSource } from "../src/importing/source.ts";
 import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";

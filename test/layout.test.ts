@@ -23,7 +23,7 @@ test("the source keeps to the layout", () => {
   assert.deepEqual(violations(files), []);
 });
 
-test("no file of tests, nor of their support, is over 300 lines", () => {
+test("no file of tests, nor of their support, is over 400 lines", () => {
   const files = read("{src,client,web,bench,test}/**/*.test.{ts,tsx}", "test/support/*.ts");
   assert.ok(files.some(({ path }) => path === "test/layout.test.ts"));
   const long = files.map(({ path, text }) => ({ path, lines: text.trimEnd().split("\n").length })).filter(({ lines }) => lines > linesMax);
@@ -161,7 +161,7 @@ const cases: [promise: string, path: string, text: string][] = [
   ["rules do not know their routes", "src/store/orders/orders.ts", `export { orderRoutes } from "./orders.routes.ts";`],
   ["a store does not know its routes", "src/store/categories/categories.store.ts", `import "./categories.routes.ts";`],
   ["another folder's routes are its own", "src/store/orders/orders.routes.ts", `import { petRoutes } from "../pets/pets.routes.ts";`],
-  ["another folder's inner files are its own", "src/store/orders/orders.store.ts", `import { fold } from "../pets/names.ts";`],
+  ["another folder's routes are for the app", "src/store/orders/orders.store.ts", `import { petRoutes } from "../pets/pets.routes.ts";`],
   ["feature folders do not import src/app", "src/store/pets/pets.ts", `import { port } from "../../app/settings.ts";`],
   ["commands reach a feature folder through src/app", "src/commands/keys.ts", `import { keyOf } from "../callers/keys/keys.ts";`],
   ["source does not import tests", "src/store/pets/pets.ts", `import { sample } from "../../../test/sample.ts";`],
@@ -182,7 +182,7 @@ const cases: [promise: string, path: string, text: string][] = [
   ["a file is not opened to be written", "src/store/pets/pets.ts", `const file = await open(join(folder, "a"), "w", 0o600);`],
   ["SQLite plans a statement once", "src/store/pets/pets.store.ts", "const page = sql`SELECT id FROM pets ORDER BY id LIMIT ${limit}`;"],
   ["nothing is read again beside reread", "web/pets/cache.ts", "void client.invalidateQueries(petQuery);"],
-  ["no file is over 300 lines", "src/store/pets/pets.ts", "const a = 1;\n".repeat(301)],
+  ["no file is over 400 lines", "src/store/pets/pets.ts", "const a = 1;\n".repeat(401)],
 ];
 
 for (const [promise, path, text] of cases) {

@@ -14,7 +14,7 @@ import { openPostgres } from "../src/platform/db/postgres.ts";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { Problem } from "../src/platform/problem.ts";
 import { openBounds } from "../src/platform/bounds.ts";
-import { createDns } from "../src/publishing/dns/dns.ts";
+import { createDns } from "../src/publishing/dns/lookup.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { someOf } from "./support/fault-runs.ts";
 import { combinationsOf, listsOf, shareOf, textOf, type ListOperation, type ListQuery } from "./support/lists.ts";

@@ -4,7 +4,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import type { Delivery } from "../src/events/webhooks/deliveries.ts";
 import type { Webhook } from "../src/events/webhooks/webhooks.ts";
 import { logStart, readEvents, eventJson } from "../src/events/log/events.store.ts";
-import type { EventType } from "../src/platform/events.ts";
+import type { EventType } from "../src/platform/event-types.ts";
 import sql from "sql-template-tag";
 import { allNumbered } from "./support/event-log.ts";
 import type { Failure } from "./support/models.ts";

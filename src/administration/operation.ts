@@ -4,7 +4,7 @@ import type { Database } from "../platform/db/database.ts";
 import { bodyValidator } from "../platform/http/validation.ts";
 import type { Announcer } from "../platform/nodes/nodes.ts";
 import type { Secrets } from "./secrets-file.ts";
-import type { EdgePorts } from "../publishing/domains/domains.ts";
+import type { EdgePorts } from "../publishing/domains/hsts.ts";
 import { Problem } from "../platform/problem.ts";
 
 /** The parts of the service that the operations use. */

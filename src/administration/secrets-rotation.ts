@@ -1,5 +1,5 @@
 import type { Database } from "../platform/db/database.ts";
-import { liveSecretsKeys } from "../platform/nodes/nodes.ts";
+import { liveSecretsKeys } from "../platform/nodes/nodes.store.ts";
 import { Problem } from "../platform/problem.ts";
 import { idsOf, keysMax, withCurrentKey, type SecretsKeys } from "../platform/secrets.ts";
 import { addNewKey, dropEarlierKeys, type Secrets } from "./secrets-file.ts";

@@ -7,8 +7,6 @@ import { operation, type Parts } from "../administration/operation.ts";
 import { auditOperations } from "./audit-operations.ts";
 import { operatorOrigin, type Origin } from "../platform/events.ts";
 
-export { openSecrets, type Secrets } from "../administration/secrets-file.ts";
-
 /**
  * An operator's operations, by name. Each validates its input (`invalid_request`) and throws `not_found` for an absent resource. When it
  * returns, every node has applied the change: a revoked key works nowhere.

@@ -13,9 +13,12 @@ import { openCertificateWorker } from "../publishing/certificates/certificate-wo
 import { countFormer, lastReplacedAt, makeFormerDue } from "../publishing/certificates/former-authority.ts";
 import { openOwnCertificateWorker } from "../publishing/certificates/own-certificate-worker.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
-import { caaProblem, createDns, isForOperator, type Dns, ownHostProblem, parseHostname } from "../publishing/dns/dns.ts";
+import { caaProblem, ownHostProblem } from "../publishing/dns/dns.ts";
+import { createDns, type Dns } from "../publishing/dns/lookup.ts";
+import { isForOperator } from "../publishing/dns/dns-problems.ts";
+import { parseHostname } from "../publishing/dns/hostnames.ts";
 import { checkDomain, type Checks } from "../publishing/domains/checks.ts";
-import type { StoredDomain } from "../publishing/domains/domains.store.ts";
+import type { StoredDomain } from "../publishing/domains/domain-rows.ts";
 import { ownHostOf } from "./edge.ts";
 import type { Settings } from "./settings.ts";
 import type { Tracing } from "./tracing.ts";

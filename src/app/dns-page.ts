@@ -2,11 +2,12 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { sendProblem, sendText } from "../platform/http/answers.ts";
 import { clientAddress, headerLines, type Exchange } from "../platform/http/exchange.ts";
-import { limitHeaders, refusalOf, type Limiter } from "../callers/limits/limits.ts";
+import { limitHeaders } from "../callers/limits/headers.ts";
+import { type Limiter, refusalOf } from "../callers/limits/limits.ts";
 import { ownershipRecordOf, type Checks } from "../publishing/domains/checks.ts";
-import type { StoredDomain } from "../publishing/domains/domains.store.ts";
+import type { StoredDomain } from "../publishing/domains/domain-rows.ts";
 import { checkSoon, findByLink, isCheckLate } from "../publishing/domains/links.store.ts";
-import { recordFor, relativeName } from "../publishing/dns/dns.ts";
+import { recordFor, relativeName } from "../publishing/dns/hostnames.ts";
 import { dnsPage, dnsPageHeaders, endedPage, type DnsPageContent } from "./dns-page-html.ts";
 
 export type DnsPageOptions = { db: Database; clock: Clock; limiter: Pick<Limiter, "address">; checks: Checks };

@@ -242,7 +242,7 @@ function answers(path: string): Promise<boolean> {
 async function checkDns({ dnsServers, platformDomain }: Settings): Promise<Finding[]> {
   if (platformDomain === "localhost" || platformDomain.endsWith(".localhost"))
     return [ok("dns", `${platformDomain} leads to this machine without DNS`)];
-  const [{ createDns }, { openBounds }] = await Promise.all([import("../publishing/dns/dns.ts"), import("../platform/bounds.ts")]);
+  const [{ createDns }, { openBounds }] = await Promise.all([import("../publishing/dns/lookup.ts"), import("../platform/bounds.ts")]);
   const found = await createDns({ servers: dnsServers }, openBounds().queue("dns")).lookUp(platformDomain, "A");
   if (found.outcome === "records") return [ok("dns", `${platformDomain} has the address ${found.records[0]?.value ?? ""}`)];
   if (found.outcome === "none")
@@ -279,8 +279,9 @@ async function checkAuthority(settings: Settings, clock: () => number): Promise<
 /** Whether the CAA records of the platform's own name allow the authority: those of customers' names lead there, and only the operator can change them. */
 async function platformFindings({ platformDomain, dnsServers, acmeCaaIdentities }: Settings, directory: Buffer): Promise<Finding[]> {
   if (platformDomain === "localhost" || platformDomain.endsWith(".localhost")) return [];
-  const [{ createDns, caaProblem }, { openBounds }] = await Promise.all([
+  const [{ caaProblem }, { createDns }, { openBounds }] = await Promise.all([
     import("../publishing/dns/dns.ts"),
+    import("../publishing/dns/lookup.ts"),
     import("../platform/bounds.ts"),
   ]);
   const { meta } = JSON.parse(directory.toString()) as { meta?: { caaIdentities?: string[] } | null };

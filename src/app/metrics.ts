@@ -1,4 +1,5 @@
-import type { Limiter, Mode, Verdict } from "../callers/limits/limits.ts";
+import type { Limiter, Mode } from "../callers/limits/limits.ts";
+import type { Verdict } from "../callers/limits/windows.ts";
 import type { Database } from "../platform/db/database.ts";
 import { counter, gauge, metricsType, renderMetrics, type Metric } from "../platform/metrics.ts";
 import { forwardedAddress } from "../platform/addresses.ts";

@@ -2,7 +2,8 @@ import { createPrivateKey } from "node:crypto";
 import { attempt, items, serverUrl } from "../platform/parse.ts";
 import { parseSecretsKeys } from "../platform/secrets.ts";
 import { parseBudget } from "../publishing/certificates/budget.ts";
-import { isPlatformDomain, parseNameserver } from "../publishing/dns/dns.ts";
+import { isPlatformDomain } from "../publishing/dns/hostnames.ts";
+import { parseNameserver } from "../publishing/dns/dns-query.ts";
 import { certificateFile, matching, onOff, pemFile, port, reloaded, secret, setting } from "./setting.ts";
 
 /** The settings of published projects: the edge, domains, DNS and certificates. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openAdministration, openSecrets, type Administration, type Secrets } from "./administration.ts";
+import { type Administration, openAdministration } from "./administration.ts";
+import { openSecrets, type Secrets } from "../administration/secrets-file.ts";
 import { logCommand } from "./administration-log.ts";
 import { openApi } from "./api.ts";
 import { openDashboard } from "./dashboard.ts";

@@ -5,7 +5,7 @@ import { createSecureContext } from "node:tls";
 import { isDeepStrictEqual } from "node:util";
 import { postgresUrl } from "../platform/db/postgres-url.ts";
 import { parseDateTime } from "../platform/http/dates.ts";
-import { parseHostname } from "../publishing/dns/dns.ts";
+import { parseHostname } from "../publishing/dns/hostnames.ts";
 import { addressList, attempt, contactUri, host, integer, items, origin } from "../platform/parse.ts";
 import { clientTable } from "./client-settings.ts";
 import { observingSettings } from "./observing-settings.ts";

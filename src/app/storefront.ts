@@ -1,5 +1,5 @@
 import type { Database } from "../platform/db/database.ts";
-import type { EventType } from "../platform/events.ts";
+import type { EventType } from "../platform/event-types.ts";
 import { openSharing } from "../platform/jobs/runs.ts";
 import { newestOf } from "../events/log/events.store.ts";
 import type { Catalogue, ShownAnimal } from "../publishing/storefront/catalogue.ts";
@@ -7,7 +7,8 @@ import { listCategories } from "../store/categories/categories.store.ts";
 import { listPets, newestPetIds } from "../store/pets/pet-lists.store.ts";
 import type { Pet } from "../store/pets/pets.ts";
 import { findPet } from "../store/pets/pets.store.ts";
-import { findProfile, findProfiles, type StoredProfile } from "../store/profiles/profiles.store.ts";
+import { findProfile, findProfiles } from "../store/profiles/profiles.store.ts";
+import type { StoredProfile } from "../store/profiles/profiles.ts";
 
 const categoriesMax = 1_000;
 /** Identifiers in one step of a long read. */

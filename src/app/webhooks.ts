@@ -10,7 +10,7 @@ import type { Database } from "../platform/db/database.ts";
 import type { Node } from "../platform/nodes/nodes.ts";
 import { openRowLeases } from "../platform/nodes/row-leases.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
-import { createDns, type Dns } from "../publishing/dns/dns.ts";
+import { createDns, type Dns } from "../publishing/dns/lookup.ts";
 import type { PhotoFetchServices } from "../store/profiles/profiles.ts";
 import { openPhotoFetches, type PhotoFetches } from "./imports.ts";
 import type { Settings } from "./settings.ts";

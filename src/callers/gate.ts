@@ -4,7 +4,9 @@ import { invalidAt, Problem, type ProblemFields } from "../platform/problem.ts";
 import { keyOddity } from "./keys/key-oddity.ts";
 import type { KeyVerifier, Verified } from "./keys/verify.ts";
 import { noOperation, type UsageRecorder } from "./usage/usage.ts";
-import { limitHeaders, refusalOf, type Decision, type Limiter, type Verdict } from "./limits/limits.ts";
+import { limitHeaders } from "./limits/headers.ts";
+import { type Limiter, refusalOf } from "./limits/limits.ts";
+import type { Decision, Verdict } from "./limits/windows.ts";
 
 export type GateParts = {
   verifier: KeyVerifier;

@@ -69,7 +69,8 @@ export async function withAdministration<R>(
 /** Opens the operations on the data folder itself, until `opened` is disposed of. */
 async function openHere(settings: Settings, who: string, opened: AsyncDisposableStack, mustExist: boolean): Promise<Administration> {
   const { openStorage } = await import("../app/storage.ts");
-  const { openAdministration, openSecrets } = await import("../app/administration.ts");
+  const { openAdministration } = await import("../app/administration.ts");
+  const { openSecrets } = await import("../administration/secrets-file.ts");
   const { systemClock } = await import("../platform/clock.ts");
   const { noOtherNodes, openAnnouncer } = await import("../platform/nodes/nodes.ts");
   const { db } = opened.adopt(await openStorage(settings, who, 1_000, { mustExist }), ({ close }) => close());

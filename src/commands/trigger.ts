@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { systemClock } from "../platform/clock.ts";
-import { eventTypes } from "../platform/events.ts";
+import { eventTypes } from "../platform/event-types.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
 import { Problem } from "../platform/problem.ts";
 import { UsageError, type Arguments, type Io, type Outcome } from "./command.ts";

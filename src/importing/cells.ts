@@ -1,4 +1,4 @@
-import type { TextField } from "./mapping.ts";
+import type { TextField } from "./mapping-schema.ts";
 
 /** Why a row is refused, in words that follow “line 4”. */
 export type Reason = { reason: string };

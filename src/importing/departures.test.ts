@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contradictionReader } from "./departures.ts";
-import type { Mapping } from "./mapping.ts";
+import type { Mapping } from "./mapping-schema.ts";
 
 const mapping: Mapping = { name: { columns: ["Name"] }, category: { columns: [], default: "Dogs" }, status: { columns: ["Status"] } };
 

@@ -1,4 +1,5 @@
-import { valueKey, type Mapping, type PetStatus } from "./mapping.ts";
+import { valueKey } from "./mapping.ts";
+import type { Mapping, PetStatus } from "./mapping-schema.ts";
 import type { Column } from "./columns.ts";
 import { guessedFields, hasWordOf, headerScore, isAboutStatus, namesCurrency, type GuessedField } from "./header-words.ts";
 import { currenciesOf, currencyInHeader } from "./prices.ts";

@@ -10,7 +10,7 @@ import { importSource, previewSource } from "./import.ts";
 import { inspectFile, rowsOf, type InputFile, type Inspected } from "./inspect.ts";
 import { mappingToComplete, planMapping, questionsOf, withAnswers, type MappingPlan, type PriceAnswers } from "./mapping-plan.ts";
 import { readMapping } from "./mapping-file.ts";
-import type { Mapping } from "./mapping.ts";
+import type { Mapping } from "./mapping-schema.ts";
 import { planExport, recognizeExport, type ExportPlan } from "./own-export.ts";
 import type { Progress } from "./progress.ts";
 import { removeRejects, writeRejects } from "./rejects-file.ts";

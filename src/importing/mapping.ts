@@ -3,8 +3,6 @@ import { Problem } from "../platform/problem.ts";
 import { listed } from "./lists.ts";
 import type { Mapping } from "./mapping-schema.ts";
 
-export { petStatuses, type Mapping, type PetStatus, type TextField, type ValueStatus } from "./mapping-schema.ts";
-
 /** The columns that a mapping names. */
 export function columnsOf({ id, name, category, status, stock, description, price, photos, ignore = [] }: Mapping): string[] {
   const single = [id, typeof stock === "object" ? stock.column : undefined, price?.column, price?.currencyColumn];

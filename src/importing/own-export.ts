@@ -4,7 +4,8 @@ import type { CsvRow } from "./csv.ts";
 import { exportColumns, exportedColumn, hasMarkers, isAsExported, isExportedCell, isSameText, type ExportedField } from "./exported.ts";
 import { categoryNames, readPets, type PetState } from "./exported-pets.ts";
 import { idProblem } from "./ids.ts";
-import { petStatuses, valueKey, type PetStatus } from "./mapping.ts";
+import { type PetStatus, petStatuses } from "./mapping-schema.ts";
+import { valueKey } from "./mapping.ts";
 import { formerSources, sourceKnowing } from "./sources.ts";
 import { fittedCells, isBlank, type Reject } from "./source.ts";
 

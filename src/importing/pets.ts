@@ -4,8 +4,8 @@ import { earlierKey } from "../platform/normalize.ts";
 import { isReason, isTooLong, textReader, type Reason } from "./cells.ts";
 import { contradictionReader } from "./departures.ts";
 import { idProblem } from "./ids.ts";
-import { petStatuses, valueKey } from "./mapping.ts";
-import type { Mapping, PetStatus } from "./mapping.ts";
+import { type Mapping, type PetStatus, petStatuses } from "./mapping-schema.ts";
+import { valueKey } from "./mapping.ts";
 import { profileReader, type Profile } from "./profiles.ts";
 
 /** A pet in the file: `sourceId` is the file's own identifier, `category` a name. Without `quantity` the file does not count it. */

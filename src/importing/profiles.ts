@@ -1,6 +1,6 @@
 import type { Schemas } from "../../client/api.gen.ts";
 import { isReason, isTooLong, textReader, type Reason } from "./cells.ts";
-import type { Mapping } from "./mapping.ts";
+import type { Mapping } from "./mapping-schema.ts";
 import { readPhotos } from "./photo-addresses.ts";
 import { currenciesOf, readPrice, type Price } from "./prices.ts";
 

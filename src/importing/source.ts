@@ -5,7 +5,7 @@ import { isReason, type Reason } from "./cells.ts";
 import { profileReader, type Profile } from "./profiles.ts";
 import { rowCharactersMax, type CsvRow } from "./csv.ts";
 import { checkColumns, columnsOf } from "./mapping.ts";
-import type { Mapping } from "./mapping.ts";
+import type { Mapping } from "./mapping-schema.ts";
 
 /** A row to load. Its cells and its profile are not kept, so that a large file fits into memory; they are read again. */
 export type Row = { line: number; pet: Pet };

@@ -2,7 +2,7 @@ import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { refusal } from "../../client/refusals.ts";
 import type { Inspected } from "./inspect.ts";
-import type { Mapping } from "./mapping.ts";
+import type { Mapping } from "./mapping-schema.ts";
 import { isPet, petOf } from "./pets.ts";
 import { normalize } from "../platform/normalize.ts";
 

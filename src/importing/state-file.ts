@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { checkOf } from "../platform/http/value-checks.ts";
 import { Type, type Static } from "../platform/json-schema.ts";
 import { Problem, type Detail } from "../platform/problem.ts";
-import { petStatuses } from "./mapping.ts";
+import { petStatuses } from "./mapping-schema.ts";
 import { batchSizeMax } from "./plan.ts";
 import type { Known, State } from "./state.ts";
 

@@ -1,5 +1,5 @@
 import { Problem } from "../platform/problem.ts";
-import type { PetStatus } from "./mapping.ts";
+import type { PetStatus } from "./mapping-schema.ts";
 
 /*
  * What releases before 1.2.0 remembered between two runs of an import, in a state file or in the browser. It is handed to the service once.

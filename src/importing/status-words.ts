@@ -1,4 +1,5 @@
-import { valueKey, type PetStatus } from "./mapping.ts";
+import { valueKey } from "./mapping.ts";
+import type { PetStatus } from "./mapping-schema.ts";
 
 /*
  * The statuses that words in imported files stand for, in English, German, French, Spanish, Italian, Dutch, Portuguese and Polish. A value gets a

@@ -4,8 +4,6 @@ import { canonicalJson, quoted } from "./canonical-json.ts";
 import type { EventType, resourceTypes } from "./event-types.ts";
 import { formatDateTime } from "./http/dates.ts";
 
-export { eventTypes, resourceTypes, type EventType } from "./event-types.ts";
-
 type ActorType = "key" | "member" | "operator" | "system";
 type Actor = { type: ActorType; id: number | null };
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { free, noon, type OpenLimiter } from "./limits-contract.ts";
-import type { CountedCaller, Decision, Limiter } from "../../src/callers/limits/limits.ts";
+import type { CountedCaller, Limiter } from "../../src/callers/limits/limits.ts";
+import type { Decision } from "../../src/callers/limits/windows.ts";
 
 const minute = 60_000;
 

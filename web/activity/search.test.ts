@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventTypes } from "../../src/platform/events.ts";
+import { eventTypes } from "../../src/platform/event-types.ts";
 import { activitySearch, kinds, queryOf } from "./search.ts";
 
 test("invalid filters in an address are dropped, and valid ones stay", () => {

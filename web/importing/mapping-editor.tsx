@@ -2,7 +2,7 @@ import { Checkbox, Select, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Column } from "../../src/importing/columns.ts";
 import { otherCategory, valuesOf } from "../../src/importing/guess.ts";
-import type { Mapping } from "../../src/importing/mapping.ts";
+import type { Mapping } from "../../src/importing/mapping-schema.ts";
 import styles from "./importing.module.css";
 import { importTexts as words } from "../texts/en-import-file.ts";
 import { StatusValues } from "./status-values.tsx";

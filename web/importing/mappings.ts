@@ -1,4 +1,4 @@
-import type { Mapping } from "../../src/importing/mapping.ts";
+import type { Mapping } from "../../src/importing/mapping-schema.ts";
 import { normalize } from "../../src/platform/normalize.ts";
 import { done } from "./remembered.ts";
 

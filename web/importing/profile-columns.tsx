@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { Column } from "../../src/importing/columns.ts";
 import { photoColumnsMax, priceOf } from "../../src/importing/guess.ts";
 import type { openPrices } from "../../src/importing/mapping-plan.ts";
-import type { Mapping } from "../../src/importing/mapping.ts";
+import type { Mapping } from "../../src/importing/mapping-schema.ts";
 import { profileTexts as words } from "../texts/en-import-profile.ts";
 import styles from "./importing.module.css";
 import { ColumnSelect } from "./mapping-editor.tsx";

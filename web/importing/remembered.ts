@@ -1,4 +1,4 @@
-import type { Mapping } from "../../src/importing/mapping.ts";
+import type { Mapping } from "../../src/importing/mapping-schema.ts";
 import type { Known, Memory } from "../../src/importing/state.ts";
 
 /*

@@ -1,7 +1,7 @@
 import sql, { raw } from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Queryable, Row, Transaction } from "../../platform/db/database.ts";
-import type { EventType } from "../../platform/events.ts";
+import type { EventType } from "../../platform/event-types.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { quotaOf, type Plan, type Quota } from "../accounts/accounts.ts";
 import {

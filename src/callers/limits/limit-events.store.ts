@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
-import type { EventType } from "../../platform/events.ts";
+import type { EventType } from "../../platform/event-types.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 
 const hourMs = 3_600_000;

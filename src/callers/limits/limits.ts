@@ -45,9 +45,6 @@ import type { Awaitable } from "../../platform/db/database.ts";
 import type { ProblemFields } from "../../platform/problem.ts";
 import type { Decision, Quota, Verdict } from "./windows.ts";
 
-export type { Decision, Quota, Verdict } from "./windows.ts";
-export { limitHeaders } from "./headers.ts";
-
 /** How close a key is to a ban. `bannedUntil` in ms since the epoch. */
 export type StrikeStatus = { strikes: number; strikesRemaining: number; bannedUntil: number | undefined };
 

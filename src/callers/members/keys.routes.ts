@@ -19,8 +19,6 @@ import {
 } from "./key-operations.ts";
 import { personOf, requireConfirmed } from "./responses.ts";
 
-export type { KeyServices } from "./key-operations.ts";
-
 const tag = "Keys";
 const stability = "beta";
 const path = "/keys";

@@ -6,7 +6,7 @@
 import { Type } from "../../platform/json-schema.ts";
 import { DateTime, enumeration, Id, named, variant } from "../../platform/http/schemas.ts";
 import { storageSchemas } from "../accounts/accounts.ts";
-import type { Verdict } from "../limits/limits.ts";
+import type { Verdict } from "../limits/windows.ts";
 
 export const intervals = ["minute", "hour", "day"] as const;
 export type Interval = (typeof intervals)[number];

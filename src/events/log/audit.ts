@@ -1,4 +1,4 @@
-import { eventTypes, type EventType } from "../../platform/events.ts";
+import { type EventType, eventTypes } from "../../platform/event-types.ts";
 import { parseDateTime } from "../../platform/http/dates.ts";
 import { DateTime } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";

@@ -1,5 +1,5 @@
 import { Type } from "../../platform/json-schema.ts";
-import { eventTypes, resourceTypes, type EventType } from "../../platform/events.ts";
+import { type EventType, eventTypes, resourceTypes } from "../../platform/event-types.ts";
 import { DateTime, named, openEnumeration, OpenText } from "../../platform/http/schemas.ts";
 import { invalidAt } from "../../platform/problem.ts";
 

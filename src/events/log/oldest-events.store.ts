@@ -2,7 +2,8 @@ import sql, { bulk, join } from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { eventBytes, readEventBytes, type EventBytes } from "../../platform/event-storage.ts";
-import { emptyHead, type EventType } from "../../platform/events.ts";
+import { emptyHead } from "../../platform/events.ts";
+import type { EventType } from "../../platform/event-types.ts";
 import { auditTypes } from "./audit.ts";
 
 export const dayMs = 86_400_000;

@@ -1,5 +1,5 @@
 import type { Database } from "../../platform/db/database.ts";
-import type { EventType } from "../../platform/events.ts";
+import type { EventType } from "../../platform/event-types.ts";
 import type { AnswerStream } from "../../platform/http/operation.ts";
 import { readEvents, eventJson, type StoredEvent } from "./events.store.ts";
 import type { Listener } from "./listeners.ts";

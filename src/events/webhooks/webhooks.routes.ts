@@ -16,8 +16,6 @@ import {
 import { WebhookInput, PageQuery, Webhook, WebhookPath, WebhookReplay, Webhooks, WrittenWebhookPatch } from "./webhooks.ts";
 import { findWebhook } from "./webhooks.store.ts";
 
-export type { WebhookServices } from "./webhook-operations.ts";
-
 const path = "/webhooks";
 const onePath = "/webhooks/{webhookId}";
 const tag = "Webhooks";

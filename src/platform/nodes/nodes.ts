@@ -36,8 +36,6 @@ import {
   type Change,
 } from "./nodes.store.ts";
 
-export { hasOtherFoldings, liveSecretsKeys, type Change } from "./nodes.store.ts";
-
 /** How often the owner of a node calls `heartbeat`. */
 export const heartbeatEveryMs = 100;
 const leaseMs = 1_000;

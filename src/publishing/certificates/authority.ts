@@ -1,15 +1,10 @@
 import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import {
-  type AcmeAccount,
-  type AcmeSessionSettings,
-  closeAcmeSession,
-  type ExternalAccount,
-  newPrivateKey,
-  openAccount,
-  openAcmeSession,
-} from "../acme/acme.ts";
+import { type AcmeAccount, openAccount } from "../acme/acme-client.ts";
+import { type AcmeSessionSettings, closeAcmeSession, openAcmeSession } from "../acme/acme-session.ts";
+import type { ExternalAccount } from "../acme/jws.ts";
+import { newPrivateKey } from "../acme/csr.ts";
 import { findAccountKey, keepAccountKey } from "./secrets.store.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 

@@ -1,4 +1,4 @@
-import type { AppliedCheck, CertificateState } from "../domains/domains.store.ts";
+import type { AppliedCheck, CertificateState } from "../domains/domain-rows.ts";
 
 /**
  * Returns the state of a name's certificate after a check of its DNS, at `now` (ms). The certificate becomes due at once if the name has just

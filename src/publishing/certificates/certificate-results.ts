@@ -1,10 +1,13 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
-import type { DnsVerdict } from "../dns/dns.ts";
+import type { DnsVerdict } from "../dns/verification.ts";
 import { domainChanged } from "../domains/domains.ts";
-import { lockProjectOf, promoteToPrimary, type StoredDomain } from "../domains/domains.store.ts";
-import { type AcmeProblem, renewalIdentifier } from "../acme/acme.ts";
+import { lockProjectOf } from "../projects/projects.store.ts";
+import { promoteToPrimary } from "../domains/names.store.ts";
+import type { StoredDomain } from "../domains/domain-rows.ts";
+import type { AcmeProblem } from "../acme/acme-problem.ts";
+import { renewalIdentifier } from "../acme/ari.ts";
 import { recordUse, type LimitSubjects } from "./acme-usage.store.ts";
 import type { Authority } from "./authority.ts";
 import type { LimitReached } from "./budget.ts";

@@ -3,18 +3,10 @@ import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
-import {
-  claimDue,
-  reviewTroublesOf,
-  domainFromRow,
-  hasPaidPlan,
-  recordCertificate,
-  type AppliedCheck,
-  type CertificateState,
-  type DomainRow,
-  type StoredDomain,
-} from "../domains/domains.store.ts";
-import { NotPermitted } from "../acme/acme.ts";
+import { claimDue, hasPaidPlan, reviewTroublesOf } from "../domains/domains.store.ts";
+import { type AppliedCheck, type CertificateState, domainFromRow, type DomainRow, type StoredDomain } from "../domains/domain-rows.ts";
+import { recordCertificate } from "../domains/domain-events.ts";
+import { NotPermitted } from "../acme/acme-problem.ts";
 import { certificateAfterCheck } from "./certificate-request.ts";
 import { findHold } from "./certificate-orders.store.ts";
 import { askToReplace } from "./former-authority.ts";

@@ -1,9 +1,12 @@
 import type { RowLease, RowLeases } from "../../platform/nodes/row-leases.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
-import type { DnsVerdict } from "../dns/dns.ts";
-import { hasPaidPlan, type StoredDomain } from "../domains/domains.store.ts";
-import { type AcmeAccount, AcmeProblem, knowsRenewalInfo, NotPermitted, renewalInfoOf, withPermit } from "../acme/acme.ts";
+import type { DnsVerdict } from "../dns/verification.ts";
+import { hasPaidPlan } from "../domains/domains.store.ts";
+import type { StoredDomain } from "../domains/domain-rows.ts";
+import { type AcmeAccount, withPermit } from "../acme/acme-client.ts";
+import { AcmeProblem, NotPermitted } from "../acme/acme-problem.ts";
+import { knowsRenewalInfo, renewalInfoOf } from "../acme/ari.ts";
 import type { Authority } from "./authority.ts";
 import type { OrderKind } from "./budget.ts";
 import { domainOrderStore, orderCertificate, type CertificateOrderParts } from "./certificate-order.ts";

@@ -1,9 +1,6 @@
 import sql from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 
-export { findOwnCertificate } from "./own-certificates.store.ts";
-export { resumeCertificates } from "./certificate-state.store.ts";
-
 export type StoredCertificate = {
   id: number;
   hostname: string;

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
-import { NotPermitted } from "../acme/acme.ts";
+import { NotPermitted } from "../acme/acme-problem.ts";
 import type { CertificateOrderStore } from "./certificate-order.ts";
 import type { StoredCertificateOrder } from "./certificate-orders.store.ts";
 

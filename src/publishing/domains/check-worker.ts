@@ -8,7 +8,7 @@ import { lockProjectOf } from "../projects/projects.store.ts";
 import { applyCheck, checkDomain, type Checks } from "./checks.ts";
 import { domainChanged } from "./domains.ts";
 import { claimChecks, lockCheck } from "./checks.store.ts";
-import type { StoredDomain } from "./domains.store.ts";
+import type { StoredDomain } from "./domain-rows.ts";
 
 /** Longer than the slowest look-up. */
 const leaseMs = 5 * 60_000;

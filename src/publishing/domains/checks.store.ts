@@ -2,7 +2,8 @@ import sql from "sql-template-tag";
 import type { Transaction } from "../../platform/db/database.ts";
 import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
-import { claimDue, type StoredDomain } from "./domains.store.ts";
+import { claimDue } from "./domains.store.ts";
+import type { StoredDomain } from "./domain-rows.ts";
 
 /** Leases domains whose check is due, in turns by account. */
 export async function claimChecks(tx: Transaction, share: ClaimShare, by: RowClaim): Promise<StoredDomain[]> {

@@ -1,6 +1,12 @@
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
-import { checkDns, dnsFor, recordLeadsHere, type CaaAuthority, type Dns, type DnsVerdict, type OwnNames } from "../dns/dns.ts";
-import { lockHolder, promoteToPrimary, saveCheck, type AppliedCheck, type StoredDomain } from "./domains.store.ts";
+import { checkDns, recordLeadsHere } from "../dns/dns.ts";
+import { type Dns, dnsFor } from "../dns/lookup.ts";
+import type { CaaAuthority } from "../dns/caa.ts";
+import type { DnsVerdict } from "../dns/verification.ts";
+import type { OwnNames } from "../dns/hostnames.ts";
+import { lockHolder, saveCheck } from "./domains.store.ts";
+import { promoteToPrimary } from "./names.store.ts";
+import type { AppliedCheck, StoredDomain } from "./domain-rows.ts";
 import { needsProof, ownershipRecordFor, type OwnershipRecord } from "./ownership.ts";
 import { nextCheckAt, statusAfter } from "./schedule.ts";
 import { isReady, type NameState } from "./serving.ts";

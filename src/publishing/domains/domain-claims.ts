@@ -1,7 +1,9 @@
 import { breaks, type Database, type Transaction } from "../../platform/db/database.ts";
 import { systemOrigin } from "../../platform/events.ts";
 import { Problem } from "../../platform/problem.ts";
-import { parseHostname, proofIn, type Hostname, type Lookup, type Proof } from "../dns/dns.ts";
+import { type Hostname, parseHostname } from "../dns/hostnames.ts";
+import { type Proof, proofIn } from "../dns/verification.ts";
+import type { Lookup } from "../dns/lookup.ts";
 import { tryLockProjectOf } from "../projects/projects.store.ts";
 import { checkContestedNow } from "./checks.store.ts";
 import { isReadyAt, ownershipRecordOf, type Checks } from "./checks.ts";

@@ -11,7 +11,8 @@ import { findProject, lockProject, lockProjectOf } from "../projects/projects.st
 import { claimDomain, lookUpClaim } from "./domain-claims.ts";
 import { applyCheck, checkDomain, isReadyAt, ownershipRecordOf, stillLeadsHere, type Checks } from "./checks.ts";
 import { domainChanged, storedForm, type DomainPatch, type DomainPath } from "./domains.ts";
-import { deleteDomain, findDomain, listDomains, requirePaidPlan, type StoredDomain } from "./domains.store.ts";
+import { deleteDomain, findDomain, listDomains, requirePaidPlan } from "./domains.store.ts";
+import type { StoredDomain } from "./domain-rows.ts";
 import { hstsWarning } from "./hsts.ts";
 import { deleteLost, findLost, listLost } from "./lost-domains.store.ts";
 import { listRedirectsTo, lockNames, saveNames } from "./names.store.ts";

@@ -1,4 +1,4 @@
-import { dnsProblemCodes, type DnsProblem } from "../dns/dns.ts";
+import { type DnsProblem, dnsProblemCodes } from "../dns/dns-problems.ts";
 import type { NameState } from "./serving.ts";
 
 export const domainProblemCodes = [...dnsProblemCodes, "proved_elsewhere", "redirect_target_not_ready", "plan_required"] as const;

@@ -1,4 +1,4 @@
-import type { DomainKind } from "../dns/dns.ts";
+import type { DomainKind } from "../dns/hostnames.ts";
 import type { DomainProblem } from "./domain-problems.ts";
 import type { CertificateStatus } from "./domains.ts";
 import type { Redirect } from "./redirects.ts";

@@ -17,9 +17,7 @@ import {
 } from "./domain-operations.ts";
 import { Domain, DomainPatch, DomainPath, Domains, DomainInput, RemovedDomain } from "./domains.ts";
 import { requirePaidPlan } from "./domains.store.ts";
-import { parseHostname } from "../dns/dns.ts";
-
-export type { DomainServices } from "./domain-operations.ts";
+import { parseHostname } from "../dns/hostnames.ts";
 
 const path = "/projects/{projectId}/domains";
 const onePath = "/projects/{projectId}/domains/{hostname}";

@@ -4,15 +4,10 @@ import { walkRows } from "../../platform/db/index-walk.ts";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Origin } from "../../platform/events.ts";
 import { byId, invalidAt, Problem } from "../../platform/problem.ts";
-import type { Hostname } from "../dns/dns.ts";
+import type { Hostname } from "../dns/hostnames.ts";
 import { recordDomain } from "./domain-events.ts";
 import { domainFromRow, type DomainRow, type StoredDomain } from "./domain-rows.ts";
 import { domainsMax, paidPlans } from "./domains.ts";
-
-export { domainFromRow, type AppliedCheck, type CertificateState, type DomainRow, type StoredDomain } from "./domain-rows.ts";
-export { lockProjectOf } from "../projects/projects.store.ts";
-export { promoteToPrimary } from "./names.store.ts";
-export { recordCertificate } from "./domain-events.ts";
 
 /** @throws Problem `plan_required` unless the account's plan has custom domains */
 export async function requirePaidPlan(db: Queryable, accountId: number): Promise<void> {

@@ -1,14 +1,10 @@
 import { domainToASCII } from "node:url";
 import { Type, type Static } from "../../platform/json-schema.ts";
-import type { Change } from "../../platform/nodes/nodes.ts";
+import type { Change } from "../../platform/nodes/nodes.store.ts";
 import { Challenge, DateTime, Id, named, Nullable, openEnumeration, OpenText, variant } from "../../platform/http/schemas.ts";
 import { attentionChecks } from "./attention.ts";
 import { domainProblemCodes } from "./domain-problems.ts";
 import { RedirectStatus } from "../projects/projects.ts";
-
-export { hstsSeconds, sendsHsts, type EdgePorts } from "./hsts.ts";
-export type { DomainStatus } from "./schedule.ts";
-export { isReady, servedAt, servingOf, type ServingContext, type NameState, type Serving } from "./serving.ts";
 
 const statuses = ["pending", "verified", "failing"] as const;
 const certificateStatuses = ["none", "issuing", "issued", "failing"] as const;

@@ -3,8 +3,7 @@ import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
 import { provedElsewhere, type DomainProblem } from "./domain-problems.ts";
-import { identityFromRow } from "./domain-rows.ts";
-import type { StoredDomain } from "./domains.store.ts";
+import { identityFromRow, type StoredDomain } from "./domain-rows.ts";
 
 /** How long a lost name is shown. */
 const shownMs = 30 * 86_400_000;

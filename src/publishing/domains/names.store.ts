@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import sql, { join, type Sql } from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
-import { redirectsMax } from "../projects/projects.ts";
+import { redirectsMax } from "../projects/project-file.ts";
 import { recordNames } from "../projects/projects.store.ts";
 import { redirectOf, type DomainRow } from "./domain-rows.ts";
 import { domainsMax, paidPlans } from "./domains.ts";

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { Problem, type ProofRecord } from "../../platform/problem.ts";
-import type { Proof } from "../dns/dns.ts";
+import type { Proof } from "../dns/verification.ts";
 import { hasLapsed, type DomainStatus } from "./schedule.ts";
 
 /** The TXT record that proves who controls the DNS of a name; `name` is absolute. */

@@ -1,5 +1,5 @@
 import { invalidAt, Problem } from "../../platform/problem.ts";
-import { redirectStatuses, type RedirectStatusCode } from "../projects/projects.ts";
+import { type RedirectStatusCode, redirectStatuses } from "../projects/project-file.ts";
 import { configuredPrimary, requireVerified, withoutPrimary, withPrimary, type PrimaryName } from "./primary-name.ts";
 import { isTypo } from "../../platform/typo.ts";
 

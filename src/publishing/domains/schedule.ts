@@ -1,4 +1,4 @@
-import type { DnsVerdict } from "../dns/dns.ts";
+import type { DnsVerdict } from "../dns/verification.ts";
 
 /** `pending`: never verified yet. `failing`: was verified, but its DNS has changed; still served. */
 export type DomainStatus = "pending" | "verified" | "failing";

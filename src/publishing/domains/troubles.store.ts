@@ -2,7 +2,8 @@ import sql from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { recordAttention } from "./domain-events.ts";
-import { domainFromRow, hasPaidPlan, type DomainRow, type StoredDomain } from "./domains.store.ts";
+import { domainFromRow, type DomainRow, type StoredDomain } from "./domain-rows.ts";
+import { hasPaidPlan } from "./domains.store.ts";
 import { troublesOf, type Trouble } from "./troubles.ts";
 
 export type TroubledName = Pick<StoredDomain, "accountId" | "hostname">;

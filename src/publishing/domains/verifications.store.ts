@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
-import type { StoredDomain } from "./domains.store.ts";
+import type { StoredDomain } from "./domain-rows.ts";
 import type { Verification } from "./ownership.ts";
 
 /** Every account that ever verified a name of a registrable domain, and when it last did. */

@@ -24,9 +24,6 @@ import type { Certificates, Challenges, Log, Sites } from "./site.ts";
 import { passConnections, type OwnHost } from "./own-host.ts";
 import { createTlsServer } from "./tls.ts";
 
-export type { KeyPair, Log, Site } from "./site.ts";
-export { deploymentAt, deploymentHost } from "./requests.ts";
-
 /** `publicPort`: the port to use in redirects, if a proxy maps it. Default: the port of the listener. */
 type EdgeListener = { host: string; port: number; publicPort?: number };
 export type EdgeOptions = {

@@ -10,7 +10,7 @@ import { encryptSecret, newSecretsKey, parseSecretsKeys } from "../../platform/s
 import { saveCertificate } from "../certificates/certificates.store.ts";
 import { domainChanged } from "../domains/domains.ts";
 import { insertDomain } from "../domains/domains.store.ts";
-import type { Site } from "../edge/edge.ts";
+import type { Site } from "../edge/site.ts";
 import { insertDeployment } from "../projects/deployments.store.ts";
 import { manifestToText } from "../projects/manifest.ts";
 import { insertProject, switchDeployment } from "../projects/projects.store.ts";

@@ -1,9 +1,12 @@
 import { X509Certificate } from "node:crypto";
-import type { Change } from "../../platform/nodes/nodes.ts";
+import type { Change } from "../../platform/nodes/nodes.store.ts";
 import { decryptSecret } from "../../platform/secrets.ts";
-import { findCertificate, findCertificateById, findOwnCertificate } from "../certificates/certificates.store.ts";
-import { hstsSeconds, isReady, servedAt, servingOf, type ServingContext, type Serving } from "../domains/domains.ts";
-import { deploymentAt, type KeyPair, type Site } from "../edge/edge.ts";
+import { findCertificate, findCertificateById } from "../certificates/certificates.store.ts";
+import { findOwnCertificate } from "../certificates/own-certificates.store.ts";
+import { hstsSeconds } from "../domains/hsts.ts";
+import { isReady, servedAt, type Serving, type ServingContext, servingOf } from "../domains/serving.ts";
+import { deploymentAt } from "../edge/requests.ts";
+import type { KeyPair, Site } from "../edge/site.ts";
 import { photosHost } from "../photos/photos.ts";
 import {
   domainsIn,

@@ -2,8 +2,8 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { createLru, type Lru } from "../../platform/lru.ts";
 import { decryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
-import type { KeyPair, Log, Site } from "../edge/edge.ts";
-import { manifestFromText, type Manifest } from "../projects/projects.ts";
+import type { KeyPair, Log, Site } from "../edge/site.ts";
+import { type Manifest, manifestFromText } from "../projects/manifest.ts";
 import type { Storefront } from "../storefront/storefront.ts";
 import { readDeployment, type ChallengeRow, type DomainRow, type ProjectRow, type Scope } from "./hosts.store.ts";
 

@@ -1,7 +1,9 @@
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/db/database.ts";
-import { paidPlans, type DomainStatus, type NameState } from "../domains/domains.ts";
-import type { RedirectStatusCode } from "../projects/projects.ts";
+import { paidPlans } from "../domains/domains.ts";
+import type { DomainStatus } from "../domains/schedule.ts";
+import type { NameState } from "../domains/serving.ts";
+import type { RedirectStatusCode } from "../projects/project-file.ts";
 
 export type ProjectRow = {
   accountId: number;

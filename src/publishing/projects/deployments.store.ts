@@ -14,9 +14,6 @@ import { waitingMax, type ClaimedFile, type Unpacked } from "./deployments.ts";
 import { manifestToText } from "./manifest.ts";
 import { storefrontText } from "./project-file.ts";
 
-export { recordPromotion } from "./deployment-events.ts";
-export { recordedDeployment, type StoredDeployment } from "./deployment-rows.ts";
-
 const hashesAtOnce = 500;
 /** The lock for claiming files and for removing unclaimed ones. */
 const contentLock = "content";

@@ -1,11 +1,8 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime, enumeration, Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
-import type { Change } from "../../platform/nodes/nodes.ts";
+import type { Change } from "../../platform/nodes/nodes.store.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { redirectsMax, redirectStatuses } from "./project-file.ts";
-
-export { manifestFromText, type Manifest } from "./manifest.ts";
-export { redirectsMax, redirectStatuses, type RedirectStatusCode } from "./project-file.ts";
 
 const name = Text("The project's name.", 1, 200);
 const slug = Type.String({

@@ -5,7 +5,7 @@ import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, listed, resource } from "../../platform/http/resource-answers.ts";
 import { Problem } from "../../platform/problem.ts";
 import { batchBytesMax } from "../pets/pets.ts";
-import { completeWords, ownWordsMs } from "../pets/pets.store.ts";
+import { completeWords, ownWordsMs } from "../pets/pet-words.store.ts";
 import type { UrlOf } from "../profiles/profiles.ts";
 import { Import, ImportedRows, ImportPath, ImportQuery, ImportRows, Imports, ImportInput, RowsQuery, type ImportedRow } from "./imports.ts";
 import { addToImport, beginUndo, findImport, insertImport, listImports, lockImport, notOpen } from "./imports.store.ts";

@@ -1,9 +1,10 @@
 import sql, { join } from "sql-template-tag";
 import type { Transaction } from "../../platform/db/database.ts";
 import { statusOfStock } from "../inventory/inventory.ts";
-import { deleteEntries, lockPetsWithEntries, setCounts, type StoredItem } from "../inventory/inventory.store.ts";
+import { deleteEntries, lockPetsWithEntries, setCounts, type StoredItem } from "../inventory/stock-rows.store.ts";
 import type { Pet } from "../pets/pets.ts";
-import { deletePets, updatePets, type StoredPet } from "../pets/pets.store.ts";
+import { deletePets, updatePets } from "../pets/pets.store.ts";
+import type { StoredPet } from "../pets/shown-pets.store.ts";
 import type { StoredProfile } from "../profiles/profiles.ts";
 import { deleteProfile, findProfiles, recordProfile } from "../profiles/profiles.store.ts";
 import { addUndone, finishUndo } from "./due-imports.store.ts";

@@ -4,7 +4,7 @@ import type { Database } from "../../platform/db/database.ts";
 import { findRows } from "../../platform/db/index-walk.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import type { PetQuery, PetStatus } from "../pets/pets.ts";
-import { categoriesOfPets } from "../pets/pets.store.ts";
+import { categoriesOfPets } from "../pets/pet-search.store.ts";
 import { countedMax, type CatalogueCounts, type LowStock } from "./catalogue-counts.ts";
 
 /** The most inventory entries of one read. */

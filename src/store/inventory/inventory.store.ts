@@ -13,8 +13,6 @@ import { deriveStatus } from "../pets/pets.store.ts";
 import { statusOfStock, type InventoryItem, type InventoryQuery } from "./inventory.ts";
 import { columnNames, columns, eventOf, fromRow, recordCount, type ItemRow, type StoredItem } from "./stock-rows.store.ts";
 
-export { addEntries, deleteEntries, lockPetsWithEntries, setCounts, type PetsWithEntries, type StoredItem } from "./stock-rows.store.ts";
-
 /*
  * Each change of a pet's stock is one conditional statement, which locks the pet's entry.
  *

@@ -3,7 +3,8 @@ import type { Transaction } from "../../platform/db/database.ts";
 import { statementOfRows } from "../../platform/db/statement.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
 import type { PetStatus } from "../pets/pets.ts";
-import { lockPets, type StoredPet } from "../pets/pets.store.ts";
+import { lockPets } from "../pets/pets.store.ts";
+import type { StoredPet } from "../pets/shown-pets.store.ts";
 import { statusOfStock, type InventoryItem } from "./inventory.ts";
 
 export type ItemRow = [petId: number, quantity: number, held: number, status: PetStatus, version: number];

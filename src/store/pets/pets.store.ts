@@ -9,10 +9,6 @@ import { nameKeyOf, statusDefault, type NewPet, type Pet, type PetChange, type P
 import { portionsByWords, splitAtOnce } from "./pet-words.store.ts";
 import { petById, petColumns, storedOf, type PetValues, type StoredPet } from "./shown-pets.store.ts";
 
-export { petColumns, type StoredPet } from "./shown-pets.store.ts";
-export { categoriesOfPets } from "./pet-search.store.ts";
-export { completeWords, ownWordsMs } from "./pet-words.store.ts";
-
 export type PetRow = { id: number; name: string; category_id: number; status: PetStatus; version: number };
 
 const findById = statement<PetValues>(petById);

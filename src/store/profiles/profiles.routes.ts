@@ -4,8 +4,17 @@ import { operation, type Answer, type Call, type Operation } from "../../platfor
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import { answer, lockToChange, lockToSet, recordChange, requireProfile, type OneProfile, type ProfileServices } from "./profile-answers.ts";
-import { orderPhotos, patchPrice, Profile, ProfilePath, WrittenProfile, WrittenProfilePatch, type Price } from "./profiles.ts";
-import { deleteProfile, ensureProfile, writeProfile, type StoredProfile } from "./profiles.store.ts";
+import {
+  orderPhotos,
+  patchPrice,
+  type Price,
+  Profile,
+  ProfilePath,
+  type StoredProfile,
+  WrittenProfile,
+  WrittenProfilePatch,
+} from "./profiles.ts";
+import { deleteProfile, ensureProfile, writeProfile } from "./profiles.store.ts";
 
 const path = "/pets/{petId}/profile";
 const tag = "Animals";

@@ -5,8 +5,6 @@ import { fieldsBefore } from "../../platform/events.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { photosMax, shownProfile, type PhotoText, type Price, type StoredProfile, type UrlOf } from "./profiles.ts";
 
-export type { StoredProfile } from "./profiles.ts";
-
 type ProfileRow = {
   pet_id: number;
   description: string | null;
