@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { commands } from "../src/commands/commands.ts";
-import { exitClasses, exitCodeOf } from "../src/commands/exit-codes.ts";
+import { exitClasses, exitCodeOf } from "../src/commands/program.ts";
 import { problemCodes } from "../src/platform/error-table.ts";
 import { runCommand, type Ended } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";

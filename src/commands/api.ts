@@ -4,52 +4,51 @@ import type { PetStore } from "../../client/client.ts";
 import { nextBegin } from "../../client/pages.ts";
 import { Problem } from "../platform/problem.ts";
 import { UsageError, type Arguments, type Command, type Outcome } from "./command.ts";
-import { connect, connectionOf, connectionOptions, linesTo, type Environment } from "./connection.ts";
-import { call, typed, type Call } from "./declared-calls.ts";
+import { call, typed, type Call } from "./calls.ts";
+import { connect, connectionOf, connectionOptions, defaultsOf, linesTo } from "./connection.ts";
+import { packedBytesMax } from "./deploy.ts";
 import { declaredOperations } from "./operations.gen.ts";
 import type { Value } from "./operation-table.ts";
-import { allBytes } from "./standard-input.ts";
+import { allBytes } from "./input-output.ts";
 
 /** The largest body of the API is a packed site. */
-const inputBytesMax = 50 * 1024 * 1024;
+const inputBytesMax = packedBytesMax;
 const pagesMax = 100_000;
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Creates the command, which calls any operation, with fields as `gh api` has them. `environment` returns the service and key if the options name none. */
-export function apiCall(environment: Environment): Command {
-  return {
-    name: "api",
-    summary: "Call any operation of the API, and print the answer",
-    operands: ["METHOD", "PATH"],
-    options: {
-      "raw-field": {
-        short: "f",
-        value: "NAME=VALUE",
-        multiple: true,
-        about: "a member of the JSON body, or of the query of a GET; a[b]=c is a member of an object, a[]=c an element of a list",
-      },
-      field: { short: "F", value: "NAME=VALUE", multiple: true, about: "the same, with true, false, null and numbers as such" },
-      header: { short: "H", value: "NAME:VALUE", multiple: true, about: "a header of the request" },
-      input: { value: "FILE", about: "send a file as the body, or - for standard input; fields then go into the query" },
-      paginate: { about: "read all pages of a list, and print them as one" },
-      include: { short: "i", about: "print the status and the headers too" },
-      ...connectionOptions,
+/** Calls any operation, with fields as `gh api` has them. */
+export const api: Command = {
+  name: "api",
+  summary: "Call any operation of the API, and print the answer",
+  operands: ["METHOD", "PATH"],
+  options: {
+    "raw-field": {
+      short: "f",
+      value: "NAME=VALUE",
+      multiple: true,
+      about: "a member of the JSON body, or of the query of a GET; a[b]=c is a member of an object, a[]=c an element of a list",
     },
-    async run(args, io) {
-      const [asked = "", place = ""] = args.operands;
-      const method = asked.toUpperCase();
-      if (!methods.includes(method)) throw new UsageError(`METHOD must be one of ${methods.join(", ")}`);
-      const isPaged = args.options["paginate"] === true;
-      if (isPaged && method !== "GET") throw new UsageError("--paginate is for GET");
-      const connection = connectionOf(args.options, environment(io));
-      const path = pathOf(place, connection.url);
-      const input = await inputOf(args.options["input"], () => allBytes(io, inputBytesMax));
-      const client = await connect(connection, linesTo(io));
-      const made = callOf({ method, path, headers: headersOf(args.options["header"]) }, fieldsOf(args, method, path), input);
-      return printed(isPaged ? await pagesOf(client, made) : await answerOf(await call(client, made)), args, io.stdout);
-    },
-  };
-}
+    field: { short: "F", value: "NAME=VALUE", multiple: true, about: "the same, with true, false, null and numbers as such" },
+    header: { short: "H", value: "NAME:VALUE", multiple: true, about: "a header of the request" },
+    input: { value: "FILE", about: "send a file as the body, or - for standard input; fields then go into the query" },
+    paginate: { about: "read all pages of a list, and print them as one" },
+    include: { short: "i", about: "print the status and the headers too" },
+    ...connectionOptions,
+  },
+  async run(args, io) {
+    const [asked = "", place = ""] = args.operands;
+    const method = asked.toUpperCase();
+    if (!methods.includes(method)) throw new UsageError(`METHOD must be one of ${methods.join(", ")}`);
+    const isPaged = args.options["paginate"] === true;
+    if (isPaged && method !== "GET") throw new UsageError("--paginate is for GET");
+    const connection = connectionOf(args.options, defaultsOf(io));
+    const path = pathOf(place, connection.url);
+    const input = await inputOf(args.options["input"], () => allBytes(io, inputBytesMax));
+    const client = await connect(connection, linesTo(io));
+    const made = callOf({ method, path, headers: headersOf(args.options["header"]) }, fieldsOf(args, method, path), input);
+    return printed(isPaged ? await pagesOf(client, made) : await answerOf(await call(client, made)), args, io.stdout);
+  },
+};
 
 /** The path below `/v1`, with its query. @throws UsageError if it is an address of another service, to which the key must not go */
 function pathOf(place: string, service: string): string {

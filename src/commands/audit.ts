@@ -1,7 +1,7 @@
 import { Problem } from "../platform/problem.ts";
 import { withAdministration, type Call } from "./administer.ts";
 import { columns, countOf, numeric, UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
-import { toFile } from "./file-output.ts";
+import { toFile } from "./input-output.ts";
 
 /** The events that are shown by default, the most that are shown or written, and the most of one page. */
 const shownMax = 100;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parsePause } from "../backup/repeated.ts";
 import { callerFolder, loadSettings } from "../app/settings.ts";
 import { failure, UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
-import { givenPassphrase } from "./standard-input.ts";
+import { givenPassphrase } from "./input-output.ts";
 import { stoppable } from "./stoppable.ts";
 
 const keepMax = 10_000;

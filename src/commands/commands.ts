@@ -4,24 +4,18 @@ import { audit } from "./audit.ts";
 import { backup } from "./backup.ts";
 import { certificatesReplace } from "./certificates.ts";
 import type { Command, Io } from "./command.ts";
-import { compact } from "./compact.ts";
 import { completing } from "./completion.ts";
-import { defaultsOf } from "./connection.ts";
 import { description } from "./description.ts";
-import { doctor } from "./doctor.ts";
 import { initialising } from "./init.ts";
 import { ofService } from "./init-service.ts";
 import { keysCreate, keysList, keysRevoke, keysRotate, keysUnban } from "./keys.ts";
 import { membersInvite, membersList, membersRemove, membersReset } from "./members.ts";
-import { migrate } from "./migrate.ts";
 import { move } from "./move.ts";
 import { runProgram } from "./program.ts";
 import { remoteCommands } from "./remote-commands.ts";
-import { repair } from "./repair.ts";
 import { restore } from "./restore.ts";
 import { secretsRotate } from "./secrets.ts";
-import { serve } from "./serve.ts";
-import { settings } from "./settings.ts";
+import { compact, doctor, migrate, repair, serve, settings } from "./service.ts";
 import { verify } from "./verify.ts";
 
 /** Every command. Commands import their dependencies when they run, so that loading this list is fast. */
@@ -41,8 +35,8 @@ export const commands: Command[] = [
   membersReset,
   membersRemove,
   audit,
-  initialising(defaultsOf, ofService),
-  ...remoteCommands(defaultsOf),
+  initialising(ofService),
+  ...remoteCommands,
   backup,
   restore,
   verify,

@@ -1,9 +1,9 @@
 import type { Schemas } from "../../client/api.gen.ts";
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
+import { answered, projectBySlug, unlessExists } from "./calls.ts";
 import { columns, ifNotExists, UsageError, type Arguments, type Command, type Io, type Options, type Outcome } from "./command.ts";
-import { connect, connectionOf, connectionOptions, linesTo, type Environment } from "./connection.ts";
-import { answered, projectBySlug, unlessExists } from "./publishing-calls.ts";
+import { clientOf, connectionOptions } from "./connection.ts";
 
 type Domain = Schemas["Domain"];
 type At = { client: PetStore; projectId: number };
@@ -13,67 +13,67 @@ const options = {
   ...connectionOptions,
 } as const satisfies Options;
 
-/** `domains add|list|check|primary|redirect|remove`; `environment` returns the service and key to use if the options name none. */
-export function domainCommands(environment: Environment): Command[] {
-  type Work = (at: At, hostname: string, given: Arguments["options"]) => Promise<Outcome>;
-  const one = (word: string, summary: string, run: Work, more: Options = {}, check = (_given: Arguments["options"]) => {}): Command => ({
-    name: `domains ${word}`,
-    summary,
-    options: { ...options, ...more },
-    operands: ["HOSTNAME"],
-    async run(args, io) {
-      check(args.options);
-      return run(await open(args, environment, io), args.operands[0] ?? "", args.options);
-    },
-  });
-
-  return [
-    one("add", "Add a domain to a project and print the DNS record to create", add, ifNotExists),
-    {
-      name: "domains list",
-      summary: "List the domains of a project",
-      options,
-      async run(args, io) {
-        const { client, projectId } = await open(args, environment, io);
-        const domains = await listOf(client, projectId);
-        return { json: { domains }, text: [tableOf(domains), ...domains.flatMap(troubleOf)].join("\n") };
-      },
-    },
-    one(
-      "check",
-      "Check a domain's DNS now and print what visitors get; the exit code is 1 if the domain is not verified, has a problem, or still lacks a certificate that the service orders",
-      async ({ client, projectId }, hostname) => {
-        const params = { path: { projectId, hostname } };
-        const domain = await answered(client.POST("/projects/{projectId}/domains/{hostname}/verify", { params }));
-        const isSecured = domain.certificate.status === "issued" || hasNoAuthority(domain);
-        const isServed = domain.status === "verified" && isSecured && domain.problems.length === 0;
-        return { json: domain, text: diagnosis(domain), exitCode: isServed ? 0 : 1 };
-      },
-    ),
-    one("primary", "Make a verified domain the primary name of its project; --off undoes this", makePrimary, {
-      off: { about: "the project then has no primary name" },
-    }),
-    one(
-      "redirect",
-      "Redirect a domain to another one of the project, or with --off serve the site again",
-      redirectTo,
-      redirectOptions,
-      checkRedirect,
-    ),
-    one("remove", "Stop serving a domain at once", async ({ client, projectId }, hostname) => {
-      const params = { path: { projectId, hostname } };
-      const removed = await answered(client.DELETE("/projects/{projectId}/domains/{hostname}", { params }));
-      return { json: removed ?? { hostname }, text: [`${hostname} is removed.`, ...leftBy(removed)].join(" ") };
-    }),
-  ];
-}
-
 const redirectOptions: Options = {
   to: { value: "HOSTNAME", about: "the domain that visitors are sent to" },
   status: { value: "301|302|307|308", about: "the status of the redirect. Default: 301" },
   off: { about: "end the redirect" },
 };
 const redirectStatuses = [301, 302, 307, 308] as const;
+
+export const domainCommands: Command[] = [
+  onDomain("add", "Add a domain to a project and print the DNS record to create", add, ifNotExists),
+  {
+    name: "domains list",
+    summary: "List the domains of a project",
+    options,
+    async run(args, io) {
+      const { client, projectId } = await open(args, io);
+      const domains = await listOf(client, projectId);
+      return { json: { domains }, text: [tableOf(domains), ...domains.flatMap(troubleOf)].join("\n") };
+    },
+  },
+  onDomain(
+    "check",
+    "Check a domain's DNS now and print what visitors get; the exit code is 1 if the domain is not verified, has a problem, or still lacks a certificate that the service orders",
+    async ({ client, projectId }, hostname) => {
+      const params = { path: { projectId, hostname } };
+      const domain = await answered(client.POST("/projects/{projectId}/domains/{hostname}/verify", { params }));
+      const isSecured = domain.certificate.status === "issued" || hasNoAuthority(domain);
+      const isServed = domain.status === "verified" && isSecured && domain.problems.length === 0;
+      return { json: domain, text: diagnosis(domain), exitCode: isServed ? 0 : 1 };
+    },
+  ),
+  onDomain("primary", "Make a verified domain the primary name of its project; --off undoes this", makePrimary, {
+    off: { about: "the project then has no primary name" },
+  }),
+  onDomain(
+    "redirect",
+    "Redirect a domain to another one of the project, or with --off serve the site again",
+    redirectTo,
+    redirectOptions,
+    checkRedirect,
+  ),
+  onDomain("remove", "Stop serving a domain at once", async ({ client, projectId }, hostname) => {
+    const params = { path: { projectId, hostname } };
+    const removed = await answered(client.DELETE("/projects/{projectId}/domains/{hostname}", { params }));
+    return { json: removed ?? { hostname }, text: [`${hostname} is removed.`, ...leftBy(removed)].join(" ") };
+  }),
+];
+
+type Work = (at: At, hostname: string, given: Arguments["options"]) => Promise<Outcome>;
+/** A command on one domain. `check` runs before anything is sent. */
+function onDomain(word: string, summary: string, run: Work, more: Options = {}, check = (_given: Arguments["options"]) => {}): Command {
+  return {
+    name: `domains ${word}`,
+    summary,
+    options: { ...options, ...more },
+    operands: ["HOSTNAME"],
+    async run(args, io) {
+      check(args.options);
+      return run(await open(args, io), args.operands[0] ?? "", args.options);
+    },
+  };
+}
 
 function checkRedirect({ to, off, status = "301" }: Arguments["options"]): void {
   if ((to === undefined) !== (off === true)) throw new UsageError("give either --to HOSTNAME or --off");
@@ -139,8 +139,8 @@ function leftBy(removed: Schemas["RemovedDomain"] | undefined): string[] {
   return left;
 }
 
-async function open(args: Arguments, environment: Environment, io: Io): Promise<At> {
-  const client = await connect(connectionOf(args.options, environment(io)), linesTo(io));
+async function open(args: Arguments, io: Io): Promise<At> {
+  const client = await clientOf(args.options, io);
   const { id } = await projectBySlug(client, String(args.options["project"]));
   return { client, projectId: id };
 }

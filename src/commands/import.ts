@@ -4,8 +4,8 @@ import type { PriceAnswers } from "../importing/mapping-plan.ts";
 import type { Report } from "../importing/report.ts";
 import { systemClock } from "../platform/clock.ts";
 import { UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
-import { connect, connectionOf, connectionOptions, linesTo, serviceOf, type Connect, type Environment } from "./connection.ts";
-import { withInputFile } from "./standard-input.ts";
+import { connect, connectionOf, connectionOptions, defaultsOf, linesTo, serviceOf, type Connect } from "./connection.ts";
+import { withInputFile } from "./input-output.ts";
 
 const readingOptions: Command["options"] = {
   mapping: {
@@ -38,38 +38,35 @@ const readingOptions: Command["options"] = {
   "dry-run": { about: "read, map and count the rows and write the rejects; change nothing" },
 };
 
-/** Creates the command. `environment` returns the service and key to use if the options name none. */
-export function importing(environment: Environment): Command {
-  return {
-    name: "import",
-    summary: "Load a CSV file of pets, or - for standard input, through the API; run it again to load changes",
-    options: { ...readingOptions, ...connectionOptions },
-    operands: ["FILE"],
-    async run({ options, operands: [file = ""] }, io) {
-      const mapping = options["mapping"] as string | undefined;
-      if (file === "-" && mapping === "-") throw new UsageError("FILE and --mapping cannot both be standard input");
-      if (typeof options["write-mapping"] === "string") return writeGuess(io, file, options);
-      if (file === "-" && options["rejects"] === undefined) throw new UsageError("with - for FILE, --rejects FILE is required");
-      const rehearsed = options["dry-run"] === true;
-      // A dry run needs no key to read and count the rows.
-      const connection = (rehearsed ? serviceOf : connectionOf)(options, environment(io));
-      const { rehearse } = await import("../importing/import-files.ts");
-      const { summary } = await import("../importing/report.ts");
-      const format = await formatIn(options);
-      const startedAt = systemClock();
-      const report = await withInputFile(io, file, (rows) =>
-        withMapping(io, mapping, async (mappingFile) => {
-          const files = { file: rows, mappingFile, ...answersOf(options), format, prices: pricesIn(options) };
-          if (!rehearsed) return importNow(files, connection, io.stderr);
-          return rehearse(files, connection.key.trim() === "" ? undefined : await connect(connection, linesTo(io)));
-        }),
-      );
-      const seconds = (systemClock() - startedAt) / 1_000;
-      const isAllRejected = report.rejected > 0 && report.created + report.updated + report.unchanged === 0;
-      return { json: { ...report, dryRun: rehearsed }, text: summary(report, rehearsed, seconds), exitCode: isAllRejected ? 1 : 0 };
-    },
-  };
-}
+export const importCommand: Command = {
+  name: "import",
+  summary: "Load a CSV file of pets, or - for standard input, through the API; run it again to load changes",
+  options: { ...readingOptions, ...connectionOptions },
+  operands: ["FILE"],
+  async run({ options, operands: [file = ""] }, io) {
+    const mapping = options["mapping"] as string | undefined;
+    if (file === "-" && mapping === "-") throw new UsageError("FILE and --mapping cannot both be standard input");
+    if (typeof options["write-mapping"] === "string") return writeGuess(io, file, options);
+    if (file === "-" && options["rejects"] === undefined) throw new UsageError("with - for FILE, --rejects FILE is required");
+    const rehearsed = options["dry-run"] === true;
+    // A dry run needs no key to read and count the rows.
+    const connection = (rehearsed ? serviceOf : connectionOf)(options, defaultsOf(io));
+    const { rehearse } = await import("../importing/import-files.ts");
+    const { summary } = await import("../importing/report.ts");
+    const format = await formatIn(options);
+    const startedAt = systemClock();
+    const report = await withInputFile(io, file, (rows) =>
+      withMapping(io, mapping, async (mappingFile) => {
+        const files = { file: rows, mappingFile, ...answersOf(options), format, prices: pricesIn(options) };
+        if (!rehearsed) return importNow(files, connection, io.stderr);
+        return rehearse(files, connection.key.trim() === "" ? undefined : await connect(connection, linesTo(io)));
+      }),
+    );
+    const seconds = (systemClock() - startedAt) / 1_000;
+    const isAllRejected = report.rejected > 0 && report.created + report.updated + report.unchanged === 0;
+    return { json: { ...report, dryRun: rehearsed }, text: summary(report, rehearsed, seconds), exitCode: isAllRejected ? 1 : 0 };
+  },
+};
 
 /** Writes the mapping that is guessed, and imports nothing. */
 async function writeGuess(io: Io, file: string, options: Arguments["options"]): Promise<Outcome> {

@@ -1,8 +1,10 @@
-import { basename, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
 import { origin } from "../platform/parse.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Command, Io, Options } from "./command.ts";
-import type { Environment } from "./connection.ts";
+import { defaultsOf } from "./connection.ts";
 
 /** What `init` can also do in the folder of the service. */
 export type OfService = {
@@ -16,21 +18,19 @@ export type OfService = {
 /**
  * Creates the command.
  *
- * @param environment returns the service to use if the options name none
  * @param service undefined in the package without the service
  */
-export function initialising(environment: Environment, service?: OfService): Command {
+export function initialising(service?: OfService): Command {
   return {
     name: "init",
     summary: "Write the settings of a storefront, or a starter page, into a new folder, ready to deploy",
     options: service ? serviceOptions : sharedOptions,
     operands: ["DIR"],
     async run({ options, operands: [folder = ""] }, io) {
-      const { requireEmpty, writeStarter, writeStorefront } = await import("./starter.ts");
       const name = nameOf(String(options["name"] ?? basename(resolve(folder))));
       refuseTwoKeys(options);
       const ofAccount = options["account"] === undefined ? undefined : service;
-      const url = originOf(String(options["url"] ?? (await (ofAccount ? ofAccount.publicUrl(io) : calledUrl(environment, io)))));
+      const url = originOf(String(options["url"] ?? (await (ofAccount ? ofAccount.publicUrl(io) : calledUrl(io)))));
       await requireEmpty(folder);
       const writeReference = options["reference"] === true ? await service?.openReference() : undefined;
       const key = ofAccount ? await ofAccount.newKey(io, options["account"]) : keyIn(options["key"]);
@@ -43,14 +43,14 @@ export function initialising(environment: Environment, service?: OfService): Com
   };
 }
 
-const page = "write a page of HTML and JavaScript instead, with";
+const writesPage = "write a page of HTML and JavaScript instead, with";
 const sharedOptions: Options = {
-  key: { value: "psp_…", about: `${page} this publishable key` },
+  key: { value: "psp_…", about: `${writesPage} this publishable key` },
   name: { value: "NAME", about: "the shop's name. Default: the folder's name" },
   url: { value: "URL", about: "the API's address for visitors. Default: PETSTORE_URL, else that of the profile" },
 };
 const serviceOptions: Options = {
-  account: { value: "ID", about: `${page} a new publishable key of this account` },
+  account: { value: "ID", about: `${writesPage} a new publishable key of this account` },
   ...sharedOptions,
   key: { value: "psp_…", about: "write that page with this publishable key" },
   url: {
@@ -61,8 +61,8 @@ const serviceOptions: Options = {
 };
 
 /** The service that the other commands call. */
-function calledUrl(environment: Environment, io: Io): string {
-  const { url, isUrlSet = true, profile } = environment(io);
+function calledUrl(io: Io): string {
+  const { url, isUrlSet = true, profile } = defaultsOf(io);
   return isUrlSet ? url : (profile?.()?.url ?? url);
 }
 
@@ -128,4 +128,56 @@ function slugOf(text: string): string {
 
 function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The values for the placeholders `{{name}}`, `{{url}}` and `{{key}}`. */
+type Filling = { name: string; url: string; key: string };
+
+/** In the package of the command line alone, the templates are beside this file. */
+function templatesFolder(): URL {
+  const [beside, ofSource] = [new URL("starter/", import.meta.url), new URL("../../starter/", import.meta.url)];
+  return existsSync(beside) ? beside : ofSource;
+}
+
+/** Checks that a folder is absent or empty, apart from hidden files, which are not deployed. @throws Problem `invalid_request` */
+async function requireEmpty(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw new Problem("invalid_request", `${folder} cannot be used (${error.code ?? error.message})`);
+  });
+  const [first] = names.filter((name) => !name.startsWith(".")).toSorted();
+  if (first !== undefined) throw new Problem("invalid_request", `${join(folder, first)} already exists: give a new or empty folder`);
+}
+
+/** Writes the starter into a folder, which is created if absent, and returns the names of its files. Overwrites nothing. */
+async function writeStarter(folder: string, filling: Filling): Promise<string[]> {
+  await mkdir(folder, { recursive: true });
+  const projectFile = `${JSON.stringify({ name: filling.name, domains: {} }, undefined, 2)}\n`;
+  await writeFile(join(folder, "petstore.json"), projectFile, { flag: "wx" });
+  const templates = templatesFolder();
+  const names = (await readdir(templates)).toSorted();
+  for (const name of names) {
+    const text = await readFile(new URL(name, templates), "utf8");
+    await writeFile(join(folder, name), name.endsWith(".html") ? filled(text, filling) : text, { flag: "wx" });
+  }
+  return ["petstore.json", ...names];
+}
+
+/** Writes a `petstore.json` with every setting of a storefront (specification 6.7), to be filled in, and returns its name. Overwrites nothing. */
+async function writeStorefront(folder: string, name: string): Promise<string[]> {
+  const contact = { email: "", phone: "", address: "" };
+  const storefront = { colour: "#0b6b58", tagline: "", about: "", contact, hours: [] };
+  await mkdir(folder, { recursive: true });
+  const text = `${JSON.stringify({ name, domains: {}, storefront }, undefined, 2)}\n`;
+  await writeFile(join(folder, "petstore.json"), text, { flag: "wx" });
+  return ["petstore.json"];
+}
+
+/** Fills in a page's placeholders with escaped values, so that none becomes markup. */
+export function filled(page: string, filling: Partial<Filling>): string {
+  return page.replaceAll(/\{\{(\w+)\}\}/g, (blank, name: keyof Filling) => escaped(filling[name] ?? blank));
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
 }

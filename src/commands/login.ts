@@ -1,9 +1,9 @@
 import { loadClientSettings, profileName } from "../app/client-settings.ts";
 import { Problem } from "../platform/problem.ts";
+import { answered } from "./calls.ts";
 import { columns, UsageError, type Command, type Io } from "./command.ts";
-import { connect, connectionOf, linesTo } from "./connection.ts";
-import { profileNamed, readProfiles, writeProfiles } from "./profiles.ts";
-import { firstLine } from "./standard-input.ts";
+import { connect, connectionOf, linesTo, profileNamed, readProfiles, writeProfiles } from "./connection.ts";
+import { firstLine } from "./input-output.ts";
 
 export const login: Command = {
   name: "login",
@@ -34,7 +34,6 @@ export const login: Command = {
 
 /** The account of the key; null if the key is right but may not read it. @throws PetStoreError if the service does not know the key */
 async function accountOf(client: Awaited<ReturnType<typeof connect>>): Promise<{ id: number; name: string; plan: string } | null> {
-  const { answered } = await import("./publishing-calls.ts");
   const call = client.GET("/account");
   if ((await call).error?.code === "forbidden") return null;
   const { id, name, plan } = await answered(call);

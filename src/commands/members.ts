@@ -1,5 +1,6 @@
 import { Problem } from "../platform/problem.ts";
 import { administer } from "./administer.ts";
+import { unlessExists } from "./calls.ts";
 import { columns, ifNotExists, numeric, type Command, type Options } from "./command.ts";
 
 const one = {
@@ -23,7 +24,6 @@ export const membersInvite: Command = {
       const json = await invite();
       return { json, text: shown(json) };
     }
-    const { unlessExists } = await import("./publishing-calls.ts");
     const find = async () => {
       const { members } = await administer(io, "members.list", { account: numeric(account) });
       const member = members.find((known) => known.email?.toLowerCase() === String(email).trim().toLowerCase());

@@ -1,9 +1,9 @@
 import type { PetStore } from "../../client/client.ts";
 import { pages, type ListPath } from "../../client/pages.ts";
 import { Problem } from "../platform/problem.ts";
+import { call, typed } from "./calls.ts";
 import { columns, UsageError, type Arguments, type Command, type Option, type Options, type Outcome } from "./command.ts";
-import { connect, connectionOf, connectionOptions, linesTo, type Environment } from "./connection.ts";
-import { call, typed } from "./declared-calls.ts";
+import { clientOf, connectionOptions, linesTo } from "./connection.ts";
 import { declaredOperations } from "./operations.gen.ts";
 import type { Declared, Value } from "./operation-table.ts";
 
@@ -28,14 +28,12 @@ const rowsDefault = 100;
 const pageSizeMax = 100;
 
 /** `pets list`, `orders create` and the like: a command for each operation of the API on one resource of the store. */
-export function nounCommands(environment: Environment): Command[] {
-  return declaredOperations.flatMap((declared) => {
-    const [, verb = "", noun = ""] = /^([a-z]+)([A-Z]\w*)$/.exec(declared.id) ?? [];
-    return Object.hasOwn(nouns, noun) ? [commandOf(environment, declared, `${nouns[noun]} ${verb}`)] : [];
-  });
-}
+export const nounCommands: Command[] = declaredOperations.flatMap((declared) => {
+  const [, verb = "", noun = ""] = /^([a-z]+)([A-Z]\w*)$/.exec(declared.id) ?? [];
+  return Object.hasOwn(nouns, noun) ? [commandOf(declared, `${nouns[noun]} ${verb}`)] : [];
+});
 
-function commandOf(environment: Environment, declared: Declared, name: string): Command {
+function commandOf(declared: Declared, name: string): Command {
   const isList = name.endsWith(" list");
   const [filters, members] = [givenBy(declared.query), givenBy(declared.body ?? {})];
   const limit: Options = isList ? { limit: { value: "N", about: `the most rows to print. Default: ${rowsDefault}` } } : {};
@@ -46,7 +44,7 @@ function commandOf(environment: Environment, declared: Declared, name: string): 
     options: { ...optionsOf([...filters, ...members]), ...limit, ...connectionOptions },
     async run({ options, operands }, io) {
       const most = isList ? countGiven(options["limit"]) : 0;
-      const client = await connect(connectionOf(options, environment(io)), linesTo(io));
+      const client = await clientOf(options, io);
       if (isList) return list(client, declared, { noun: name.split(" ")[0]!, query: valuesOf(filters, options), most }, linesTo(io));
       const path = filled(declared.path, operands);
       if (declared.method === "GET") return one(declared, await read(client, declared, operands));

@@ -1,12 +1,22 @@
 import { Writable } from "node:stream";
-import { didYouMean, failure, readArguments, UsageError, type Arguments, type Command, type Io } from "./command.ts";
-import { exitCodeOf } from "./exit-codes.ts";
-import { helpOn, helpOnAll, overview, usageOf } from "./help.ts";
+import { errorTable } from "../platform/error-table.ts";
+import {
+  commonOptions,
+  didYouMean,
+  failure,
+  readArguments,
+  UsageError,
+  type Arguments,
+  type Command,
+  type Io,
+  type Option,
+  type Options,
+} from "./command.ts";
 
 /** The command line of a program: its version and its commands. */
 export type Program = { version: string; commands: Command[] };
 
-/** Runs the command that the arguments name. Returns the exit code, as exit-codes.ts lists them. */
+/** Runs the command that the arguments name. Returns the exit code, one of `exitClasses`. */
 export async function runProgram(program: Program, args: string[], io: Io): Promise<number> {
   const { version, commands } = program;
   const [first, ...rest] = args;
@@ -93,4 +103,63 @@ function misuse(io: Io, reason: string, usage: string, args: string[]): number {
   const json = JSON.stringify({ code: "usage", message: reason });
   io.stderr.write(args.includes("--json") ? `${json}\n` : `petstore: ${reason}\n${usage}\n`);
   return 2;
+}
+
+const overview = "Usage: petstore COMMAND [OPTIONS] [--json] [--help]";
+
+/** The list of commands with their summaries. */
+function helpOnAll(commands: Command[]): string {
+  const lines = table(commands.map(({ name, summary }) => [name, summary]));
+  const codes = exitClasses.map(({ code, name, meaning }) => `    ${code}  ${name}: ${meaning}`);
+  const more = "petstore help COMMAND explains a command and its options; petstore --version prints the version.";
+  return [overview, "", ...lines, "", more, "", "Exit codes:", ...codes].join("\n");
+}
+
+/** A command's usage, summary and options. */
+function helpOn(command: Command): string {
+  const options: Options = { ...command.options, ...commonOptions };
+  const lines = table(Object.entries(options).map(([name, option]) => [spelled(name, option), option.about]));
+  return [usageOf(command), "", `${command.summary}.`, "", ...lines].join("\n");
+}
+
+/** The usage of commands, one line each. */
+function usageOf(...some: Command[]): string {
+  const lines = some.map(({ name, operands = [], options = {} }) => {
+    const words = Object.entries(options).map(([option, form]) => {
+      const word = form.required ? spelled(option, form) : `[${spelled(option, form)}]`;
+      return form.multiple ? `${word}…` : word;
+    });
+    return ["petstore", name, ...operands, ...words].join(" ");
+  });
+  return `Usage: ${lines.join("\n       ")}`;
+}
+
+function spelled(name: string, { value, short }: Option): string {
+  const names = short === undefined || short === "h" ? `--${name}` : `-${short}, --${name}`;
+  return value === undefined ? names : `${names} ${value}`;
+}
+
+function table(rows: [left: string, right: string][]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}
+
+/** The exit codes of all commands. The error table says which one each error has. */
+export const exitClasses = [
+  { code: 0, name: "done", meaning: "the command did what it was asked" },
+  { code: 1, name: "failed", meaning: "it failed for another reason, a setting is wrong, or a check found a fault" },
+  { code: 2, name: "usage", meaning: "the command line, a value or a file is wrong; nothing was changed" },
+  { code: 3, name: "not found", meaning: "what the command names does not exist" },
+  { code: 4, name: "refused", meaning: "a rule forbids it as things stand, such as a name that is taken or a plan's storage that is full" },
+  { code: 5, name: "no access", meaning: "the key is wrong, revoked or lacks a scope" },
+  { code: 6, name: "unavailable", meaning: "the service cannot be reached, or is too busy" },
+  { code: 7, name: "limited", meaning: "the account is over its limits, or the key is banned" },
+] as const;
+
+const exits = new Map<string, string>(Object.entries(errorTable).map(([code, { exit }]) => [code, exit]));
+
+/** The exit code for the code of an error. Default: 1. */
+export function exitCodeOf(code: string): number {
+  const name = exits.get(code);
+  return exitClasses.find((one) => one.name === name)?.code ?? 1;
 }

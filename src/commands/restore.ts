@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { callerFolder, loadSettings } from "../app/settings.ts";
 import type { Command, Io, Outcome } from "./command.ts";
-import { givenPassphrase } from "./standard-input.ts";
+import { givenPassphrase } from "./input-output.ts";
 import { stoppable } from "./stoppable.ts";
 
 export const restore: Command = {

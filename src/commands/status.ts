@@ -1,30 +1,28 @@
 import { Problem } from "../platform/problem.ts";
+import { answered } from "./calls.ts";
 import type { Command } from "./command.ts";
-import { connect, connectionOptions, linesTo, serviceOf, type Environment } from "./connection.ts";
+import { connect, connectionOptions, defaultsOf, linesTo, serviceOf } from "./connection.ts";
 
 const answerMs = 10_000;
 const bodyBytesMax = 65_536;
 
-/** Creates the command `status`. `environment` returns the service and key to use if the options name none. */
-export function serviceStatus(environment: Environment): Command {
-  return {
-    name: "status",
-    summary: "Show whether a service is ready, its warnings, and with a key how much of its limits an account has left",
-    options: connectionOptions,
-    async run({ options }, io) {
-      const connection = serviceOf(options, environment(io));
-      const client = await connect(connection, linesTo(io));
-      const readiness = await readinessOf(client.url);
-      const account = connection.key.trim() === "" || !readiness.ready ? null : await accountOf(client);
-      const lines = [
-        readiness.ready ? `${client.url} is ready.` : `${client.url} is not ready: ${readiness.reason ?? "it does not say why"}.`,
-      ];
-      lines.push(...readiness.warnings.map((warning) => `Warning: ${warning}`));
-      if (account !== null) lines.push(accountLine(account));
-      return { json: { url: client.url, ...readiness, account }, text: lines.join("\n"), exitCode: readiness.ready ? 0 : 6 };
-    },
-  };
-}
+export const status: Command = {
+  name: "status",
+  summary: "Show whether a service is ready, its warnings, and with a key how much of its limits an account has left",
+  options: connectionOptions,
+  async run({ options }, io) {
+    const connection = serviceOf(options, defaultsOf(io));
+    const client = await connect(connection, linesTo(io));
+    const readiness = await readinessOf(client.url);
+    const account = connection.key.trim() === "" || !readiness.ready ? null : await accountOf(client);
+    const lines = [
+      readiness.ready ? `${client.url} is ready.` : `${client.url} is not ready: ${readiness.reason ?? "it does not say why"}.`,
+    ];
+    lines.push(...readiness.warnings.map((warning) => `Warning: ${warning}`));
+    if (account !== null) lines.push(accountLine(account));
+    return { json: { url: client.url, ...readiness, account }, text: lines.join("\n"), exitCode: readiness.ready ? 0 : 6 };
+  },
+};
 
 type Readiness = { ready: boolean; reason: string | null; warnings: string[] };
 
@@ -56,7 +54,6 @@ function bodyOf(text: string): object | undefined {
 }
 
 async function accountOf(client: Awaited<ReturnType<typeof connect>>) {
-  const { answered } = await import("./publishing-calls.ts");
   return answered(client.GET("/account"));
 }
 

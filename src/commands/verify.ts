@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Checked } from "../backup/check.ts";
 import { callerFolder, loadSettings } from "../app/settings.ts";
 import { countOf, type Command, type Io, type Outcome } from "./command.ts";
-import { givenPassphrase } from "./standard-input.ts";
+import { givenPassphrase } from "./input-output.ts";
 import { stoppable } from "./stoppable.ts";
 
 export const verify: Command = {

@@ -2,7 +2,7 @@
 type ErrorRow = {
   /** The HTTP status. */
   status: number;
-  /** The name of the exit code of commands (`commands/exit-codes.ts`). */
+  /** The name of the exit code of commands (`commands/program.ts`). */
   exit: "failed" | "usage" | "not found" | "refused" | "no access" | "unavailable" | "limited";
   /** What the code means in general, in one sentence. The API reference and its guide to errors show it. */
   meaning: string;

@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { test, type TestContext } from "node:test";
 import { createGunzip } from "node:zlib";
 import { extract } from "tar-stream";
-import { packFolder } from "./pack.ts";
+import { packFolder } from "./deploy.ts";
 
 const oneMiB = 1_048_576;
 

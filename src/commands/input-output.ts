@@ -2,7 +2,9 @@ import { createWriteStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Io } from "./command.ts";
 
@@ -61,5 +63,16 @@ export async function withInputFile<R>({ stdin }: Io, path: string, work: (path:
     return await work(copy);
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes the file under another name and renames it when it is complete. @throws Problem `invalid_request` if it cannot be written */
+export async function toFile(text: Readable, file: string, mode = 0o666): Promise<void> {
+  try {
+    await writeDurably(file, text, mode);
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall !== undefined && code !== undefined) throw new Problem("invalid_request", `${file} cannot be written (${code}).`);
+    throw error;
   }
 }
