@@ -15,6 +15,7 @@ import type { OwnHosts } from "../platform/http/hosts.ts";
 import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import { logUnexpected } from "../platform/http/admission.ts";
 import { addOperations } from "../platform/http/routes.ts";
+import { openOperations, type Runnable } from "../platform/http/run.ts";
 import { openStaticText, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
 import { countTraffic, type Answered } from "../platform/http/traffic.ts";
 import type { AddressList } from "../platform/parse.ts";
@@ -72,11 +73,13 @@ export function openApi(options: ApiOptions): App {
   const notFoundPage = web && ((exchange: Exchange): void => sendPage(exchange, web, 404));
   const app = openApp({ ...options, surfaces: [api, calls, agents], onAnswered, notFoundPage, enter: tracing?.enter });
   const onError = (exchange: Exchange, error: unknown): void => logUnexpected(options.log, exchange, error);
-  const runtime = { db, clock, nowRange, requests, answersKeptMs, onError, services, sunsets: sunsetsOf(options) };
-  addOperations(app, api, apiOperations, runtime);
+  const runtime = { db, clock, nowRange, answersKeptMs, onError, services, sunsets: sunsetsOf(options) };
+  const ofApi = openOperations(api.prefix, apiOperations, runtime);
   const onDashboard = { ...runtime, services: { ...dashboard.services, ...services } };
-  addOperations(app, calls, [...apiOperations, ...dashboardOperations], onDashboard);
-  addMcp(app, agents, options);
+  const ofDashboard = openOperations(calls.prefix, [...apiOperations, ...dashboardOperations], onDashboard);
+  addOperations(app, api, ofApi.values(), requests);
+  addOperations(app, calls, ofDashboard.values(), requests);
+  addMcp(app, agents, new Map([...ofDashboard, ...ofApi]), options);
   addDescription(app, options);
   addDocuments(app, { getPetSunset: options.getPetSunset, publicUrl: hosts.publicUrl }, web);
   // Loaded at the first visit, because few services create such links.
@@ -94,10 +97,10 @@ export function openApi(options: ApiOptions): App {
  * Loads the protocol at the first message: its package is large, and few services have agents as clients. People who enter the address into a
  * client often end it with a slash.
  */
-function addMcp(app: App, surface: Surface, options: ApiOptions): void {
+function addMcp(app: App, surface: Surface, operations: ReadonlyMap<string, Runnable>, { requests, hosts }: ApiOptions): void {
   let serve: Promise<(exchange: Exchange) => Promise<void>> | undefined;
   const find: App["find"] = (...request) => app.find(...request);
-  const open = async () => (await import("./mcp.ts")).openMcp({ ...options, publicUrl: options.hosts.publicUrl, find });
+  const open = async () => (await import("./mcp.ts")).openMcp({ requests, publicUrl: hosts.publicUrl, find, operations });
   const place = { name: "mcp", operationId: "mcp", isOpen: false, surface, hosts: surface.hosts, isProbe: false, problem: undefined };
   const post = { ...place, serve: async (exchange: Exchange) => (await (serve ??= open()))(exchange) };
   const allow = "OPTIONS, POST";

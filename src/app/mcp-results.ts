@@ -1,6 +1,9 @@
-import type { InnerAnswer } from "../platform/http/inner-calls.ts";
+import { errorBody } from "../platform/http/answers.ts";
 import { addressOf, prefix } from "../platform/http/api-surfaces.ts";
+import { etagOf } from "../platform/http/conditions.ts";
+import type { Answer } from "../platform/http/operation.ts";
 import type { Router } from "../platform/http/router.ts";
+import type { Problem } from "../platform/problem.ts";
 import { secretsKey, type Tool } from "./mcp-tools.ts";
 
 type Find = Router["find"];
@@ -8,23 +11,27 @@ type Refusal = { message: string; details?: { path: string; message: string }[] 
 
 /**
  * Converts an answer of an operation to the result of its tool: a list becomes `{items, next}`, where `next` is the `cursor` of the next page,
- * or `after` of the next events, or null. The version of a resource is a separate text, for `ifMatch`. A refusal names tools and their arguments.
+ * or `after` of the next events, or null. The version of a resource is a separate text, for `ifMatch`.
  */
-export function resultOf({ secret }: Pick<Tool, "secret">, { status, headers, body }: InnerAnswer, find: Find) {
-  if (status >= 400) {
-    const refusal = refusalForAgents(body as Refusal, find);
-    return { content: [text(JSON.stringify(refusal))], structuredContent: refusal, isError: true };
-  }
+export function resultOf({ secret }: Pick<Tool, "secret">, answer: Answer, isDryRun: boolean) {
+  const { headers, version } = answer;
+  const body = answer.text === undefined ? answer.body : (JSON.parse(answer.text) as unknown);
   const shown = Array.isArray(body)
-    ? { items: body as unknown[], next: nextOf(headers["link"]) }
+    ? { items: body as unknown[], next: nextOf(headers?.["link"]) }
     : ((body ?? {}) as Record<string, unknown>);
   const content = [text(body === undefined ? "Done." : JSON.stringify(shown))];
-  const tag = headers["etag"];
-  if (headers["preference-applied"] !== undefined) content.push(text("This was a dry run: nothing has changed."));
+  const tag = version === undefined ? headers?.["etag"] : etagOf(version);
+  if (isDryRun) content.push(text("This was a dry run: nothing has changed."));
   else if (tag !== undefined) content.push(text(`ifMatch: ${tag}`));
   if (secret === undefined || !(secret in shown)) return { content, structuredContent: shown };
   content.push(text(`\`${secret}\` is a secret that is shown only here: store it in a safe place, and write it nowhere else.`));
   return { content, structuredContent: shown, _meta: { [secretsKey]: [secret] } };
+}
+
+/** The result of a call that is refused: an error that names tools and their arguments. */
+export function refusedResult(problem: Problem, find: Find) {
+  const refusal = refusalForAgents(errorBody(problem), find);
+  return { content: [text(JSON.stringify(refusal))], structuredContent: refusal, isError: true };
 }
 
 const text = (words: string) => ({ type: "text" as const, text: words });

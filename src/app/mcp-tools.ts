@@ -1,6 +1,5 @@
-import type { InnerRequest } from "../platform/http/inner-calls.ts";
+import type { IncomingHttpHeaders } from "node:http";
 import { readingOf, type DescribedOperation } from "../platform/http/operation.ts";
-import { dashboardPrefix, prefix } from "../platform/http/api-surfaces.ts";
 import { invalidAt } from "../platform/problem.ts";
 import { schemaForAgents, withoutRepeats, type ShownSchema } from "./mcp-schemas.ts";
 
@@ -14,9 +13,7 @@ type Shown = {
 };
 
 /** An operation that agents may call. */
-export type Tool = Pick<DescribedOperation, "method" | "path"> & {
-  /** The prefix of its path. */
-  base: string;
+export type Tool = {
   /** The caller must have all of them. */
   scopes: string[];
   shown: Shown;
@@ -70,7 +67,7 @@ function isForAgents(
 }
 
 function toolOf(operation: DescribedOperation, scopes: string[], said: Set<string>): Tool {
-  const { operationId: name, method, path, description, secret, params, query, body, isBodyOptional } = operation;
+  const { operationId: name, description, secret, params, query, body, isBodyOptional } = operation;
   const ids = params ? schemaForAgents(params).properties! : {};
   const filters = query ? schemaForAgents(query).properties! : {};
   const inPath = Object.keys(ids);
@@ -93,7 +90,7 @@ function toolOf(operation: DescribedOperation, scopes: string[], said: Set<strin
   };
   const { properties: inQuery = {} }: { properties?: object } = query ?? {};
   const accepted = [...new Set([...Object.keys(properties), ...Object.keys(inQuery), ...options.map(([option]) => option)])];
-  return { base: operation.forAgents ? dashboardPrefix : prefix, method, path, scopes, shown, accepted, required, inPath, secret };
+  return { scopes, shown, accepted, required, inPath, secret };
 }
 
 type Option = { schema: ShownSchema; isShown: boolean };
@@ -116,8 +113,11 @@ function annotationsOf({ method, path, answers }: DescribedOperation): Shown["an
   return { destructiveHint: !adds, ...(method !== "POST" && { idempotentHint: true }) };
 }
 
+/** What a call of a tool sends to its operation. */
+export type ToolRequest = { params: Record<string, string>; query: string; headers: IncomingHttpHeaders; body: unknown };
+
 /** Returns the request for a call of a tool. @throws Problem `invalid_request` for arguments that cannot be part of it */
-export function requestOf({ base, method, path, shown, accepted, required, inPath }: Tool, given: Record<string, unknown>): InnerRequest {
+export function requestOf({ shown, accepted, required, inPath }: Tool, given: Record<string, unknown>): ToolRequest {
   const present = Object.entries(given).filter(([, value]) => value !== undefined && value !== null);
   const [unknown] = present.find(([name]) => !accepted.includes(name)) ?? [];
   if (unknown !== undefined) throw invalidAt(unknown, notAnArgument(unknown, shown, accepted));
@@ -131,14 +131,13 @@ export function requestOf({ base, method, path, shown, accepted, required, inPat
     if (inPath.includes(name)) continue;
     for (const each of Array.isArray(value) ? value : [value]) query.append(name, textOf(name, each));
   }
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(textOf(name, inUrl[name]).toWellFormed()));
-  const search = query.size > 0 ? `?${query.toString()}` : "";
+  const params = Object.fromEntries(inPath.map((name) => [name, textOf(name, inUrl[name]).toWellFormed()]));
   const headers = {
     ...(isDryRun === true && { prefer: "dry-run" }),
     ...(version !== undefined && { "if-match": textOf("ifMatch", version) }),
     ...(key !== undefined && { "idempotency-key": textOf("idempotencyKey", key) }),
   };
-  return { method, url: base + filled + search, headers, body };
+  return { params, query: query.toString(), headers, body };
 }
 
 function notAnArgument(name: string, { name: tool, inputSchema }: Shown, accepted: string[]): string {

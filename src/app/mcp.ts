@@ -6,20 +6,19 @@ import {
   type Tool as ListedTool,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { errorBody, send, sendText } from "../platform/http/answers.ts";
-import { parseJson } from "../platform/http/bodies.ts";
+import { problemOf, send, sendText } from "../platform/http/answers.ts";
+import { parseJson, tooLarge } from "../platform/http/bodies.ts";
 import { addHeader, type Exchange } from "../platform/http/exchange.ts";
-import { callInside, type InnerAnswer } from "../platform/http/inner-calls.ts";
 import { requireAccepted } from "../platform/http/negotiation.ts";
 import { asksForDryRun } from "../platform/http/preferences.ts";
-import { receiveBody } from "../platform/http/receiving.ts";
+import { receiveBody } from "../platform/http/routes.ts";
 import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import type { Router } from "../platform/http/router.ts";
-import { statusOf } from "../platform/error-table.ts";
+import type { Runnable } from "../platform/http/run.ts";
 import { Problem } from "../platform/problem.ts";
 import { isTypo } from "../platform/typo.ts";
 import { agentOperations } from "./operations.ts";
-import { resultOf } from "./mcp-results.ts";
+import { refusedResult, resultOf } from "./mcp-results.ts";
 import { requestOf, toolsOf, type Tool } from "./mcp-tools.ts";
 import { programVersion } from "./upgrade.ts";
 
@@ -38,7 +37,12 @@ const instructions =
   "Tools whose `_meta` names secrets show them once: keep them safe. " +
   "A refused call is an error with a stable `code`, and a `message` that says what to change.";
 
-export type McpOptions = Pick<Router, "find"> & { requests: RequestBounds; publicUrl: string };
+export type McpOptions = Pick<Router, "find"> & {
+  requests: RequestBounds;
+  publicUrl: string;
+  /** The operations of the tools, by id. */
+  operations: ReadonlyMap<string, Runnable>;
+};
 
 /** The context of one request. `failure` is an error whose details its answer must not show. */
 type Serving = McpOptions & { exchange: Exchange; tools: Map<string, Tool>; failure?: Error };
@@ -142,7 +146,7 @@ function serverOf(serving: Serving): Server {
     if (!tool) throw noSuchTool(params.name, usable);
     const scope = lacking(tool);
     if (scope !== undefined) throw lacksScope(tool, scope);
-    return resultOf(tool, await called(serving, tool, params.arguments ?? {}), serving.find);
+    return callTool(serving, tool, params.arguments ?? {});
   });
   return server;
 }
@@ -160,14 +164,25 @@ function lacksScope({ shown: { name } }: Tool, scope: string): ProtocolError {
   return new ProtocolError(invalidParams, `The key lacks the scope ${scope}, which ${name} needs.`, { code: "forbidden", status: 403 });
 }
 
-/** Calls the operation of a tool. An error other than a wrong argument becomes the `failure` of the whole request. */
-async function called(serving: Serving, tool: Tool, given: Record<string, unknown>): Promise<InnerAnswer> {
+/**
+ * Calls the operation of a tool, with the caller and the request id of the message, whose gate has counted it already. An unexpected error, and an
+ * overload, become the `failure` of the whole request.
+ */
+async function callTool(serving: Serving, tool: Tool, given: Record<string, unknown>) {
+  const { exchange, operations, find } = serving;
+  const { origin, "x-forwarded-for": forwardedFor } = exchange.headers;
+  const { run, bytesMax } = operations.get(tool.shown.name)!;
   try {
-    return await callInside(serving.exchange, serving, requestOf(tool, given));
+    const { params, query, body, headers } = requestOf(tool, given);
+    const inner = { ...exchange, params, query, headers: { origin, "x-forwarded-for": forwardedFor, ...headers } };
+    const outcome = await run(inner, () => {
+      if (body !== undefined && Buffer.byteLength(JSON.stringify(body)) > bytesMax) throw tooLarge(bytesMax);
+      return body;
+    });
+    return resultOf(tool, outcome, given["dryRun"] === true);
   } catch (error) {
-    if (error instanceof Problem && error.code === "invalid_request") {
-      return { status: statusOf(error.code), headers: {}, body: errorBody(error) };
-    }
+    const problem = problemOf(error);
+    if (problem.code !== "internal" && !problem.isOverload) return refusedResult(problem, find);
     serving.failure = error as Error;
     throw new ProtocolError(-32_603, "The call failed.");
   }

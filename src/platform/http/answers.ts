@@ -1,9 +1,9 @@
 import { breaks } from "../db/database.ts";
 import { Problem, type ProblemFields } from "../problem.ts";
 import { drain, hasBody } from "./bodies.ts";
-import { changedMeanwhile, etagOf, evaluateRead } from "./conditions.ts";
+import { etagOf } from "./conditions.ts";
 import { addHeader, closeAfter, type Exchange } from "./exchange.ts";
-import type { Answer, DescribedOperation } from "./operation.ts";
+import type { Answer } from "./operation.ts";
 import { writeHead } from "./response-head.ts";
 import type { ErrorBody } from "./schemas.ts";
 import { statusOf } from "../error-table.ts";
@@ -37,22 +37,14 @@ export function sendProblem(exchange: Exchange, problem: ProblemFields): void {
 /** The body of the last problem: requests that the limits refuse share one. */
 let last: { problem: ProblemFields; text: string } | undefined;
 
-/** Returns the function that sends the answers of an operation. */
-export function answerWriter({ read }: Pick<DescribedOperation, "read">) {
-  return (exchange: Exchange, { status, body, text, stream, headers, version }: Answer): void => {
-    if (headers) for (const name in headers) addHeader(exchange, name, headers[name] ?? "");
-    if (version !== undefined) {
-      const etag = etagOf(version);
-      const outcome = read ? evaluateRead(exchange.headers, etag) : "full";
-      if (outcome === "failed") throw changedMeanwhile();
-      exchange.lines += `ETag: ${etag}\r\n`; // a number or a digest, which needs no check
-      if (outcome === "not_modified") return send(exchange, 304);
-    }
-    if (stream) sendStream(exchange, status, stream);
-    else if (text !== undefined) sendJson(exchange, status, text);
-    else if (body === undefined) send(exchange, status);
-    else sendJson(exchange, status, JSON.stringify(body));
-  };
+/** Sends the answer of an operation. */
+export function sendAnswer(exchange: Exchange, { status, body, text, stream, headers, version }: Answer): void {
+  if (headers) for (const name in headers) addHeader(exchange, name, headers[name] ?? "");
+  if (version !== undefined) exchange.lines += `ETag: ${etagOf(version)}\r\n`; // a number or a digest, which needs no check
+  if (stream) sendStream(exchange, status, stream);
+  else if (text !== undefined) sendJson(exchange, status, text);
+  else if (body === undefined) send(exchange, status);
+  else sendJson(exchange, status, JSON.stringify(body));
 }
 
 /** The exchanges whose answers leave in this turn of the event loop: at most one for each request in flight. */

@@ -1,91 +1,22 @@
-import { addressName } from "../addresses.ts";
-import type { Clock, NowRange } from "../clock.ts";
-import { andThen, rolledBack, type Awaitable, type Database } from "../db/database.ts";
-import { Problem } from "../problem.ts";
-import { answerWriter, send } from "./answers.ts";
-import { bodyBytesMaxOf, parseJson, streamBody } from "./bodies.ts";
-import type { Slot } from "./idempotency.store.ts";
-import { hashOf, idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
+import { andThen, type Awaitable } from "../db/database.ts";
+import { send, sendAnswer } from "./answers.ts";
+import { announcedBytes, hasBody, parseJson, readBody, tooLarge } from "./bodies.ts";
+import { addHeader, type Exchange, type Route, type Surface } from "./exchange.ts";
 import { requireAccepted, requireMediaType } from "./negotiation.ts";
 import { anyFile } from "./pictures.ts";
-import { originOf, requireScope, unknownCaller, type Caller } from "./caller.ts";
-import { addHeader, clientAddress, isGone, type Exchange, type Route, type Surface } from "./exchange.ts";
-import {
-  readingOf,
-  sunsetOf,
-  type Answer,
-  type Call,
-  type DashboardCall,
-  type DescribedOperation,
-  type Operation,
-  type Received,
-  type Step,
-  type Steps,
-  type Sunsets,
-} from "./operation.ts";
-import { asksForDryRun, dryRunApplied, dryRunRefusal } from "./preferences.ts";
-import { receiveBody, requireBodyWithin } from "./receiving.ts";
 import type { RequestBounds } from "./request-bounds.ts";
-import { openSteps } from "./steps.ts";
-import { addressOf, moved, relocated } from "./api-surfaces.ts";
-import { hasEmptyParameter, notFound, otherMethods, type Router } from "./router.ts";
-import { bodyValidator, parameterValidator, readQuery } from "./validation.ts";
+import { otherMethods, type Router } from "./router.ts";
+import type { Runnable } from "./run.ts";
 
-/** What the operations of an app need to run. */
-export type Runtime<S> = {
-  db: Database;
-  clock: Clock;
-  nowRange: () => NowRange;
-  requests: Pick<RequestBounds, "takeBytes">;
-  /** How long the answer of a request with an Idempotency-Key is kept. */
-  answersKeptMs: number;
-  /** Called with each unexpected error of a step whose call is answered with the results of its other steps. */
-  onError: (exchange: Exchange, error: unknown) => void;
-  /** What the operations need besides the database. */
-  services: S;
-  sunsets: Sunsets;
-};
-
-type Change<S> = Extract<Operation<S>, { write: unknown }>;
-
-/** What the operations of a surface share. */
-type Common<S> = {
-  runtime: Runtime<S>;
-  idempotent: ReturnType<typeof idempotentRunner>;
-  dryRunRefusal: string;
-};
-
-/** Everything about one operation that is the same for all its requests. */
-type Compiled<S> = Omit<Common<S>, "dryRunRefusal"> & {
-  operation: Operation<S>;
-  base: string;
-  validateParams: ReturnType<typeof parameterValidator> | undefined;
-  validateQuery: ReturnType<typeof parameterValidator>;
-  validateBody: ReturnType<typeof bodyValidator> | undefined;
-  addDeprecation: ((exchange: Exchange, now: number) => void) | undefined;
-  writeAnswer: ReturnType<typeof answerWriter>;
-  /** Undefined if the operation has a dry run. */
-  dryRunRefusal: string | undefined;
-  mediaTypes: readonly string[];
-  /** The media type of its answers. */
-  answersWith: string | undefined;
-  bytesMax: number;
-};
-
-/** The validated input of one request, with the parsed body as it was sent. */
-type Given = { params: unknown; query: unknown; body: unknown; sent: unknown; key: string | undefined; isDryRun: boolean; now: number };
-
-/** A request to an operation, with its caller and the time that counts as now. */
-type Asked = { exchange: Exchange; caller: Caller | null; now: number };
+type Bytes = Pick<RequestBounds, "takeBytes">;
 
 /**
  * Adds a route below a surface for each operation, and a 405 for each method that a path does not have. Refusals come in the order of
  * specification 1.9; the gate has made those that come before them (address, key, limits).
  */
-export function addOperations<S>(router: Pick<Router, "add">, surface: Surface, operations: Operation<S>[], runtime: Runtime<S>): void {
-  const common = { runtime, idempotent: idempotentRunner(runtime.answersKeptMs), dryRunRefusal: dryRunRefusal(operations) };
-  for (const [path, own] of Map.groupBy(operations, (operation) => operation.path)) {
-    const byMethod = new Map(own.map((operation) => [operation.method as string, routeOf(operation, common, surface)]));
+export function addOperations(router: Pick<Router, "add">, surface: Surface, operations: Iterable<Runnable>, requests: Bytes): void {
+  for (const [path, own] of Map.groupBy(operations, ({ operation }) => operation.path)) {
+    const byMethod = new Map(own.map((one) => [one.operation.method as string, routeOf(one, surface, requests)]));
     const allow = [...byMethod.keys(), ...(byMethod.has("GET") ? ["HEAD"] : []), "OPTIONS"].toSorted().join(", ");
     const others = otherMethods(surface, allow, (exchange) => {
       addHeader(exchange, "Allow", allow);
@@ -95,9 +26,10 @@ export function addOperations<S>(router: Pick<Router, "add">, surface: Surface, 
   }
 }
 
-function routeOf<S>(operation: Operation<S>, common: Common<S>, surface: Surface): Route {
+function routeOf(runnable: Runnable, surface: Surface, requests: Bytes): Route {
+  const { operation, run } = runnable;
   const { operationId } = operation;
-  const compiled = compile(operation, common, surface.prefix);
+  const receive = receiverOf(runnable, requests);
   return {
     name: operationId,
     operationId,
@@ -106,191 +38,53 @@ function routeOf<S>(operation: Operation<S>, common: Common<S>, surface: Surface
     hosts: surface.hosts,
     isProbe: false,
     problem: undefined,
-    serve: (exchange) => serve(compiled, exchange),
+    serve: (exchange) =>
+      andThen(
+        run(exchange, () => receive(exchange)),
+        (answer) => sendAnswer(exchange, answer),
+      ),
   };
 }
 
-function compile<S>(operation: Operation<S>, common: Common<S>, base: string): Compiled<S> {
-  const { runtime } = common;
-  if (operation.scope === null && operation.body && !operation.throttle) {
-    throw new TypeError(`${operation.operationId} reads bodies from anyone, so it needs a throttle`);
-  }
-  if (operation.dryRun && !operation.steps && !(operation.write && (operation.beforeDryRun || !(operation.before || operation.finish)))) {
-    throw new TypeError(`${operation.operationId} does more than its transaction, which is all that a dry run rolls back`);
-  }
-  if ((operation.write && operation.reveal) === undefined ? operation.secret !== undefined : operation.secret === undefined) {
-    throw new TypeError(`${operation.operationId} must declare a secret if it reveals one, and only then`);
-  }
-  return {
-    ...common,
-    operation,
-    base,
-    dryRunRefusal: operation.dryRun ? undefined : common.dryRunRefusal,
-    validateParams: operation.params && parameterValidator(operation.params, "path"),
-    validateQuery: parameterValidator(operation.query ?? { type: "object", properties: {} }, "query"),
-    validateBody: operation.body && bodyValidator(operation.body, readingOf(operation)),
-    addDeprecation: operation.deprecated && deprecationOf(operation.deprecated, sunsetOf(operation, runtime.sunsets), base),
-    writeAnswer: answerWriter(operation),
-    answersWith: operation.answers[200]?.mediaType,
-    mediaTypes: operation.mediaTypes ?? ["application/json"],
-    bytesMax: bodyBytesMaxOf(operation),
+/** Returns the function that checks the form of a request to an operation, and reads its JSON body if the operation has one. */
+function receiverOf({ operation, bytesMax }: Runnable, requests: Bytes): (exchange: Exchange) => Awaitable<unknown> {
+  const { upload, body, mediaTypes = ["application/json"], answers } = operation;
+  const answersWith = answers[200]?.mediaType;
+  return (exchange) => {
+    const { headers } = exchange;
+    requireAccepted(headers.accept, answersWith);
+    if (upload) {
+      requireBodyWithin(headers, bytesMax);
+      requireMediaType([...upload.mediaTypes, anyFile], headers);
+    }
+    return body && receiveBody(exchange, requests, mediaTypes, bytesMax).then(parseJson);
   };
 }
 
-/** Answers a request to an operation. Returns a promise only if it has to wait: for a body, a commit or a server. */
-function serve<S>(compiled: Compiled<S>, exchange: Exchange): Awaitable<void> {
-  const { operation, runtime } = compiled;
-  const now = runtime.clock();
-  operation.throttle?.(runtime.services, clientAddress(exchange), now);
-  if (operation.params && hasEmptyParameter(exchange.params)) throw notFound();
-  compiled.addDeprecation?.(exchange, now);
-  const asked = { exchange, caller: requireScope(exchange, operation.scope), now };
-  if (operation.alsoScope !== undefined) requireScope(exchange, operation.alsoScope);
-  if (!asked.caller || !operation.authorize) return receive(compiled, asked);
-  return operation.authorize(runtime.db.forAccount(asked.caller.accountId), asked.caller, now).then(() => receive(compiled, asked));
-}
-
-function receive<S>(compiled: Compiled<S>, asked: Asked): Awaitable<void> {
-  const { operation, runtime, mediaTypes, bytesMax } = compiled;
-  const { exchange } = asked;
-  const { headers } = exchange;
-  requireAccepted(headers.accept, compiled.answersWith);
-  if (operation.upload) {
-    requireBodyWithin(headers, bytesMax);
-    requireMediaType([...operation.upload.mediaTypes, anyFile], headers);
+/**
+ * Receives the body of a request into memory, within the bounds of its operation and of the process.
+ *
+ * @throws Problem `payload_too_large`, then `unsupported_media_type`, then `unavailable` while other bodies take up too much memory
+ */
+export function receiveBody(exchange: Exchange, requests: Bytes, mediaTypes: readonly string[], bytesMax: number): Promise<Buffer> {
+  const { request, headers } = exchange;
+  requireBodyWithin(headers, bytesMax);
+  if (headers["transfer-encoding"] !== undefined) {
+    return readBody(request, bytesMax, (count) => requests.takeBytes(exchange, count)).then((bytes) => {
+      // the size comes first, and the size of a chunked body is known only now
+      if (bytes.length > 0) requireMediaType(mediaTypes, headers);
+      return bytes;
+    });
   }
-  if (!compiled.validateBody) return perform(compiled, asked, undefined);
-  return receiveBody(exchange, runtime.requests, mediaTypes, bytesMax).then((bytes) => perform(compiled, asked, parseJson(bytes)));
+  if (hasBody(headers)) requireMediaType(mediaTypes, headers);
+  const refusal = requests.takeBytes(exchange, announcedBytes(headers));
+  if (refusal) throw refusal;
+  return readBody(request, bytesMax);
 }
 
-/** Validates the request, calls the operation, and sends its answer. */
-function perform<S>(compiled: Compiled<S>, asked: Asked, sent: unknown): Awaitable<void> {
-  const { operation, validateParams, validateQuery, validateBody, base, writeAnswer } = compiled;
-  const { exchange, now } = asked;
-  const key =
-    operation.method === "POST" && (operation.write ?? operation.steps) ? idempotencyKeyOf(exchange.headers["idempotency-key"]) : undefined;
-  const isDryRun = asksForDryRun(exchange.headers["prefer"], compiled.dryRunRefusal);
-  if (exchange.keyProblem) throw exchange.keyProblem;
-  const params = validateParams?.(exchange.params);
-  const query = validateQuery(exchange.query === "" ? nothing : readQuery(exchange.query));
-  const body = validateBody?.(operation.isBodyOptional ? (sent ?? {}) : sent, params);
-  const given = { params, query, body, sent, key, isDryRun, now };
-  return andThen(run(compiled, asked, given), (answer) => writeAnswer(exchange, moved(answer, base)));
-}
-
-const nothing: Record<string, never> = {};
-
-function run<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: Given): Awaitable<Answer> {
-  const { operation, runtime } = compiled;
-  const { db, services } = runtime;
-  const { params, query, body, now } = given;
-  const { headers } = exchange;
-  const hasGone = (): boolean => isGone(exchange);
-  if (operation.handle) {
-    const origin = originOf(caller, exchange.id, now);
-    const [address, userAgent] = [clientAddress(exchange), headers["user-agent"] ?? ""];
-    const ofCaller = caller ? db.forAccount(caller.accountId) : db.forAddress(addressName(address));
-    const own = ofCaller.actingAs(origin, hasGone);
-    const call = { params, query, body, db: own, caller, address, userAgent, cookies: headers.cookie, services, origin, now };
-    return operation.handle(call as DashboardCall<S, never>);
-  }
-  if (!caller) throw unknownCaller();
-  const { accountId, keyId } = caller;
-  const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
-  const origin = originOf(caller, exchange.id, now);
-
-  const call = { params, query, body, accountId, keyId, conditions, headers, caller, services, now, origin, hasGone } as Call<S, never>;
-  if (operation.read) return operation.read(db.forAccount(accountId), call);
-  const own = db.forAccount(accountId).actingAs(origin, hasGone);
-  if (operation.steps) return operation.steps(stepsOf(compiled, own, accountId, exchange, given), call);
-  if (given.isDryRun) return dryRun(compiled, operation, own, call, exchange);
-  if (operation.before || operation.finish || given.key !== undefined) return change(compiled, operation, own, call, exchange, given);
-  const { write, writeTogether } = operation;
-  return own.write((tx) => write(tx, call, undefined as never), writeTogether && { together: { run: writeTogether, input: call } });
-}
-
-/** Makes a change, rolls it back, and returns its answer. Ignores an Idempotency-Key: no answer is kept or replayed. */
-async function dryRun<S>(
-  { bytesMax }: Compiled<S>,
-  { beforeDryRun, write }: Change<S>,
-  db: Database,
-  call: Call<S, never>,
-  exchange: Exchange,
-): Promise<Answer> {
-  exchange.lines += dryRunApplied;
-  const prepared = (await beforeDryRun?.(db, call, streamBody(exchange.request, bytesMax))) as never;
-  return rolledBack(db, (tx) => write(tx, call, prepared));
-}
-
-function stepsOf<S>(
-  { runtime, base, operation, idempotent }: Compiled<S>,
-  db: Database,
-  accountId: number,
-  exchange: Exchange,
-  given: Given,
-): Steps {
-  const { key, isDryRun, sent } = given;
-  if (isDryRun) exchange.lines += dryRunApplied;
-  const onError = (error: unknown): void => runtime.onError(exchange, error);
-  if (isDryRun || key === undefined) return openSteps({ db, isDryRun, onError });
-  const [target, bodyHash] = [targetOf(operation, base, given), hashOf(sent)];
-  const once = (place: string, step: Step) =>
-    idempotent.run(db, { accountId, target: target + place, key }, bodyHash, runtime.nowRange(), step);
-  return openSteps({ db, isDryRun, once, onError });
-}
-
-function change<S>(
-  compiled: Compiled<S>,
-  operation: Change<S>,
-  db: Database,
-  call: Call<S, never>,
-  exchange: Exchange,
-  given: Given,
-): Promise<Answer> {
-  const { runtime, base, idempotent } = compiled;
-  const { key } = given;
-  const slot = key === undefined ? undefined : { accountId: (call as Call<S>).accountId, target: targetOf(operation, base, given), key };
-  const make = (): Promise<Answer> => changeOnce(compiled, operation, { db, call, exchange, sent: given.sent, slot });
-  return slot && operation.upload ? idempotent.prepareOnce(db, slot, runtime.nowRange(), make) : make();
-}
-
-/** A change, with its Idempotency-Key's slot if it has one. */
-type Making<S> = { db: Database; call: Call<S, never>; exchange: Exchange; sent: unknown; slot: Slot | undefined };
-
-async function changeOnce<S>(
-  { runtime, idempotent, bytesMax }: Compiled<S>,
-  { before, write, finish, reveal, upload }: Change<S>,
-  { db, call, exchange, sent, slot }: Making<S>,
-): Promise<Answer> {
-  const prepared = (await before?.(db, call, streamBody(exchange.request, bytesMax))) as never;
-  try {
-    const shown = (answer: Answer): Answer => reveal?.(answer, call, prepared) ?? answer;
-    if (!slot) return shown(await db.write((tx) => write(tx, call, prepared)));
-    const bodyHash = hashOf(upload ? (prepared as Received).fingerprint : sent);
-    return shown(await idempotent.run(db, slot, bodyHash, runtime.nowRange(), (tx) => write(tx, call, prepared)));
-  } finally {
-    await finish?.(db, call, prepared);
-  }
-}
-
-/** Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the successor to an answer; refuses the request after the sunset. */
-function deprecationOf({ since, successor }: NonNullable<DescribedOperation["deprecated"]>, sunset: number, base: string) {
-  const end = new Date(sunset).toUTCString();
-  const [before = "", name = "", after = ""] = relocated(addressOf(successor), base).split(/\{(\w+)\}/);
-  const lines = `Deprecation: @${Math.floor(since / 1000)}\r\nSunset: ${end}\r\n`;
-
-  return (exchange: Exchange, now: number): void => {
-    const value = exchange.params[name] ?? "";
-    const link = before + encodeURIComponent(value.toWellFormed()) + after;
-    exchange.lines += `${lines}Link: <${link}>; rel="successor-version"\r\n`;
-    if (now >= sunset) throw new Problem("operation_sunset", `This operation ended on ${end}. Its successor: ${link}`);
-  };
-}
-
-/** The method and path of a request in its one canonical spelling. */
-function targetOf({ method, path }: DescribedOperation, base: string, given: Pick<Given, "params">): string {
-  const params = given.params as Record<string, unknown> | undefined;
-  return `${method} ${base}${path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(params?.[name]))}`;
+/** Refuses a body by the length that its headers announce. @throws Problem `payload_too_large` */
+function requireBodyWithin(headers: Exchange["headers"], bytesMax: number): void {
+  if (announcedBytes(headers) > bytesMax) throw tooLarge(bytesMax);
 }
 
 function routePattern(base: string, path: string): string {

@@ -1,0 +1,277 @@
+import { addressName } from "../addresses.ts";
+import type { Clock, NowRange } from "../clock.ts";
+import { andThen, rolledBack, type Awaitable, type Database } from "../db/database.ts";
+import { Problem } from "../problem.ts";
+import { addressOf, moved, relocated } from "./api-surfaces.ts";
+import { bodyBytesMaxOf, streamBody } from "./bodies.ts";
+import { originOf, requireScope, unknownCaller, type Caller } from "./caller.ts";
+import { changedMeanwhile, etagOf, evaluateRead } from "./conditions.ts";
+import { clientAddress, isGone, type Exchange } from "./exchange.ts";
+import type { Slot } from "./idempotency.store.ts";
+import { hashOf, idempotencyKeyOf, idempotentRunner } from "./idempotency.ts";
+import {
+  readingOf,
+  sunsetOf,
+  type Answer,
+  type Call,
+  type DashboardCall,
+  type DescribedOperation,
+  type Operation,
+  type Received,
+  type Step,
+  type Steps,
+  type Sunsets,
+} from "./operation.ts";
+import { asksForDryRun, dryRunApplied, dryRunRefusal } from "./preferences.ts";
+import { hasEmptyParameter, notFound } from "./router.ts";
+import { openSteps } from "./steps.ts";
+import { bodyValidator, parameterValidator, readQuery } from "./validation.ts";
+
+/** What the operations of an app need to run. */
+export type Runtime<S> = {
+  db: Database;
+  clock: Clock;
+  nowRange: () => NowRange;
+  /** How long the answer of a request with an Idempotency-Key is kept. */
+  answersKeptMs: number;
+  /** Called with each unexpected error of a step whose call is answered with the results of its other steps. */
+  onError: (exchange: Exchange, error: unknown) => void;
+  /** What the operations need besides the database. */
+  services: S;
+  sunsets: Sunsets;
+};
+
+/** An operation that can be called. */
+export type Runnable = {
+  operation: DescribedOperation;
+  /** The most bytes of its body. */
+  bytesMax: number;
+  run: Run;
+};
+
+/**
+ * Runs an operation for an exchange that the gate has admitted: checks the caller's scopes, validates the input, runs the operation within the
+ * bounds of its account, and evaluates the conditions of a read. Refusals come in the order of specification 1.9. It reads the exchange's headers,
+ * parameters, query and caller, and adds to the headers of its answer; sending the answer is left to the surface. Returns a promise only if it
+ * has to wait: for a body, a commit or a server.
+ *
+ * @param receive returns the parsed JSON body, undefined if there is none. Called once the caller is known to have the scopes
+ * @throws the refusal, a Problem, and unexpected errors
+ */
+type Run = (exchange: Exchange, receive: () => Awaitable<unknown>) => Awaitable<Answer>;
+
+type Change<S> = Extract<Operation<S>, { write: unknown }>;
+
+/** What the operations below a prefix share. */
+type Common<S> = {
+  runtime: Runtime<S>;
+  base: string;
+  idempotent: ReturnType<typeof idempotentRunner>;
+};
+
+/** Everything about one operation that is the same for all its calls. */
+type Compiled<S> = Common<S> & {
+  operation: Operation<S>;
+  validateParams: ReturnType<typeof parameterValidator> | undefined;
+  validateQuery: ReturnType<typeof parameterValidator>;
+  validateBody: ReturnType<typeof bodyValidator> | undefined;
+  addDeprecation: ((exchange: Exchange, now: number) => void) | undefined;
+  /** Undefined if the operation has a dry run. */
+  dryRunRefusal: string | undefined;
+  bytesMax: number;
+};
+
+/** The validated input of one call, with the parsed body as it was sent. */
+type Given = { params: unknown; query: unknown; body: unknown; sent: unknown; key: string | undefined; isDryRun: boolean; now: number };
+
+/** An exchange with an operation, with its caller and the time that counts as now. */
+type Asked = { exchange: Exchange; caller: Caller | null; now: number };
+
+/** Opens the operations that are served below a prefix, by their ids. */
+export function openOperations<S>(base: string, operations: readonly Operation<S>[], runtime: Runtime<S>): Map<string, Runnable> {
+  const common = { runtime, base, idempotent: idempotentRunner(runtime.answersKeptMs) };
+  const refusal = dryRunRefusal(operations);
+  return new Map(
+    operations.map((operation) => {
+      const compiled = compile(operation, common, refusal);
+      const run: Run = (exchange, receive) => begin(compiled, exchange, receive);
+      return [operation.operationId, { operation, bytesMax: compiled.bytesMax, run }];
+    }),
+  );
+}
+
+function compile<S>(operation: Operation<S>, common: Common<S>, refusal: string): Compiled<S> {
+  const { runtime, base } = common;
+  if (operation.scope === null && operation.body && !operation.throttle) {
+    throw new TypeError(`${operation.operationId} reads bodies from anyone, so it needs a throttle`);
+  }
+  if (operation.dryRun && !operation.steps && !(operation.write && (operation.beforeDryRun || !(operation.before || operation.finish)))) {
+    throw new TypeError(`${operation.operationId} does more than its transaction, which is all that a dry run rolls back`);
+  }
+  if ((operation.write && operation.reveal) === undefined ? operation.secret !== undefined : operation.secret === undefined) {
+    throw new TypeError(`${operation.operationId} must declare a secret if it reveals one, and only then`);
+  }
+  return {
+    ...common,
+    operation,
+    dryRunRefusal: operation.dryRun ? undefined : refusal,
+    validateParams: operation.params && parameterValidator(operation.params, "path"),
+    validateQuery: parameterValidator(operation.query ?? { type: "object", properties: {} }, "query"),
+    validateBody: operation.body && bodyValidator(operation.body, readingOf(operation)),
+    addDeprecation: operation.deprecated && deprecationOf(operation.deprecated, sunsetOf(operation, runtime.sunsets), base),
+    bytesMax: bodyBytesMaxOf(operation),
+  };
+}
+
+/** Admits the caller, then receives the body and performs the operation. */
+function begin<S>(compiled: Compiled<S>, exchange: Exchange, receive: () => Awaitable<unknown>): Awaitable<Answer> {
+  const { operation, runtime } = compiled;
+  const now = runtime.clock();
+  operation.throttle?.(runtime.services, clientAddress(exchange), now);
+  if (operation.params && hasEmptyParameter(exchange.params)) throw notFound();
+  compiled.addDeprecation?.(exchange, now);
+  const asked = { exchange, caller: requireScope(exchange, operation.scope), now };
+  if (operation.alsoScope !== undefined) requireScope(exchange, operation.alsoScope);
+  if (!asked.caller || !operation.authorize) return andThen(receive(), (sent) => perform(compiled, asked, sent));
+  const authorized = operation.authorize(runtime.db.forAccount(asked.caller.accountId), asked.caller, now);
+  return authorized.then(receive).then((sent) => perform(compiled, asked, sent));
+}
+
+/** Validates the input, and calls the operation. */
+function perform<S>(compiled: Compiled<S>, asked: Asked, sent: unknown): Awaitable<Answer> {
+  const { operation, validateParams, validateQuery, validateBody, base } = compiled;
+  const { exchange, now } = asked;
+  const key =
+    operation.method === "POST" && (operation.write ?? operation.steps) ? idempotencyKeyOf(exchange.headers["idempotency-key"]) : undefined;
+  const isDryRun = asksForDryRun(exchange.headers["prefer"], compiled.dryRunRefusal);
+  if (exchange.keyProblem) throw exchange.keyProblem;
+  const params = validateParams?.(exchange.params);
+  const query = validateQuery(exchange.query === "" ? nothing : readQuery(exchange.query));
+  const body = validateBody?.(operation.isBodyOptional ? (sent ?? {}) : sent, params);
+  const answer = execute(compiled, asked, { params, query, body, sent, key, isDryRun, now });
+  return andThen(answer, (made) => moved(operation.read ? conditional(exchange, made) : made, base));
+}
+
+/** The answer to a read whose conditions have been evaluated. @throws Problem `precondition_failed` */
+function conditional({ headers }: Exchange, answer: Answer): Answer {
+  if (answer.version === undefined) return answer;
+  const outcome = evaluateRead(headers, etagOf(answer.version));
+  if (outcome === "failed") throw changedMeanwhile();
+  if (outcome === "full") return answer;
+  return { status: 304, version: answer.version, ...(answer.headers && { headers: answer.headers }) };
+}
+
+const nothing: Record<string, never> = {};
+
+function execute<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: Given): Awaitable<Answer> {
+  const { operation, runtime } = compiled;
+  const { db, services } = runtime;
+  const { params, query, body, now } = given;
+  const { headers } = exchange;
+  const hasGone = (): boolean => isGone(exchange);
+  if (operation.handle) {
+    const origin = originOf(caller, exchange.id, now);
+    const [address, userAgent] = [clientAddress(exchange), headers["user-agent"] ?? ""];
+    const ofCaller = caller ? db.forAccount(caller.accountId) : db.forAddress(addressName(address));
+    const own = ofCaller.actingAs(origin, hasGone);
+    const call = { params, query, body, db: own, caller, address, userAgent, cookies: headers.cookie, services, origin, now };
+    return operation.handle(call as DashboardCall<S, never>);
+  }
+  if (!caller) throw unknownCaller();
+  const { accountId, keyId } = caller;
+  const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
+  const origin = originOf(caller, exchange.id, now);
+
+  const call = { params, query, body, accountId, keyId, conditions, headers, caller, services, now, origin, hasGone } as Call<S, never>;
+  if (operation.read) return operation.read(db.forAccount(accountId), call);
+  const own = db.forAccount(accountId).actingAs(origin, hasGone);
+  if (operation.steps) return operation.steps(stepsOf(compiled, own, accountId, exchange, given), call);
+  if (given.isDryRun) return dryRun(compiled, operation, own, call, exchange);
+  if (operation.before || operation.finish || given.key !== undefined) return change(compiled, operation, own, call, exchange, given);
+  const { write, writeTogether } = operation;
+  return own.write((tx) => write(tx, call, undefined as never), writeTogether && { together: { run: writeTogether, input: call } });
+}
+
+/** Makes a change, rolls it back, and returns its answer. Ignores an Idempotency-Key: no answer is kept or replayed. */
+async function dryRun<S>(
+  { bytesMax }: Compiled<S>,
+  { beforeDryRun, write }: Change<S>,
+  db: Database,
+  call: Call<S, never>,
+  exchange: Exchange,
+): Promise<Answer> {
+  exchange.lines += dryRunApplied;
+  const prepared = (await beforeDryRun?.(db, call, streamBody(exchange.request, bytesMax))) as never;
+  return rolledBack(db, (tx) => write(tx, call, prepared));
+}
+
+function stepsOf<S>(
+  { runtime, base, operation, idempotent }: Compiled<S>,
+  db: Database,
+  accountId: number,
+  exchange: Exchange,
+  given: Given,
+): Steps {
+  const { key, isDryRun, sent } = given;
+  if (isDryRun) exchange.lines += dryRunApplied;
+  const onError = (error: unknown): void => runtime.onError(exchange, error);
+  if (isDryRun || key === undefined) return openSteps({ db, isDryRun, onError });
+  const [target, bodyHash] = [targetOf(operation, base, given), hashOf(sent)];
+  const once = (place: string, step: Step) =>
+    idempotent.run(db, { accountId, target: target + place, key }, bodyHash, runtime.nowRange(), step);
+  return openSteps({ db, isDryRun, once, onError });
+}
+
+function change<S>(
+  compiled: Compiled<S>,
+  operation: Change<S>,
+  db: Database,
+  call: Call<S, never>,
+  exchange: Exchange,
+  given: Given,
+): Promise<Answer> {
+  const { runtime, base, idempotent } = compiled;
+  const { key } = given;
+  const slot = key === undefined ? undefined : { accountId: (call as Call<S>).accountId, target: targetOf(operation, base, given), key };
+  const make = (): Promise<Answer> => changeOnce(compiled, operation, { db, call, exchange, sent: given.sent, slot });
+  return slot && operation.upload ? idempotent.prepareOnce(db, slot, runtime.nowRange(), make) : make();
+}
+
+/** A change, with its Idempotency-Key's slot if it has one. */
+type Making<S> = { db: Database; call: Call<S, never>; exchange: Exchange; sent: unknown; slot: Slot | undefined };
+
+async function changeOnce<S>(
+  { runtime, idempotent, bytesMax }: Compiled<S>,
+  { before, write, finish, reveal, upload }: Change<S>,
+  { db, call, exchange, sent, slot }: Making<S>,
+): Promise<Answer> {
+  const prepared = (await before?.(db, call, streamBody(exchange.request, bytesMax))) as never;
+  try {
+    const shown = (answer: Answer): Answer => reveal?.(answer, call, prepared) ?? answer;
+    if (!slot) return shown(await db.write((tx) => write(tx, call, prepared)));
+    const bodyHash = hashOf(upload ? (prepared as Received).fingerprint : sent);
+    return shown(await idempotent.run(db, slot, bodyHash, runtime.nowRange(), (tx) => write(tx, call, prepared)));
+  } finally {
+    await finish?.(db, call, prepared);
+  }
+}
+
+/** Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the successor to an answer; refuses the request after the sunset. */
+function deprecationOf({ since, successor }: NonNullable<DescribedOperation["deprecated"]>, sunset: number, base: string) {
+  const end = new Date(sunset).toUTCString();
+  const [before = "", name = "", after = ""] = relocated(addressOf(successor), base).split(/\{(\w+)\}/);
+  const lines = `Deprecation: @${Math.floor(since / 1000)}\r\nSunset: ${end}\r\n`;
+
+  return (exchange: Exchange, now: number): void => {
+    const value = exchange.params[name] ?? "";
+    const link = before + encodeURIComponent(value.toWellFormed()) + after;
+    exchange.lines += `${lines}Link: <${link}>; rel="successor-version"\r\n`;
+    if (now >= sunset) throw new Problem("operation_sunset", `This operation ended on ${end}. Its successor: ${link}`);
+  };
+}
+
+/** The method and path of a request in its one canonical spelling. */
+function targetOf({ method, path }: DescribedOperation, base: string, given: Pick<Given, "params">): string {
+  const params = given.params as Record<string, unknown> | undefined;
+  return `${method} ${base}${path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(params?.[name]))}`;
+}
