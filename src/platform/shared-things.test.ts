@@ -78,7 +78,6 @@ const bounded: Record<string, Bound> = {
   "publishing/acme/csr.ts": "queue certificates",
   "publishing/acme/transport.ts": "queue certificates",
   "publishing/certificates/certificate-worker.ts": "queue certificates",
-  "publishing/certificates/own-certificate-worker.ts": "queue certificates",
   "publishing/dns/dns-query.ts": "queue dns",
   "publishing/domains/check-worker.ts": "queue checks",
   "publishing/domains/troubles-worker.ts": "queue writer",

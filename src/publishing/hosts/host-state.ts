@@ -18,7 +18,7 @@ export type HostParts = {
   hasAuthority: boolean;
   platformDomain: string;
   /** The host of PUBLIC_URL if this service orders its certificate; otherwise null. */
-  ownHost: string | null;
+  serviceHost: string | null;
   /** The operator's wildcard certificate for the platform's own names. */
   platformCertificate: KeyPair | null;
   /** Closes the connections to a host that is no longer served, or no longer by the same project. */
@@ -31,13 +31,8 @@ type Project = { accountId: number; host: string; hsts: boolean; redirectToPrima
 export type LiveSite = Extract<Site, { status: "live" }>;
 type Challenge = { tokens: Map<string, string>; pair: KeyPair | undefined };
 
-/** The certificate of the host of PUBLIC_URL. */
-type OwnHost = { id: string; pair: KeyPair; firstIssuedAt: number; notAfter: number };
-
 /** All hosts that are served, in memory. */
 export type HostState = HostParts & {
-  /** Undefined until the host has a certificate. */
-  own: OwnHost | undefined;
   /** Parsed manifests, by a key of the site or deployment. */
   manifests: Lru<Manifest>;
   sitesMade: number;
@@ -46,7 +41,7 @@ export type HostState = HostParts & {
   projects: Map<number, Project>;
   /** Project by host name on the platform. */
   slugs: Map<string, number>;
-  /** Custom domains that were verified once, by host name. */
+  /** Custom domains that were verified once, and the host of PUBLIC_URL, by host name. */
   domains: Map<string, DomainRow>;
   domainsOf: Map<number, Set<string>>;
   /** Primary name by project. */
@@ -62,7 +57,6 @@ const manifestCharsMax = 64 * 1024 * 1024;
 export function emptyState(parts: HostParts): HostState {
   return {
     ...parts,
-    own: undefined,
     manifests: createLru<Manifest>(parts.manifestChars ?? manifestCharsMax),
     sitesMade: 0,
     platformCertificates: 0,
