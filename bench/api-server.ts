@@ -39,7 +39,7 @@ await db.write(async (tx) => {
 
 const memory = openMemoryLimiter({ clock, addressQuota: plenty });
 const limiter = process.env["LIMITS"] === "off" ? withoutLimits(memory) : memory;
-const verifier = openKeyVerifier({ db, clock });
+const verifier = openKeyVerifier(db, clock);
 const usage = { record: () => undefined, takeBack: () => undefined, flush: async () => undefined };
 const refusals = countRefusals();
 const trustedProxies = new BlockList();

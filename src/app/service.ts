@@ -199,7 +199,7 @@ async function openCallers({ settings, options, storage, secrets, opened, observ
   const { db } = storage;
   const { node, announcer, attachCaches } = openClusterNode(storage, log, idsOf(secrets.keys).join(","));
   opened.defer(() => node.leave());
-  const verifier = openKeyVerifier({ db, clock, isLive: () => node.isLive() });
+  const verifier = openKeyVerifier(db, clock, () => node.isLive());
   opened.defer(() => verifier.saveUses().catch(onError));
   const usage = openUsageRecorder({ db, clock });
   // An answer about usage without the last seconds is better than none.

@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import type { Bounds } from "../../platform/bounds.ts";
+import { createCache, type Cache } from "../../platform/cache.ts";
 import { acquire, release, type FairShare } from "../../platform/jobs/fair-share.ts";
-import { createLru, type Lru } from "../../platform/lru.ts";
 import { sizeOf } from "./answer.ts";
 import type { Encoding, PublishedFile } from "./site.ts";
 
@@ -31,7 +31,7 @@ export type OpenBody = { read(position: number, bytes: number): Promise<Buffer>;
 type SharedFile = { handle: Promise<FileHandle>; host: string; readers: number };
 type State = {
   openContent: OpenContent;
-  cache: Lru<Buffer>;
+  cache: Cache<string, Buffer>;
   reading: Map<string, Promise<Buffer>>;
   shared: Map<string, SharedFile>;
   /** Keyed by host. A file that several hosts serve counts for the host that opened it. */
@@ -40,7 +40,7 @@ type State = {
 
 export function openBodies(openContent: OpenContent, limits: BodyLimits, bounds: Pick<Bounds, "queue">): Bodies {
   const places = bounds.queue<string>("open_files", { max: limits.openFilesMax });
-  const state: State = { openContent, cache: createLru(limits.hotBytesMax), reading: new Map(), shared: new Map(), places };
+  const state: State = { openContent, cache: createCache(limits.hotBytesMax), reading: new Map(), shared: new Map(), places };
   return {
     hot: (file, encoding) => state.cache.get(keyOf(file, encoding)),
     read: (host, file, encoding) => readIntoCache(state, host, file, encoding),
@@ -58,10 +58,7 @@ function readIntoCache(
   const running = reading.get(key);
   if (running !== undefined) return running;
   const bytes = readWhole(openContent, host, file, encoding)
-    .then((body) => {
-      cache.set(key, body, body.length);
-      return body;
-    })
+    .then((body) => cache.set(key, body, body.length))
     .finally(() => reading.delete(key));
   reading.set(key, bytes);
   return bytes;

@@ -1,6 +1,6 @@
 import { createSecureContext, type SecureContext } from "node:tls";
+import { createCache } from "../../platform/cache.ts";
 import { openSharing } from "../../platform/jobs/runs.ts";
-import { createLru } from "../../platform/lru.ts";
 import type { Certificates, KeyPair } from "./site.ts";
 
 /** Cipher suites with authenticated encryption (AEAD) and forward secrecy: those of TLS 1.3, then of 1.2. */
@@ -30,7 +30,7 @@ export type Contexts = {
  * handshakes share one load. A renewed certificate has a new id, so the next handshake uses it.
  */
 export function createContexts(certificates: Certificates, contextsMax: number): Contexts {
-  const cache = createLru<SecureContext>(contextsMax);
+  const cache = createCache<string, SecureContext>(contextsMax);
   const loading = openSharing<string, SecureContext | undefined>();
 
   function get(host: string): SecureContext | undefined | Promise<SecureContext | undefined> {
@@ -42,9 +42,7 @@ export function createContexts(certificates: Certificates, contextsMax: number):
   async function make(id: string, host: string): Promise<SecureContext | undefined> {
     const pair = await certificates.load(id, host);
     if (pair === undefined) return undefined;
-    const made = secureContext(pair);
-    cache.set(id, made, 1);
-    return made;
+    return cache.set(id, secureContext(pair));
   }
 
   return { get };

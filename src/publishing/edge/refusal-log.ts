@@ -1,5 +1,5 @@
+import { createCache } from "../../platform/cache.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { createLru } from "../../platform/lru.ts";
 import type { Log } from "./site.ts";
 
 const logEveryMs = 60_000;
@@ -10,12 +10,12 @@ export type OnRefused = (site: string, host: string | undefined, cause?: unknown
 
 /** Logs refused requests: at most one line a minute for a site, with the number of those since its last line. */
 export function openRefusalLog(log: Log, clock: Clock): OnRefused {
-  const lines = createLru<{ at: number; since: number }>(sitesMax);
+  const lines = createCache<string, { at: number; since: number }>(sitesMax);
   return (site, host, cause) => {
     const last = lines.get(site);
     const now = clock();
     if (last !== undefined && Math.abs(now - last.at) < logEveryMs) return void (last.since += 1);
-    lines.set(site, { at: now, since: 0 }, 1);
+    lines.set(site, { at: now, since: 0 });
     const refused = (last?.since ?? 0) + 1;
     log.warn({ host, refused, ...(cause !== undefined && { err: cause }) }, "requests to a site were refused, because too much waits");
   };

@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import { createLru, type Lru } from "../../platform/lru.ts";
+import { createCache, type Cache } from "../../platform/cache.ts";
 import { decryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import type { KeyPair, Log, Site } from "../edge/site.ts";
 import { type Manifest, manifestFromText } from "../projects/manifest.ts";
@@ -34,7 +34,7 @@ type Challenge = { tokens: Map<string, string>; pair: KeyPair | undefined };
 /** All hosts that are served, in memory. */
 export type HostState = HostParts & {
   /** Parsed manifests, by a key of the site or deployment. */
-  manifests: Lru<Manifest>;
+  manifests: Cache<string, Manifest>;
   sitesMade: number;
   /** How many times the platform's certificate was replaced. */
   platformCertificates: number;
@@ -57,7 +57,7 @@ const manifestCharsMax = 64 * 1024 * 1024;
 export function emptyState(parts: HostParts): HostState {
   return {
     ...parts,
-    manifests: createLru<Manifest>(parts.manifestChars ?? manifestCharsMax),
+    manifests: createCache<string, Manifest>(parts.manifestChars ?? manifestCharsMax),
     sitesMade: 0,
     platformCertificates: 0,
     projects: new Map(),
@@ -115,18 +115,13 @@ function liveSite(state: HostState, row: ProjectRow): LiveSite | undefined {
   const { manifests } = state;
   state.sitesMade += 1;
   const key = String(state.sitesMade);
-  const parse = (): Manifest => {
-    const manifest = manifestFromText(text);
-    manifests.set(key, manifest, text.length);
-    return manifest;
-  };
   return {
     status: "live",
     accountId,
     projectId,
     ...shopOf(row),
     get manifest() {
-      return manifests.get(key) ?? parse();
+      return manifests.get(key) ?? manifests.set(key, manifestFromText(text), text.length);
     },
   };
 }
@@ -142,7 +137,7 @@ export async function findDeployed(
   const row = await readDeployment(state.db.forAccount(accountId), { accountId, projectId, id }, known === undefined);
   if (row === undefined) return undefined;
   const manifest = known ?? manifestFromText(row.manifest ?? "[]");
-  if (known === undefined) state.manifests.set(key, manifest, row.manifest?.length ?? 0);
+  if (known === undefined) state.manifests.set(key, manifest, row.manifest?.length);
   return { status: "live", accountId, projectId, ...shopOf(row), manifest };
 }
 
