@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { suite, test, type TestContext } from "node:test";
 import { openBounds } from "../src/platform/bounds.ts";
 import type { Database, Transaction } from "../src/platform/db/database.ts";
-import { systemOrigin } from "../src/platform/events.ts";
 import type { ShareLimits } from "../src/platform/jobs/fair-share.ts";
 import { Problem } from "../src/platform/problem.ts";
 import { addShelf, engines, openShelves, shelves } from "./support/shelves.ts";
@@ -28,7 +27,7 @@ async function openScene(t: TestContext, engine: Database["engine"], limits: Sha
   const { db } = await openShelves(t, engine, { bounds, timer });
   const order: Caller[] = [];
   let shelf = 0;
-  const of = (caller: Caller): Database => (caller === "background" ? db : db.forAccount(caller));
+  const of = (caller: Caller): Database => (caller === "background" ? db : db.as({ caller }));
 
   /** A write of one shelf, whose body takes so long (ms). Calls `meanwhile` in it. */
   function write(
@@ -156,16 +155,12 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
     test("a write whose client has gone before its turn does nothing; one that has begun is committed", async (t) => {
       const { db, order, of, write, hold } = await openScene(t, engine);
       const client = { isGone: false };
-      const from = of(2).actingAs(systemOrigin, () => client.isGone);
+      const from = of(2).as({ isGone: () => client.isGone });
       await write(2, 0, { from, meanwhile: () => void (client.isGone = true) });
       client.isGone = false;
       const end = await hold();
-      const together = { run: (_tx: Transaction, ids: number[]) => ids.map(() => order.push(2)), input: 0 };
-      const dropped = [
-        write(2, 0, { from }),
-        from.write(() => order.push(2), { together }),
-        from.write(() => order.push(2), { together }),
-      ].map(refusalOf);
+      const kind = (_tx: Transaction, inputs: readonly object[]) => new Map(inputs.map((input) => [input, order.push(2)]));
+      const dropped = [write(2, 0, { from }), from.batch(kind, {}), from.batch(kind, {})].map(refusalOf);
       client.isGone = true;
       const kept = write(2);
       await end();

@@ -110,33 +110,49 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
       assert.deepEqual(await shelves(db), [1]);
     });
 
-    test("writes that may run together end as if each had run alone, whichever of them run together", async (t) => {
+    test("a dry run returns its body's result or throws its error, and changes nothing", async (t) => {
+      const { db } = await openShelves(t, engine);
+      const body = async (tx: Transaction) => {
+        await addShelf(tx, 1);
+        return (await tx.query(sql`SELECT id FROM shelves`)).length;
+      };
+      const error = new Error("refused");
+      const [counted, , refused] = await Promise.allSettled([
+        db.write(body, { isDryRun: true }),
+        db.write((tx) => addShelf(tx, 2)),
+        db.write(async (tx) => Promise.reject((await addShelf(tx, 3), error)), { isDryRun: true }),
+      ]);
+      assert.deepEqual(
+        [counted, refused],
+        [
+          { status: "fulfilled", value: 1 },
+          { status: "rejected", reason: error },
+        ],
+      );
+      assert.deepEqual(await shelves(db), [2]);
+    });
+
+    test("inputs of one kind end as if each had been written alone, whichever of them are written as one batch", async (t) => {
       const { db } = await openShelves(t, engine);
       let isFailing = false;
       const runs: number[][] = [];
-      const run = async (tx: Transaction, ids: number[]): Promise<(string | undefined)[]> => {
-        runs.push(ids);
-        for (const id of ids.filter((one) => one % 2 === 0)) await addShelf(tx, id);
-        if (isFailing) throw new Error("not together");
-        return ids.map((id) => (id % 2 === 0 ? `together ${id}` : undefined));
+      const kind = async (tx: Transaction, inputs: readonly { id: number }[]) => {
+        if (inputs.length > 1) runs.push(inputs.map(({ id }) => id));
+        const written = inputs.filter(({ id }) => inputs.length === 1 || id % 2 === 0);
+        for (const { id } of written) await addShelf(tx, id);
+        if (inputs.length > 1 ? isFailing : written[0]!.id % 5 === 0) throw new Error("refused");
+        return new Map(written.map((input) => [input, `${input.id} of ${inputs.length}`]));
       };
-      const add = (id: number) => {
-        const alone = async (tx: Transaction): Promise<string> => {
-          await addShelf(tx, id);
-          if (id % 5 === 0) throw new Error("refused");
-          return `alone ${id}`;
-        };
-        return db.write(alone, { together: { run, input: id } });
-      };
+      const add = (id: number) => db.batch(kind, { id });
       const outcomesOf = (ids: number[]) => Promise.all(ids.map((id) => add(id).catch((error: Error) => error.message)));
 
-      assert.deepEqual(await outcomesOf([1, 2, 3, 5]), ["alone 1", "together 2", "alone 3", "refused"]);
+      assert.deepEqual(await outcomesOf([1, 2, 3, 5]), ["1 of 1", "2 of 4", "3 of 1", "refused"]);
       isFailing = true;
       const between = db.write((tx) => addShelf(tx, 20));
-      assert.deepEqual(await outcomesOf([12, 14, 15]), ["alone 12", "alone 14", "refused"]);
+      assert.deepEqual(await outcomesOf([12, 14, 15]), ["12 of 1", "14 of 1", "refused"]);
       await between;
       assert.deepEqual(await shelves(db), [1, 2, 3, 12, 14, 20]);
-      assert.equal(await add(16), "alone 16"); // nothing waits beside it
+      assert.equal(await add(16), "16 of 1"); // nothing waits beside it
       assert.deepEqual(runs, [
         [1, 2, 3, 5],
         [12, 14, 15],
@@ -145,7 +161,7 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
 
     test("other work has turns of the event loop between the pages of long reads, however many run at once", async (t) => {
       const { db } = await openShelves(t, engine);
-      const readers = Array.from({ length: 20 }, (_, i) => db.forAccount(i % 2));
+      const readers = Array.from({ length: 20 }, (_, i) => db.as({ caller: i % 2 }));
       let isOver = false;
       let turns = 0;
       const count = () => void (isOver || ((turns += 1), setImmediate(count)));

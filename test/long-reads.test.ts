@@ -66,7 +66,7 @@ function openBody(counted: { turns: number }, isRead = true) {
 
 function streaming(accountId: number) {
   const listener = { next: async () => undefined, wake: () => undefined, close: () => undefined };
-  const db = service.db.forAccount(accountId);
+  const db = service.db.as({ caller: accountId });
   return { db, accountId, after: 0, types: undefined, endsAfterMs: 0, listener, isClosed: () => false, isAllowed: async () => true };
 }
 
@@ -94,7 +94,7 @@ test("exports give a turn after each page, and on SQLite no turn has pages of tw
   const bodies = Array.from({ length: 4 }, () => openBody(counted));
   const filter = { types: auditTypes, actor: undefined, resource: undefined, requestId: undefined, from: undefined, to: undefined };
   const released: number[] = [];
-  const exporting = (accountId: number) => ({ accountId, db: service.db.forAccount(accountId), filter, isClosed: () => false });
+  const exporting = (accountId: number) => ({ accountId, db: service.db.as({ caller: accountId }), filter, isClosed: () => false });
   const release = (i: number) => () => void released.push(i);
   await Promise.all(bodies.map(({ stream }, i) => sendAudit(stream, { ...exporting(shops[i % 2]!.id), release: release(i) })));
   counted.stop();
@@ -149,7 +149,7 @@ async function openCatalogue() {
 test("counts of a catalogue read a page at a time, and are those of one read", async () => {
   const id = await openCatalogue();
   let pages = 0;
-  const own = service.db.forAccount(id);
+  const own = service.db.as({ caller: id });
   const db = { ...own, scan: <T>(read: () => Awaitable<T>) => ((pages += 1), own.scan(read)) };
   const where = (condition: (i: number) => boolean) => Array.from({ length: animals }, (_, i) => i + 1).filter(condition);
   const cases: [PetQuery, (i: number) => boolean][] = [

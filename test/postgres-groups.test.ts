@@ -5,22 +5,16 @@ import type { Database, Transaction } from "../src/platform/db/database.ts";
 import type { Problem } from "../src/platform/problem.ts";
 import { addShelf, openShelves, shelves } from "./support/shelves.ts";
 
-/** Adds shelves that may run together, and counts the runs of each kind. */
+/** Adds shelves in batches, and counts those of several and those of one. */
 function shelfWriter(db: Database) {
   const runs = { together: 0, alone: 0 };
-  const run = async (tx: Transaction, ids: number[]): Promise<string[]> => {
-    runs.together += 1;
-    for (const id of ids) await addOrGrow(tx, id);
-    return ids.map((id) => `together ${id}`);
+  const kind = async (tx: Transaction, inputs: readonly { id: number }[]) => {
+    const run = inputs.length > 1 ? "together" : "alone";
+    runs[run] += 1;
+    for (const { id } of inputs) await addOrGrow(tx, id);
+    return new Map(inputs.map((input) => [input, `${run} ${input.id}`]));
   };
-  const add = (id: number): Promise<string> => {
-    const alone = async (tx: Transaction): Promise<string> => {
-      runs.alone += 1;
-      await addOrGrow(tx, id);
-      return `alone ${id}`;
-    };
-    return db.write(alone, { together: { run, input: id } }).catch((error: Problem) => error.code);
-  };
+  const add = (id: number): Promise<string> => db.batch(kind, { id }).catch((error: Problem) => error.code);
   return { runs, add };
 }
 

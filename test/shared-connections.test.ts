@@ -53,7 +53,7 @@ for (const [kind, { run, connections }] of Object.entries(ways))
     /** Asks again when the wait for the lock or for a connection has ended, so that both last until the release. */
     const occupy = async (): Promise<void> => {
       for (; hold.isOn; await pause(50)) {
-        const [outcome] = await Promise.allSettled([run(db.forAccount(1), stuck)]);
+        const [outcome] = await Promise.allSettled([run(db.as({ caller: 1 }), stuck)]);
         if (outcome.status === "fulfilled") return;
         assert.ok(outcome.reason instanceof Problem);
         assert.deepEqual([outcome.reason.code, outcome.reason.headers], ["unavailable", { "retry-after": "1" }]);
@@ -65,12 +65,12 @@ for (const [kind, { run, connections }] of Object.entries(ways))
       const before = await stuckConnections();
       if (before.length === 0) return false;
       assert.ok(before.length <= connections / 2, `${before.length} of ${connections} are stuck`);
-      for (const other of [db.forAccount(2), db.forAccount(3), db, heartbeat]) await run(other, quick);
+      for (const other of [db.as({ caller: 2 }), db.as({ caller: 3 }), db, heartbeat]) await run(other, quick);
       return String(await stuckConnections()) === String(before);
     });
     hold.isOn = false;
     await release();
     await occupied;
     assert.equal(db.load().pool?.connections, 0);
-    await run(db.forAccount(1), quick);
+    await run(db.as({ caller: 1 }), quick);
   });

@@ -3,7 +3,7 @@ import { accountName, plans, planTerms, quotaMax, quotaOf, storageLimits, type A
 import { deleteAccount, findAccount, insertAccount, listAccounts, updatePlan } from "../callers/accounts/accounts.store.ts";
 import { defaultScopes, makeKey } from "../callers/keys/keys.ts";
 import { deleteKeys, insertKey } from "../callers/keys/keys.store.ts";
-import { type Queryable, type Transaction, rolledBack } from "../platform/db/database.ts";
+import type { Queryable, Transaction } from "../platform/db/database.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
 import { readStorage, readStorages, type Storage } from "../platform/storage-quotas.ts";
 import { resumeCertificates } from "../publishing/certificates/certificate-state.store.ts";
@@ -60,7 +60,7 @@ export function accountOperations({ db, clock, verifier, announcer, ports }: Par
         const account = shownAccount(updated, await readStorage(tx, updated.id));
         return { account, stopped, ...(hsts && { warning: hstsWarning }) };
       };
-      if (input.dryRun === true) return { ...(await rolledBack(db, set)), dryRun: true };
+      if (input.dryRun === true) return { ...(await db.write(set, { isDryRun: true })), dryRun: true };
       const [answer, change] = await db.write(async (tx) => [await set(tx), await announceAccount(tx, input.id)] as const);
       verifier.forgetAccount(input.id);
       await resumeCertificates(db, input.id, clock());

@@ -14,7 +14,7 @@ import { operatorOrigin, type Origin } from "../platform/events.ts";
  * @param origin who acts, for the events. Default: the operator
  */
 export function openAdministration(given: Parts, origin: Origin = operatorOrigin) {
-  const parts = { ...given, db: given.db.actingAs(origin) };
+  const parts = { ...given, db: given.db.as({ origin }) };
   return {
     /** The public origin of the service. */
     "service.describe": operation({}, async () => ({ publicUrl: parts.publicUrl })),

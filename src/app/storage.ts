@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Bounds } from "../platform/bounds.ts";
 import { systemClock, type Clock } from "../platform/clock.ts";
-import type { Database } from "../platform/db/database.ts";
+import type { Around, Database } from "../platform/db/database.ts";
 import type { Heartbeat } from "../platform/db/postgres-heartbeat.ts";
 import { AccessError } from "../platform/db/postgres-errors.ts";
 import { settleRestore, settleRestoreUnlocked } from "../backup/restore-state.ts";
@@ -101,7 +101,8 @@ export async function openStorage(
   const db = await withPath(settings.dataDir, () => openEngine(settings, { onError, onFlushFailed, onFault, onEvents, clock, bounds }));
   opened.defer(() => db.close());
   const stop = new AbortController();
-  const heartbeat = (await openHeartbeat(settings, onError)) ?? db;
+  const gate = closedGate();
+  const heartbeat = (await openHeartbeat(settings, onError, gate.around)) ?? db;
   opened.defer(() => heartbeat.close());
   opened.defer(() => stop.abort());
   const update = async (): Promise<Upgrade> => {
@@ -111,15 +112,15 @@ export async function openStorage(
     if (done.migrated.length > 0 && !done.isNew) onUpgraded(done);
     const behind = onClockBehind && (await clockBehind(db, clock()));
     if (behind !== undefined) onClockBehind?.(behind);
+    gate.open();
     return done;
   };
   const attempt = await attemptUpdate(update);
   if ("upgrade" in attempt) return { db, heartbeat, upgrade: attempt.upgrade, ready: Promise.resolve(), close: closing(opened) };
   if (!onAway || db.engine === "sqlite") throw attempt.away;
   const ready = retry(update, attempt.away, onAway, stop.signal);
-  const closed = closedUntil(ready);
   const none = { migrated: [], isNew: false, copy: undefined };
-  return { db: closed.database(db), heartbeat: closed.heartbeat(heartbeat), upgrade: none, ready, close: closing(opened) };
+  return { db: db.around(gate.around), heartbeat, upgrade: none, ready, close: closing(opened) };
 }
 
 /**
@@ -176,9 +177,9 @@ function closing(opened: AsyncDisposableStack): () => Promise<void> {
 }
 
 /** Returns undefined with the embedded database: a single node needs no connection for its lease. */
-async function openHeartbeat({ databaseUrl }: Pick<Settings, "databaseUrl">, onError: (error: unknown) => void) {
+async function openHeartbeat({ databaseUrl }: Pick<Settings, "databaseUrl">, onError: (error: unknown) => void, around: Around) {
   if (databaseUrl === "") return undefined;
-  return (await import("../platform/db/postgres-heartbeat.ts")).openPostgresHeartbeat(databaseUrl, { onError });
+  return (await import("../platform/db/postgres-heartbeat.ts")).openPostgresHeartbeat(databaseUrl, { onError, around });
 }
 
 async function openEngine(
@@ -239,61 +240,12 @@ async function retry(
   }
 }
 
-/** Wraps the database so that it refuses every use as `unavailable` until it is up to date. */
-function closedUntil(ready: Promise<void>) {
-  let isReady = false;
-  ready.then(
-    () => (isReady = true),
-    () => undefined, // callers that await `ready` see the error
-  );
-  const requireReady = () => {
-    if (!isReady) throw new Problem("unavailable", "The store is not ready yet. Try again.", { headers: { "retry-after": "5" } });
+/** Lets reads and transactions pass from `open` on, and refuses them as `unavailable` before. */
+function closedGate() {
+  let isOpen = false;
+  const around: Around = (_operation, work) => {
+    if (!isOpen) throw new Problem("unavailable", "The store is not ready yet. Try again.", { headers: { "retry-after": "5" } });
+    return work();
   };
-
-  function heartbeat(db: Heartbeat): Heartbeat {
-    return {
-      engine: db.engine,
-      query: async (query) => {
-        requireReady();
-        return db.query(query);
-      },
-      write: async (body, options) => {
-        requireReady();
-        return db.write(body, options);
-      },
-      close: () => db.close(),
-    };
-  }
-
-  function database(db: Database): Database {
-    const forAccount: Database["forAccount"] = (accountId) => (isReady ? db.forAccount(accountId) : database(db.forAccount(accountId)));
-    const forAddress: Database["forAddress"] = (address) => (isReady ? db.forAddress(address) : database(db.forAddress(address)));
-    const rows: Database["rows"] = (statement, values) => {
-      requireReady();
-      return db.rows(statement, values);
-    };
-    const find: Database["find"] = (statement, key) => {
-      requireReady();
-      return db.find(statement, key);
-    };
-    const findAll: Database["findAll"] = (...list) => {
-      requireReady();
-      return db.findAll(...list);
-    };
-    const actingAs: Database["actingAs"] = (...acting) => (isReady ? db.actingAs(...acting) : database(db.actingAs(...acting)));
-    return {
-      ...heartbeat(db),
-      scan: (read) => db.scan(read),
-      rows,
-      find,
-      findAll,
-      forAccount,
-      forAddress,
-      actingAs,
-      load: () => db.load(),
-      giveBackSpace: async () => isReady && db.giveBackSpace(),
-    };
-  }
-
-  return { heartbeat, database };
+  return { around, open: () => void (isOpen = true) };
 }

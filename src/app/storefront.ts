@@ -29,15 +29,15 @@ const unsold: Pet["status"][] = ["available", "pending"];
 export function openCatalogue(db: Database): Catalogue {
   /** The reads of versions that have not been answered: a server answers many visitors of an account with one. */
   const reading = openSharing<number, string>();
-  const readVersion = async (accountId: number): Promise<string> => `${await newestOf(db.forAccount(accountId), accountId, visible)}`;
+  const readVersion = async (accountId: number): Promise<string> => `${await newestOf(db.as({ caller: accountId }), accountId, visible)}`;
   return {
     version: (accountId) => reading.run(accountId, () => readVersion(accountId)),
     async categories(accountId) {
-      const all = await listCategories(db.forAccount(accountId), accountId, {}, 0, categoriesMax);
+      const all = await listCategories(db.as({ caller: accountId }), accountId, {}, 0, categoriesMax);
       return all.map(({ id, name }) => ({ id, name })).toSorted((a, b) => a.name.localeCompare(b.name, "en"));
     },
     async animals(accountId, { categoryId, q, before }, limit) {
-      const own = db.forAccount(accountId);
+      const own = db.as({ caller: accountId });
       const filters = { status: unsold, ...(categoryId !== undefined && { categoryId }) };
       const query = q === undefined ? ({ ...filters, sort: "-id" } as const) : { ...filters, q };
       const pets = await listPets(own, accountId, query, before === undefined ? undefined : [before], limit);
@@ -49,12 +49,12 @@ export function openCatalogue(db: Database): Catalogue {
       return pets.map((pet) => shown(pet, profiles.get(pet.id)));
     },
     async animal(accountId, id) {
-      const own = db.forAccount(accountId);
+      const own = db.as({ caller: accountId });
       const found = await findPet(own, accountId, id);
       return found && shown(found.pet, await findProfile(own, accountId, id));
     },
     async newest(accountId, limit) {
-      const own = db.forAccount(accountId);
+      const own = db.as({ caller: accountId });
       const ids: number[] = [];
       for (let isMore = true; isMore;) {
         const wanted = Math.min(idsAtOnce, limit - ids.length);

@@ -74,7 +74,7 @@ export function openTracing({ settings, clock, log }: Parts): Tracing {
     exporter.add({ ...scope, name, kind, ...times, attributes, status: failed ? { code: errorCode } : {} });
   }
 
-  const child = openMeasure(current, add);
+  const measure = openMeasure(current, add);
   const call = openCalls(current, add);
 
   /** The scope of a request, the same from its gate to its answer. */
@@ -106,7 +106,7 @@ export function openTracing({ settings, clock, log }: Parts): Tracing {
       const scope = scopeIn(exchange);
       if (scope) add(scope, serverKind, spanName(method, template), ms, requestAttributes(exchange), status >= 500);
     },
-    traced: (db) => tracedDatabase(db, child),
+    traced: (db) => db.around((operation, work) => measure(db.engine, operation, work)),
     close: () => exporter.close(),
   };
 }
@@ -212,20 +212,6 @@ function openExporter({ settings, log }: Pick<Parts, "settings" | "log">) {
 
 /** Measures work as a span of the request that it belongs to, if there is one. */
 type Measure = <T>(engine: Database["engine"], operation: string, work: () => Awaitable<T>) => Promise<T>;
-
-function tracedDatabase(db: Database, measure: Measure): Database {
-  return {
-    ...db,
-    query: (query) => measure(db.engine, "SELECT", () => db.query(query)),
-    rows: (statement, values) => measure(db.engine, "SELECT", () => db.rows(statement, values)),
-    find: (statement, key) => measure(db.engine, "SELECT", () => db.find(statement, key)),
-    findAll: (...list) => measure(db.engine, "SELECT", () => db.findAll(...list)),
-    write: (body, options) => measure(db.engine, "transaction", () => db.write(body, options)),
-    forAccount: (accountId) => tracedDatabase(db.forAccount(accountId), measure),
-    forAddress: (address) => tracedDatabase(db.forAddress(address), measure),
-    actingAs: (...acting) => tracedDatabase(db.actingAs(...acting), measure),
-  };
-}
 
 /** Returns undefined for a request that is not sampled. */
 function scopeOf({ traceparent }: { traceparent?: string | undefined }): Scope | undefined {

@@ -43,7 +43,7 @@ const retriesMax = 20;
 /** Reads the retries that are due, and new events once all earlier ones have been started. */
 export async function fill(parts: AttemptParts, session: Session): Promise<void> {
   if (session.isEnded || session.isStale) return;
-  const own = { ...parts, db: parts.db.forAccount(session.webhook.accountId) };
+  const own = { ...parts, db: parts.db.as({ caller: session.webhook.accountId }) };
   const isDue = session.retries.length === 0 && session.dueAt !== null && session.dueAt <= parts.clock();
   if (isDue) await own.db.scan(() => readRetries(own, session));
   if (session.queue.length === 0 && session.hasNew && takesNew(session)) await own.db.scan(() => readNew(own, session));

@@ -75,7 +75,7 @@ async function pump(parts: SessionParts, session: Session): Promise<void> {
 async function reload({ db, keys }: SessionParts, session: Session): Promise<void> {
   session.isStale = false;
   const { accountId, id, replays, version, types } = session.webhook;
-  const own = db.forAccount(accountId);
+  const own = db.as({ caller: accountId });
   let webhook: StoredWebhook;
   try {
     webhook = await own.scan(() => findWebhook(own, accountId, id));

@@ -1,5 +1,5 @@
 import type { Sql } from "sql-template-tag";
-import type { EventDraft, Origin } from "../events.ts";
+import { systemOrigin, type EventDraft, type Origin } from "../events.ts";
 import type { Histogram } from "../metrics.ts";
 import type { BoundValue, Insertion, KeyStatement, Listing, Shown, Statement } from "./statement.ts";
 
@@ -66,27 +66,60 @@ export interface Transaction extends Queryable {
   startOver(): void;
 }
 
-/** Writes of one kind, which an engine may run together in one transaction if they wait at the same time. They then need fewer statements. */
-export type Together<T> = {
-  /**
-   * Does what the bodies of these inputs would do in some order, and returns their results. A body whose result is undefined then runs alone.
-   * If this throws, it has changed nothing, and all bodies run. Locks rows in the common order, as bodies do.
-   */
-  run: (tx: Transaction, inputs: never[]) => Awaitable<(T | undefined)[]>;
-  input: unknown;
-};
+/**
+ * A kind of write, declared once for any number of inputs. An engine runs those that wait at the same time as one batch, in one transaction with
+ * fewer statements than each would need alone. Locks rows in the common order, as bodies do.
+ *
+ * Returns the results of the inputs that it has written, by input. One that it leaves out is then written as a batch of one, which returns its result or
+ * throws. A batch of several that throws has changed nothing, and each of its inputs is written as a batch of one.
+ *
+ * It has the type of a method, so that batches of all types may wait in one queue.
+ */
+export type Batch<Input extends object, Result> = {
+  write(tx: Transaction, inputs: readonly Input[]): Awaitable<ReadonlyMap<object, Result>>;
+}["write"];
+
+/** Returns the body that writes one input. */
+export function batchOfOne<Input extends object, Result>(
+  write: Batch<Input, Result>,
+  input: Input,
+): (tx: Transaction) => Awaitable<Result> {
+  return (tx) =>
+    andThen(write(tx, [input]), (results) => {
+      if (!results.has(input)) throw new Error("a batch of one has no result");
+      return results.get(input) as Result;
+    });
+}
 
 /** Whose turns work takes: those of an account, by its id, or those of a caller without one, by its address. */
 export type CallerKey = number | string;
 
-export type WriteOptions<T = unknown> = {
-  together?: Together<T> | undefined;
-  /** Who makes the changes, for their events. Default: that of `actingAs`. */
-  origin?: Origin | undefined;
+/** For whom work is done. */
+export type Handle = {
+  /**
+   * Whose turns the work takes. Callers take turns: the next write is that of the caller that has used least of the writer lately, or least of
+   * the connections, and each gets at most its share of them. Work of no caller never waits behind theirs.
+   */
+  caller: CallerKey | undefined;
+  /** Who makes the changes, for their events. */
+  origin: Origin;
+  /** Whether nobody waits for the outcome any more. A write for which it says so when its turn begins is refused, and does nothing. */
+  isGone: () => boolean;
+};
+
+/** The work of no caller, of which the system is the origin. */
+export const systemHandle: Handle = { caller: undefined, origin: systemOrigin, isGone: () => false };
+
+/** Runs a read or a transaction: for what is done before and after each. */
+export type Around = <T>(operation: "SELECT" | "transaction", work: () => Awaitable<T>) => Awaitable<T>;
+
+export const directly: Around = (_operation, work) => work();
+
+export type WriteOptions = {
   /** Time (ms) for each statement, if the engine bounds it: for work that takes longer than a request. */
   statementMs?: number;
-  /** Whether the body always throws. The embedded engine then takes back the identifiers that the body used, because nothing stores them. */
-  undoes?: boolean;
+  /** Whether to return the body's result, or throw its error, and change nothing. Default: false. */
+  isDryRun?: boolean;
 };
 
 /**
@@ -106,7 +139,9 @@ export interface Database extends Queryable {
   find<S extends Shown>(statement: KeyStatement<S>, key: readonly [accountId: number, id: number]): Awaitable<S | undefined>;
   /** Returns the shown form of each row of a list of one account, in the list's order. */
   findAll<S extends Shown>(statement: KeyStatement<S>, accountId: number, listing: Listing): Awaitable<S[]>;
-  write<T>(body: (tx: Transaction) => Awaitable<T>, options?: WriteOptions<T>): Promise<T>;
+  write<T>(body: (tx: Transaction) => Awaitable<T>, options?: WriteOptions): Promise<T>;
+  /** Writes an input, with others of its kind that wait. Rejects as if it had been written alone. The caller makes a new `input` for each call. */
+  batch<Input extends object, Result>(write: Batch<Input, Result>, input: Input): Promise<Result>;
   /**
    * Reads one page of many rows: each step of a loop over awaited reads goes through it (decision 0095). The embedded engine answers a read
    * without a turn of the event loop, so there a page first waits for its turn among the pages of all accounts, one in each turn of the
@@ -115,21 +150,10 @@ export interface Database extends Queryable {
    * @throws Problem `unavailable` if the page gets no turn
    */
   scan<T>(read: () => Awaitable<T>): Promise<T>;
-  /**
-   * Returns the same database for the work of one account. Callers take turns: the next write is that of the caller that has used least of the
-   * writer lately, or least of the connections, and each gets at most its share of them. Work through a handle of no caller never waits
-   * behind theirs.
-   */
-  forAccount(accountId: number): Database;
-  /** The same for a caller without an account. `address` is its `addressName`. */
-  forAddress(address: string): Database;
-  /**
-   * Returns the same database, whose writes record their events with this origin. Without it they are the system's.
-   *
-   * @param isGone whether nobody waits for the outcome of a write any more. A write for which it says so when its turn begins is refused as
-   *   `unavailable`, and does nothing. Default: never
-   */
-  actingAs(origin: Origin, isGone?: () => boolean): Database;
+  /** Returns the same database for the work of another caller or origin. Until then work is the system's, and of no caller. */
+  as(handle: Partial<Handle>): Database;
+  /** Returns the same database, each of whose reads and transactions runs in `around`, as do those of the handles that are made from it. */
+  around(around: Around): Database;
   load(): DatabaseLoad;
   /**
    * Gives some of the free space of the database's file back to the disk, without delaying other writes for more than a few ms. Returns whether
@@ -173,22 +197,3 @@ export class ConstraintError extends Error {
 export function breaks(kind: ConstraintKind, error: unknown): boolean {
   return error instanceof ConstraintError && error.kind === kind;
 }
-
-/** Runs a write and rolls it back: returns its result, or throws its error, and changes nothing. */
-export async function rolledBack<T>(db: Pick<Database, "write">, body: (tx: Transaction) => Awaitable<T>): Promise<T> {
-  let returned: { result: T } | undefined;
-  try {
-    await db.write(
-      async (tx) => {
-        returned = { result: await body(tx) };
-        throw new RollBack();
-      },
-      { undoes: true },
-    );
-  } catch (error) {
-    if (!(error instanceof RollBack)) throw error;
-  }
-  return returned!.result;
-}
-
-class RollBack extends Error {}

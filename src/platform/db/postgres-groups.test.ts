@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { openFairShare, release, type ShareLimits } from "../jobs/fair-share.ts";
-import type { CallerKey, Transaction } from "./database.ts";
+import { systemHandle, type CallerKey, type Handle, type Transaction } from "./database.ts";
 import { openGroups } from "./postgres-groups.ts";
 
 const tx = {} as Transaction; // the bodies of these tests do not use it
@@ -13,23 +13,18 @@ function openHeldGroups(limits: ShareLimits = {}) {
   const ends: (() => void)[] = [];
   const busy = (): Error => new Error("busy");
   const places = openFairShare<CallerKey>({ max: 10, reserved: 2, ...limits }, busy, () => 0);
-  const write = openGroups(places, async (caller, body, _options, { isHeld }) => {
+  const awaitPlace = () => assert.fail("no write of these tests is left out of its group");
+  const write = openGroups({ places, awaitPlace }, async ({ caller }, body) => {
     const value = await body(tx);
     await new Promise<void>((resolve) => ends.push(resolve));
-    if (isHeld) release(places, caller);
+    release(places, caller);
     return value;
   });
-  const run = async (_tx: Transaction, inputs: number[]): Promise<string[]> => {
-    done.push(`together ${inputs.join(" ")}`);
-    return inputs.map((input) => `${input}`);
+  const kind = async (_tx: Transaction, inputs: readonly { id: number }[]) => {
+    done.push(inputs.map(({ id }) => id).join(" "));
+    return new Map(inputs.map((input) => [input, `${input.id}`]));
   };
-  const add = (input: number, { caller = 1, isGone = (): boolean => false } = {}): Promise<string> => {
-    const alone = async (): Promise<string> => {
-      done.push(`alone ${input}`);
-      return `${input}`;
-    };
-    return write({ caller, isGone }, alone, { run, input }, {});
-  };
+  const add = (id: number, handle: Partial<Handle> = {}): Promise<string> => write({ ...systemHandle, caller: 1, ...handle }, kind, { id });
   /** Ends the transactions that run now, and lets the next ones begin. */
   const endAll = async (): Promise<void> => {
     for (const end of ends.splice(0)) end();
@@ -55,12 +50,12 @@ test("writes of one turn are a group; while two groups of an account run, its wr
   await nextTurn();
   writes.push(add(6));
   await nextTurn();
-  assert.deepEqual(done, ["together 1 2", "together 3 4"]);
+  assert.deepEqual(done, ["1 2", "3 4"]);
   await endAll();
-  assert.deepEqual(done.slice(2), ["together 5 6"]);
+  assert.deepEqual(done.slice(2), ["5 6"]);
   writes.push(add(7, { caller: 2 }));
   await nextTurn();
-  assert.deepEqual(done.slice(3), ["alone 7"]);
+  assert.deepEqual(done.slice(3), ["7"]);
   await endAll();
   assert.deepEqual(await Promise.all(writes), ["1", "2", "3", "4", "5", "6", "7"]);
 });
@@ -70,7 +65,7 @@ test("a group has a hundred writes at most, and uses one place", async () => {
   const writes = Array.from({ length: 250 }, (_, i) => add(i));
   await nextTurn();
   assert.deepEqual(
-    done.map((group) => group.split(" ").length - 1),
+    done.map((group) => group.split(" ").length),
     [100, 100, 50],
   );
   assert.deepEqual([places.inUse, places.waiting], [3, 0]);
@@ -88,7 +83,7 @@ test("a write waits among all writes: the newest of the account with most is ref
   assert.equal(await waiting[2], "busy");
   for (let i = 0; i < 3; i++) await endAll();
   assert.deepEqual([await running, await Promise.all(waiting), await other], ["0", ["done", "done", "busy"], "4"]);
-  assert.deepEqual(done, ["alone 0", "together 1 2", "alone 4"]);
+  assert.deepEqual(done, ["0", "1 2", "4"]);
 });
 
 test("writes whose clients have gone are left out, and a group of them alone uses no place", async () => {
@@ -96,7 +91,7 @@ test("writes whose clients have gone are left out, and a group of them alone use
   const gone = { isGone: (): boolean => true };
   const writes = [add(1, gone), add(2), add(3, gone), add(4, { caller: 2, ...gone })].map(refusalOf);
   await nextTurn();
-  assert.deepEqual([done, places.inUse], [["alone 2"], 1]);
+  assert.deepEqual([done, places.inUse], [["2"], 1]);
   await endAll();
   const left = "The client closed its connection before the change had its turn.";
   assert.deepEqual(await Promise.all(writes), [left, "done", left, left]);
@@ -112,5 +107,5 @@ test("writes that come in the moment in which the last group of their account en
   void writes[1]!.then(() => (last = add(3)));
   await endAll();
   await endAll();
-  assert.deepEqual([await Promise.all(writes), await last, done.at(-1)], [["1", "2"], "3", "alone 3"]);
+  assert.deepEqual([await Promise.all(writes), await last, done.at(-1)], [["1", "2"], "3", "3"]);
 });

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { Sql } from "sql-template-tag";
-import type { Database } from "./database.ts";
+import { directly, type Around, type Database } from "./database.ts";
 import { openConnection } from "./postgres-connections.ts";
 import { breaksConnection, translate } from "./postgres-errors.ts";
 import { statementOf } from "./postgres-statements.ts";
@@ -18,7 +18,10 @@ export type Heartbeat = Pick<Database, "engine" | "query" | "write" | "close">;
  * others. It runs one statement or transaction at a time. If the connection was lost or did not answer in time, the next call
  * opens it again.
  */
-export function openPostgresHeartbeat(url: string, { onError }: { onError: (error: unknown) => void }): Heartbeat {
+export function openPostgresHeartbeat(
+  url: string,
+  { onError, around = directly }: { onError: (error: unknown) => void; around?: Around },
+): Heartbeat {
   const connection = openConnection(url, onError, patience);
   let last: Promise<unknown> = Promise.resolve();
   let closed = false;
@@ -30,17 +33,19 @@ export function openPostgresHeartbeat(url: string, { onError }: { onError: (erro
     return done;
   }
 
-  function withClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
-    return inTurn(async () => {
-      if (closed) throw stopping();
-      return use(await connection.open());
-    });
+  async function withClient<T>(operation: Parameters<Around>[0], use: (client: pg.Client) => Promise<T>): Promise<T> {
+    return around(operation, () =>
+      inTurn(async () => {
+        if (closed) throw stopping();
+        return use(await connection.open());
+      }),
+    );
   }
 
   return {
     engine: "postgres",
     query: <R>(query: Sql) =>
-      withClient(async (client) => {
+      withClient("SELECT", async (client) => {
         try {
           return (await client.query(statementOf(query))).rows as R[];
         } catch (error) {
@@ -49,7 +54,7 @@ export function openPostgresHeartbeat(url: string, { onError }: { onError: (erro
         }
       }),
     write: (body, options = {}) =>
-      withClient(async (client) => {
+      withClient("transaction", async (client) => {
         const outcome = await transact(client, body, options);
         if (outcome.isBroken) connection.drop(client);
         if (outcome.isCommitted) return outcome.value;

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import sql, { raw, type Sql } from "sql-template-tag";
 import { systemClock, type Clock } from "../clock.ts";
-import { recordedEvent, systemOrigin, type RecordedEvent } from "../events.ts";
+import { recordedEvent, systemOrigin, type Origin, type RecordedEvent } from "../events.ts";
 import type { Awaitable, Transaction, WriteOptions } from "./database.ts";
 import { outboxInsert } from "./postgres-outbox.ts";
 import { breaksConnection, isCollision, StartOver, translate } from "./postgres-errors.ts";
@@ -19,19 +19,23 @@ type Outcome<T> = { isBroken: boolean } & (
 
 const tryLockOf = (name: string): Sql => sql`SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) AS got`;
 
-type TransactOptions = { clock?: Clock; refusal?: () => Error | undefined };
+type TransactOptions = WriteOptions & {
+  /** Who makes the changes. Default: the system. */
+  origin?: Origin;
+  /** The time of events whose origin has none. Default: the system's clock. */
+  clock?: Clock;
+  /** Called before each statement of the body, which fails with the error that it returns. */
+  refusal?: () => Error | undefined;
+};
 
 /**
  * Runs a body in a transaction, and never rejects. Sends BEGIN together with the first statement, which saves a round trip: if
  * BEGIN failed, the statement would too, because outside a transaction connections can only read.
- *
- * @param more.refusal called before each statement of the body, which fails with the error that it returns
  */
 export async function transact<T>(
   client: pg.Client,
   body: (tx: Transaction) => Awaitable<T>,
-  { statementMs, origin = systemOrigin }: WriteOptions,
-  { clock = systemClock, refusal = () => undefined }: TransactOptions = {},
+  { statementMs, isDryRun = false, origin = systemOrigin, clock = systemClock, refusal = () => undefined }: TransactOptions,
 ): Promise<Outcome<T>> {
   const patience = statementMs === undefined ? {} : { query_timeout: statementMs + silenceMs };
   const run = (statement: Statement): Promise<Rows> => client.query({ ...statement, ...patience });
@@ -74,6 +78,7 @@ export async function transact<T>(
     isOpen = false;
     await begun;
     if (failure !== undefined) throw failure;
+    if (isDryRun) return { isCommitted: true, value, isBroken: !(await rollBack(run)), accountIds: [] };
     if (recorded.length > 0) await run(outboxInsert(recorded));
     const { command } = await run({ text: "COMMIT", values: [] });
     if (command !== "COMMIT") throw unavailable(new Error(`COMMIT ended as ${command}`));

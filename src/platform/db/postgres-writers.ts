@@ -15,16 +15,16 @@ const lifetimeSeconds = 1_800;
 type Connection = { client: pg.Client; giveBack: (isBroken: boolean) => void };
 
 export type Writers = {
-  /** The places among the connections. Work that has one goes on with `connect`. */
+  /** The places among the connections. */
   places: FairShare<CallerKey>;
+  /** Waits for a place. Work that has one goes on with `connect`. @throws Problem `unavailable` if it gets none */
+  awaitPlace(caller: CallerKey | undefined): Promise<void>;
   /**
    * Takes a connection for one transaction of a caller, which holds a place already. The caller gives it back, and the place with it.
    *
    * @throws Problem `unavailable`, after giving the place back
    */
   connect(caller: CallerKey | undefined): Promise<Connection>;
-  /** The same after waiting for a place. */
-  take(caller: CallerKey | undefined): Promise<Connection>;
   /** How long (s) work waited for a place, if none was free. */
   waits: Histogram;
   close(): Promise<void>;
@@ -63,10 +63,9 @@ export function openWriters(url: string, bounds: Pick<Bounds, "queue">, onError:
     places,
     waits,
     connect,
-    async take(caller) {
+    async awaitPlace(caller) {
       const refusal = await acquireTimed(places, caller, (seconds) => waits.observe(seconds));
       if (refusal !== undefined) throw places.refusal(refusal);
-      return connect(caller);
     },
     close: () => pool.end(),
   };

@@ -1,18 +1,28 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Awaitable, CallerKey, Database, DatabaseLoad, Transaction, WriteOptions } from "./database.ts";
+import {
+  directly,
+  systemHandle,
+  type Around,
+  type Awaitable,
+  type CallerKey,
+  type Database,
+  type DatabaseLoad,
+  type Handle,
+  type Transaction,
+  type WriteOptions,
+} from "./database.ts";
 import { systemClock, type Clock } from "../clock.ts";
-import { systemOrigin } from "../events.ts";
 import { openBounds, type Bounds } from "../bounds.ts";
 import { queues } from "../queues.ts";
 import { systemWorkTimer, type WorkTimer } from "../event-loop.ts";
 import type { FairShare } from "../jobs/fair-share.ts";
 import { translate } from "./postgres-errors.ts";
-import { openGroups, type WriteTogether } from "./postgres-groups.ts";
+import { openGroups, type WriteInGroup } from "./postgres-groups.ts";
 import { openReaders, type Readers } from "./postgres-readers.ts";
 import { fixedStatementOf, statementOf, type Statement } from "./postgres-statements.ts";
 import { transact } from "./postgres-transactions.ts";
 import { openWriters, writersMax, type Writers } from "./postgres-writers.ts";
-import { clientGone, othersWait, stopping, tookTooLong, type Own } from "./turns.ts";
+import { clientGone, othersWait, stopping, tookTooLong } from "./turns.ts";
 
 /** How often a transaction that collides with others is run, and the pause before it runs again (doubled each time, a random part of it). */
 const triesMax = 6;
@@ -40,7 +50,7 @@ type Engine = {
   onEvents: (accountIds: readonly number[]) => void;
   timer: WorkTimer;
   running: Set<Promise<unknown>>;
-  together: WriteTogether;
+  writeInGroup: WriteInGroup;
   closed: boolean;
 };
 
@@ -60,35 +70,37 @@ type Engine = {
 export function openPostgres(url: string, options: PostgresOptions): Database {
   const { onError, clock = systemClock, onEvents = () => undefined, bounds = openBounds(), timer = systemWorkTimer } = options;
   const connections = { readers: openReaders(url, bounds, onError), writers: openWriters(url, bounds, onError) };
-  const together = openGroups(connections.writers.places, (caller, body, given, place) =>
-    runUntilCommitted(engine, { caller, isGone: never }, body, given, place),
-  );
-  const engine: Engine = { ...connections, clock, timer, onEvents, running: new Set(), together, closed: false };
-  return handleOf(engine, { caller: undefined, origin: systemOrigin, isGone: never });
+  const writeInGroup = openGroups(connections.writers, (handle, body) => runUntilCommitted(engine, handle, body));
+  const engine: Engine = { ...connections, clock, timer, onEvents, running: new Set(), writeInGroup, closed: false };
+  return handleOf(engine, systemHandle, directly);
 }
 
-const never = (): boolean => false;
-
-function handleOf(engine: Engine, own: Own): Database {
-  const { caller, origin } = own;
+function handleOf(engine: Engine, handle: Handle, around: Around): Database {
+  const read = <R>(statement: () => Statement): Awaitable<R[]> => around("SELECT", () => query<R>(engine, handle.caller, statement));
   return {
     engine: "postgres",
-    query: (text) => query(engine, caller, () => statementOf(text)),
-    rows: (statement, values) => query(engine, caller, () => fixedStatementOf(statement, values)),
+    query: async (text) => read(() => statementOf(text)),
+    rows: (statement, values) => read(() => fixedStatementOf(statement, values)),
     async find(statement, key) {
-      const [row] = await query<never>(engine, caller, () => fixedStatementOf(statement, key));
+      const [row] = await read<never>(() => fixedStatementOf(statement, key));
       return row && statement.show(row);
     },
     async findAll(statement, _accountId, listing) {
       const { statement: list, values } = listing.rows();
-      const rows = await query<never>(engine, caller, () => fixedStatementOf(list, values));
+      const rows = await read<never>(() => fixedStatementOf(list, values));
       return rows.map((row) => statement.show(row));
     },
-    write: (body, options) => write(engine, own, body, { origin, ...options }),
-    scan: async (read) => read(),
-    forAccount: (accountId) => handleOf(engine, { ...own, caller: accountId }),
-    forAddress: (address) => handleOf(engine, { ...own, caller: address }),
-    actingAs: (other, isGone = own.isGone) => handleOf(engine, { ...own, origin: other, isGone }),
+    write: async (body, options) =>
+      around("transaction", () =>
+        track(engine, async () => {
+          await engine.writers.awaitPlace(handle.caller);
+          return runUntilCommitted(engine, handle, body, options);
+        }),
+      ),
+    batch: async (write, input) => around("transaction", () => track(engine, () => engine.writeInGroup(handle, write, input))),
+    scan: async (work) => work(),
+    as: (other) => handleOf(engine, { ...handle, ...other }, around),
+    around: (outer) => handleOf(engine, handle, (operation, work) => outer(operation, () => around(operation, work))),
     giveBackSpace: async () => false, // autovacuum reuses free space
     load: () => loadOf(engine),
     close: () => close(engine),
@@ -104,38 +116,34 @@ async function query<R>({ closed, readers }: Engine, caller: CallerKey | undefin
   }
 }
 
-type Body<T> = (tx: Transaction) => Awaitable<T>;
-
-type Waiter = Pick<Own, "caller" | "isGone">;
-
-async function write<T>(engine: Engine, own: Waiter, body: Body<T>, options: WriteOptions<T> = {}): Promise<T> {
+/** Runs a write, for which `close` waits. */
+async function track<T>(engine: Engine, write: () => Promise<T>): Promise<T> {
   if (engine.closed) throw stopping();
-  const { together } = options;
-  const result = together ? engine.together(own, body, together, options) : runUntilCommitted(engine, own, body, options);
-  engine.running.add(result);
+  const running = write();
+  engine.running.add(running);
   try {
-    return await result;
+    return await running;
   } finally {
-    engine.running.delete(result);
+    engine.running.delete(running);
   }
 }
 
-/** @param place whether the caller has a place among the connections already */
+/** Runs a body in transactions until one is committed. Its caller holds a place among the connections, which this gives back. */
 async function runUntilCommitted<T>(
   engine: Engine,
-  { caller, isGone }: Waiter,
-  body: Body<T>,
-  options: WriteOptions,
-  place = { isHeld: false },
+  { caller, origin, isGone }: Handle,
+  body: (tx: Transaction) => Awaitable<T>,
+  options: WriteOptions = {},
 ): Promise<T> {
   const { writers, clock, timer, onEvents } = engine;
   for (let attempt = 1; ; attempt++) {
-    const { client, giveBack } = await (place.isHeld && attempt === 1 ? writers.connect(caller) : writers.take(caller));
+    if (attempt > 1) await writers.awaitPlace(caller);
+    const { client, giveBack } = await writers.connect(caller);
     if (attempt === 1 && isGone()) {
       giveBack(false);
       throw clientGone();
     }
-    const outcome = await transact(client, body, options, { clock, refusal: boundOn(caller, writers.places, timer) });
+    const outcome = await transact(client, body, { ...options, origin, clock, refusal: boundOn(caller, writers.places, timer) });
     giveBack(outcome.isBroken);
     if (outcome.isCommitted) {
       if (outcome.accountIds.length > 0) onEvents(outcome.accountIds);

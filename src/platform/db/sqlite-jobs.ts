@@ -1,22 +1,19 @@
 import type { StatementSync } from "node:sqlite";
 import { queues } from "../queues.ts";
 import { openWorkClock, type WorkClock, type WorkTimer } from "../event-loop.ts";
-import type { Origin, RecordedEvent } from "../events.ts";
+import type { RecordedEvent } from "../events.ts";
 import { admitNext, admitNextOf, vacate, type FairShare } from "../jobs/fair-share.ts";
-import type { Awaitable, CallerKey, Together, Transaction } from "./database.ts";
+import type { Awaitable, Batch, CallerKey, Handle, Transaction } from "./database.ts";
 import { openTransaction, type Writer } from "./sqlite-transactions.ts";
 import { clientGone, othersWait, tookTooLong } from "./turns.ts";
 
 /** A write that waits, and its outcome once it has run. The caller gets the outcome after the commit. */
 export type Job = {
+  handle: Handle;
   body: (tx: Transaction) => Awaitable<unknown>;
-  together: Together<unknown> | undefined;
-  undoes: boolean;
-  origin: Origin;
-  /** Whose turn the job takes. Undefined for work that belongs to no caller. */
-  caller: CallerKey | undefined;
-  /** Whether nobody waits for the outcome any more. */
-  isGone: () => boolean;
+  /** What the body writes, if others of its kind may be written with it. */
+  part: { write: Batch<object, unknown>; input: object } | undefined;
+  isDryRun: boolean;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
   /** The processor time that its body has used (ms). */
@@ -62,14 +59,14 @@ export function takeNext({ turns, admitted }: WriteQueue, group: Job[]): void {
   const isShort = (caller: CallerKey | undefined): boolean => caller === undefined || turns.usage.longest(caller) <= longMs;
   const mayBegin = group.length === 0 ? undefined : isShort;
   for (const from = group.length; group.length === from && group.length < groupMax && admitNext(turns, mayBegin);) {
-    const kind = admitted[0]?.together?.run;
+    const kind = admitted[0]?.part?.write;
     if (kind) admitNextOf(turns, kind, groupMax - group.length - 1);
     for (const job of admitted.splice(0)) {
-      if (!job.isGone()) {
+      if (!job.handle.isGone()) {
         group.push(job);
         continue;
       }
-      vacate(turns, job.caller, 0);
+      vacate(turns, job.handle.caller, 0);
       job.reject(clientGone());
     }
   }
@@ -80,7 +77,7 @@ export function takeAll({ turns, admitted }: WriteQueue): Job[] {
   const jobs: Job[] = [];
   while (admitNext(turns)) {
     const job = admitted.pop()!;
-    vacate(turns, job.caller, 0);
+    vacate(turns, job.handle.caller, 0);
     jobs.push(job);
   }
   return jobs;
@@ -88,7 +85,7 @@ export function takeAll({ turns, admitted }: WriteQueue): Job[] {
 
 /**
  * Runs the jobs of a group in one transaction, each in its own savepoint, and adds jobs to it in their turn until it has run for 50 ms, or has 256.
- * Jobs of one kind that follow each other run together first, and those that this leaves out run after them. That may change their order,
+ * Jobs of one kind that follow each other run as one batch first, and those that it leaves out run after them. That may change their order,
  * which no caller can notice: none has had an answer yet. Gives other work of the process a turn every 10 ms.
  *
  * @param group the first jobs
@@ -109,7 +106,7 @@ export async function runJobs(engine: Engine, group: Job[], append: Group["appen
       if (!writer.isTransaction) control.begin.run();
       await runNeighbours(context, neighbours);
     } finally {
-      for (const { caller, usedMs } of neighbours) vacate(turns, caller, usedMs);
+      for (const { handle, usedMs } of neighbours) vacate(turns, handle.caller, usedMs);
     }
     if (events.length >= eventsMax) await appendAll(context);
     if (work.now() < endsAt) takeNext(engine, group);
@@ -125,7 +122,7 @@ async function appendAll({ events, append, work }: Group): Promise<void> {
 }
 
 async function runNeighbours(group: Group, neighbours: readonly Job[]): Promise<void> {
-  if (neighbours.length > 1) await runTogether(group, neighbours);
+  if (neighbours.length > 1) await runBatch(group, neighbours);
   for (const job of neighbours) {
     if (job.isDone) continue;
     const ran = runAlone(group, job);
@@ -135,20 +132,21 @@ async function runNeighbours(group: Group, neighbours: readonly Job[]): Promise<
   }
 }
 
-async function runTogether(group: Group, jobs: readonly Job[]): Promise<void> {
+async function runBatch(group: Group, jobs: readonly Job[]): Promise<void> {
   const { engine, events } = group;
   const { writer, control } = engine;
   const time = openBodyTime(group, undefined);
-  const { tx, end, recorded } = openTransaction(engine, jobs[0]!.origin, time.take);
+  const { tx, end, recorded } = openTransaction(engine, jobs[0]!.handle.origin, time.take);
   control.savepoint.run();
   try {
-    const inputs = jobs.map(({ together }) => together!.input as never);
-    const outcomes = await jobs[0]!.together!.run(tx, inputs);
+    const parts = jobs.map(({ part }) => part!);
+    const inputs = parts.map(({ input }) => input);
+    const results = await parts[0]!.write(tx, inputs);
     control.release.run();
     for (const event of recorded) events.push(event);
     for (const [i, job] of jobs.entries()) {
-      job.outcome = outcomes[i];
-      job.isDone = job.outcome !== undefined;
+      job.isDone = results.has(inputs[i]!);
+      job.outcome = results.get(inputs[i]!);
     }
   } catch (error) {
     if (!writer.isTransaction) throw error;
@@ -165,27 +163,35 @@ async function runTogether(group: Group, jobs: readonly Job[]): Promise<void> {
 function runAlone(group: Group, job: Job): Promise<void> | undefined {
   const { engine, events, onError } = group;
   const { writer, control, sequences } = engine;
-  const time = openBodyTime(group, job.caller);
-  const { tx, end, recorded } = openTransaction(engine, job.origin, time.take);
-  const counts = job.undoes ? sequences.counts() : undefined;
-  const undo = (error: unknown): void => {
+  const time = openBodyTime(group, job.handle.caller);
+  const { tx, end, recorded } = openTransaction(engine, job.handle.origin, time.take);
+  const counts = job.isDryRun ? sequences.counts() : undefined;
+  const stop = (): void => {
     end();
     job.usedMs += time.usedMs();
-    if (!writer.isTransaction) throw error; // SQLite rolled back the whole group, as on a full disk
+  };
+  const rollBack = (): void => {
     control.rollbackTo.run();
     control.release.run();
-    if (counts) sequences.restore(counts);
+    if (counts) sequences.restore(counts); // nothing stores the identifiers that a dry run has used
+  };
+  const refuse = (error: unknown): void => {
+    stop();
+    if (!writer.isTransaction) throw error; // SQLite rolled back the whole group, as on a full disk
+    rollBack();
     onError(error);
     job.isRefused = true;
     job.outcome = error;
   };
-  const keep = (value: unknown): void => {
+  const finish = (value: unknown): void => {
     const refusal = time.refusal();
-    if (refusal) return undo(refusal); // the body went on after the statement that was refused
-    end();
-    control.release.run();
-    for (const event of recorded) events.push(event);
-    job.usedMs += time.usedMs();
+    if (refusal) return refuse(refusal); // the body went on after the statement that was refused
+    stop();
+    if (job.isDryRun) rollBack();
+    else {
+      control.release.run();
+      for (const event of recorded) events.push(event);
+    }
     job.outcome = value;
   };
   control.savepoint.run();
@@ -193,11 +199,11 @@ function runAlone(group: Group, job: Job): Promise<void> | undefined {
   try {
     value = job.body(tx);
   } catch (error) {
-    undo(error);
+    refuse(error);
     return undefined;
   }
-  if (value instanceof Promise) return value.then(keep, undo);
-  keep(value);
+  if (value instanceof Promise) return value.then(finish, refuse);
+  finish(value);
   return undefined;
 }
 

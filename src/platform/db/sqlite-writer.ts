@@ -4,7 +4,7 @@ import type { RecordedEvent } from "../events.ts";
 import { addWaiting, type FairShare, type Refusal } from "../jobs/fair-share.ts";
 import type { Histogram } from "../metrics.ts";
 import { Problem } from "../problem.ts";
-import type { Awaitable, CallerKey, Transaction, WriteOptions } from "./database.ts";
+import type { Awaitable, CallerKey, Transaction } from "./database.ts";
 import type { openEventChain } from "./sqlite-events.ts";
 import { runJobs, takeAll, takeNext, type Job, type WriteQueue } from "./sqlite-jobs.ts";
 import { isFailedFlush, type openWal } from "./sqlite-log.ts";
@@ -13,7 +13,7 @@ import type { openSequences } from "./sqlite-sequences.ts";
 import type { openSnapshot } from "./sqlite-snapshot.ts";
 import { storageFaultOf, translate, type Statements, type StorageFault } from "./sqlite-statements.ts";
 import type { Clock } from "../clock.ts";
-import { stopping, unavailable, type Own } from "./turns.ts";
+import { stopping, unavailable } from "./turns.ts";
 
 /** The parts of the embedded engine. */
 export type Engine = WriteQueue & {
@@ -69,18 +69,18 @@ function writeRefusalOf(engine: Engine): Error | undefined {
   return refusalOf(engine);
 }
 
+type Write<T> = Pick<Job, "handle" | "part" | "isDryRun"> & { body: (tx: Transaction) => Awaitable<T> };
+
 /** Makes a write wait for its turn. Returns its outcome, after the commit. */
-export function enqueue<T>(engine: Engine, body: (tx: Transaction) => Awaitable<T>, options: WriteOptions<T>, own: Own): Promise<T> {
+export function enqueue<T>(engine: Engine, { handle, body, part, isDryRun }: Write<T>): Promise<T> {
   const { turns, admitted } = engine;
-  const { together, undoes = false, origin = own.origin } = options;
-  const { caller, isGone } = own;
   return new Promise<T>((resolve, reject) => {
     const refusal = writeRefusalOf(engine);
     if (refusal) return reject(refusal);
     const ending = { resolve: resolve as Job["resolve"], reject, usedMs: 0, isDone: false, isRefused: false, outcome: undefined };
-    const job: Job = { body, together, undoes, origin, caller, isGone, ...ending };
+    const job: Job = { handle, body, part, isDryRun, ...ending };
     const settle = (late: Refusal | undefined): void => void (late === undefined ? admitted.push(job) : reject(turns.refusal(late)));
-    const full = addWaiting(turns, caller, settle, together?.run);
+    const full = addWaiting(turns, handle.caller, settle, part?.write);
     if (full !== undefined) return reject(turns.refusal(full));
     engine.draining ??= drain(engine);
   });

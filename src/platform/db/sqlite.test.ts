@@ -58,7 +58,7 @@ test("one page is read in each turn of the event loop, and an account that has r
   const read = (account: number, pages: number) =>
     Promise.all(
       Array.from({ length: pages }, () => {
-        const reader = db.forAccount(account);
+        const reader = db.as({ caller: account });
         return reader.scan(async () => void order.push(`account ${account} ${await count(reader)}`));
       }),
     );
@@ -118,7 +118,7 @@ test("a write of an account whose last one was long begins a commit of its own: 
   const { db } = await openShelves(t, { timer: { now: () => clock.ms, cpu: () => clock.ms } });
   const order: string[] = [];
   const write = (account: number, ms: number) =>
-    db.forAccount(account).write((tx) => {
+    db.as({ caller: account }).write((tx) => {
       clock.ms += ms;
       order.push(`account ${account} runs`);
       return tx.change(sql`INSERT INTO shelves (label) VALUES ('any')`);

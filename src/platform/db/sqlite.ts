@@ -4,10 +4,9 @@ import type { Sql } from "sql-template-tag";
 import { openBounds, type Bounds } from "../bounds.ts";
 import { systemClock, type Clock } from "../clock.ts";
 import { systemWorkTimer, type WorkTimer } from "../event-loop.ts";
-import { systemOrigin } from "../events.ts";
 import { runInTurn } from "../jobs/fair-share.ts";
 import { openHistogram } from "../metrics.ts";
-import type { Awaitable, CallerKey, Database } from "./database.ts";
+import { batchOfOne, directly, systemHandle, type Around, type Awaitable, type CallerKey, type Database, type Handle } from "./database.ts";
 import { openEventChain } from "./sqlite-events.ts";
 import { fdatasyncInPool, openWal, type Flush } from "./sqlite-log.ts";
 import { openRowCache } from "./sqlite-row-cache.ts";
@@ -16,7 +15,6 @@ import { openSequences } from "./sqlite-sequences.ts";
 import { giveBackPages } from "./sqlite-space.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
 import { preparedStatements, translate, type StorageFault } from "./sqlite-statements.ts";
-import type { Own } from "./turns.ts";
 import { enqueue, noteFault, prepareControl, refusalOf, type Engine } from "./sqlite-writer.ts";
 
 /** Buckets of the histogram of writes in a commit. */
@@ -51,21 +49,24 @@ export type SqliteOptions = {
  * @throws DamagedLogError if the last process's log has lost acknowledged transactions
  */
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
-  return handleOf(openEngine(file, options), { caller: undefined, origin: systemOrigin, isGone: () => false });
+  return handleOf(openEngine(file, options), systemHandle, directly);
 }
 
-function handleOf(engine: Engine, own: Own): Database {
+function handleOf(engine: Engine, handle: Handle, around: Around): Database {
+  const read = <R>(work: () => R): Awaitable<R> => around("SELECT", () => look(engine, work));
   const database: Database = {
     engine: "sqlite",
-    query: async <R>(query: Sql) => look(engine, () => engine.read.rows(query) as R[]),
-    rows: (statement, values) => look(engine, () => engine.read.arrays(statement, values)),
-    find: (statement, key) => look(engine, () => engine.rowCache.find(statement, key)),
-    findAll: (statement, accountId, listing) => look(engine, () => engine.rowCache.findAll(statement, accountId, listing)),
-    write: (body, options = {}) => enqueue(engine, body, options, own),
-    scan: (read) => scan(engine, own, read),
-    forAccount: (accountId) => handleOf(engine, { ...own, caller: accountId }),
-    forAddress: (address) => handleOf(engine, { ...own, caller: address }),
-    actingAs: (origin, isGone = own.isGone) => handleOf(engine, { ...own, origin, isGone }),
+    query: async <R>(query: Sql) => read(() => engine.read.rows(query) as R[]),
+    rows: (statement, values) => read(() => engine.read.arrays(statement, values)),
+    find: (statement, key) => read(() => engine.rowCache.find(statement, key)),
+    findAll: (statement, accountId, listing) => read(() => engine.rowCache.findAll(statement, accountId, listing)),
+    write: async (body, { isDryRun = false } = {}) =>
+      around("transaction", () => enqueue(engine, { handle, body, part: undefined, isDryRun })),
+    batch: async (write, input) =>
+      around("transaction", () => enqueue(engine, { handle, body: batchOfOne(write, input), part: { write, input }, isDryRun: false })),
+    scan: (work) => scan(engine, handle, work),
+    as: (other) => handleOf(engine, { ...handle, ...other }, around),
+    around: (outer) => handleOf(engine, handle, (operation, work) => outer(operation, () => around(operation, work))),
     giveBackSpace: () =>
       database.write(async (tx) => {
         const { isDone, isMore } = await giveBackPages(tx);
@@ -92,7 +93,7 @@ function look<R>(engine: Engine, read: () => R): R {
 }
 
 /** Begins each page in a turn of the event loop of its own: with one place, other work runs between any two pages. */
-function scan<R>({ scans }: Engine, { caller }: Own, read: () => Awaitable<R>): Promise<R> {
+function scan<R>({ scans }: Engine, { caller }: Handle, read: () => Awaitable<R>): Promise<R> {
   return runInTurn(scans, caller, async () => {
     await nextTurn();
     return read();

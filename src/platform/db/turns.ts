@@ -1,4 +1,3 @@
-import type { Origin } from "../events.ts";
 import type { FairShare } from "../jobs/fair-share.ts";
 import type { CallerKey } from "./database.ts";
 import { overloaded, Problem } from "../problem.ts";
@@ -17,9 +16,6 @@ export function stopping(): Problem {
 export function clientGone(): Problem {
   return overloaded("The client closed its connection before the change had its turn.");
 }
-
-/** Whose turns a handle's work takes, the origin of its events, and whether nobody waits for its writes any more. */
-export type Own = { caller: CallerKey | undefined; origin: Origin; isGone: () => boolean };
 
 /** Whether work of another caller waits. Work of no caller does not count. */
 export function othersWait({ waiting, queues }: FairShare<CallerKey>, caller: CallerKey): boolean {

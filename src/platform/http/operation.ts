@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Static, TSchema } from "typebox";
-import type { Awaitable, Database, Queryable, Transaction } from "../db/database.ts";
+import { batchOfOne, type Awaitable, type Batch, type Database, type Queryable, type Transaction } from "../db/database.ts";
 import type { Origin } from "../events.ts";
 import type { ProblemCode } from "../error-table.ts";
 import type { Problem } from "../problem.ts";
@@ -152,11 +152,6 @@ export type Received = { fingerprint: string };
  */
 type Write<C, F, R = F> = {
   write: (tx: Transaction, call: C, prepared: F) => Awaitable<Answer>;
-  /**
-   * Does what `write` does for several calls that the database runs together, none of which has an Idempotency-Key. An operation that has it
-   * has no `before`. The rules are those of `Together`.
-   */
-  writeTogether?: (tx: Transaction, calls: C[]) => Awaitable<(Answer | undefined)[]>;
   before?: (db: Database, call: C, body: AsyncIterable<Buffer>) => Promise<R>;
   finish?: (db: Database, call: C, prepared: F) => Promise<void>;
   /** Replaces `before` in a dry run: makes the same from the body, stores nothing, and needs no `finish`. */
@@ -167,6 +162,9 @@ type Write<C, F, R = F> = {
    */
   reveal?: (answer: Answer, call: C, prepared: F) => Answer;
 };
+
+/** A change that the database may make for several calls at once. */
+type InBatches<C extends object> = { batch: Batch<C, Answer> };
 
 /** A part of a call that has a transaction of its own. Its answer has JSON in its body, because it may be kept. */
 export type Step = (tx: Transaction) => Awaitable<Answer>;
@@ -199,7 +197,8 @@ export type Operation<S = unknown> = Declaration<S> & {
   body?: TSchema;
 } & (
     | { read: (db: Database, call: Call<S, AnyInput>) => Awaitable<Answer>; write?: undefined; steps?: undefined; handle?: undefined }
-    | (Write<Call<S, AnyInput>, never, unknown> & { read?: undefined; steps?: undefined; handle?: undefined })
+    | (Write<Call<S, AnyInput>, never, unknown> &
+        Partial<InBatches<Call<S, AnyInput>>> & { read?: undefined; steps?: undefined; handle?: undefined })
     | (InSteps<Call<S, AnyInput>> & { read?: undefined; write?: undefined; handle?: undefined })
     | { handle: (call: DashboardCall<S, AnyInput>) => Promise<Answer>; read?: undefined; write?: undefined; steps?: undefined }
   );
@@ -226,7 +225,7 @@ type Input<T extends TSchema | undefined> = T extends TSchema ? Static<T> : unde
 
 /**
  * Declares an operation, whose handler gets the types of its schemas. `read` gets the database; `write` gets a transaction,
- * in which the answer to an Idempotency-Key is kept too; `steps` gets several; `handle` manages its own transactions, and its answers, which may
+ * in which the answer to an Idempotency-Key is kept too; `batch` gets one for several calls, or for one where `write` would; `steps` gets several; `handle` manages its own transactions, and its answers, which may
  * contain secrets, are never kept.
  */
 export function operation<
@@ -239,9 +238,12 @@ export function operation<
   declared: Declaration<S> & { params?: P; query?: Q; body?: B } & (
       | { read: (db: Database, call: Call<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>) => Awaitable<Answer> }
       | Write<Call<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>, F>
+      | InBatches<Call<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>>
       | InSteps<Call<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>>
       | { handle: (call: DashboardCall<S, { params: Input<P>; query: Input<Q>; body: Input<B> }>) => Promise<Answer> }
     ),
 ): Operation<S> {
-  return declared;
+  if (!("batch" in declared)) return declared;
+  const { batch } = declared;
+  return { ...declared, write: (tx, call) => batchOfOne(batch, call)(tx) };
 }

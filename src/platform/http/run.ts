@@ -1,6 +1,6 @@
 import { addressName } from "../addresses.ts";
 import type { Clock, NowRange } from "../clock.ts";
-import { andThen, rolledBack, type Awaitable, type Database } from "../db/database.ts";
+import { andThen, type Awaitable, type Database } from "../db/database.ts";
 import { Problem } from "../problem.ts";
 import { addressOf, moved, relocated } from "./api-surfaces.ts";
 import { bodyBytesMaxOf, streamBody } from "./bodies.ts";
@@ -133,7 +133,7 @@ function begin<S>(compiled: Compiled<S>, exchange: Exchange, receive: () => Awai
   const asked = { exchange, caller: requireScope(exchange, operation.scope), now };
   if (operation.alsoScope !== undefined) requireScope(exchange, operation.alsoScope);
   if (!asked.caller || !operation.authorize) return andThen(receive(), (sent) => perform(compiled, asked, sent));
-  const authorized = operation.authorize(runtime.db.forAccount(asked.caller.accountId), asked.caller, now);
+  const authorized = operation.authorize(runtime.db.as({ caller: asked.caller.accountId }), asked.caller, now);
   return authorized.then(receive).then((sent) => perform(compiled, asked, sent));
 }
 
@@ -172,8 +172,7 @@ function execute<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: G
   if (operation.handle) {
     const origin = originOf(caller, exchange.id, now);
     const [address, userAgent] = [clientAddress(exchange), headers["user-agent"] ?? ""];
-    const ofCaller = caller ? db.forAccount(caller.accountId) : db.forAddress(addressName(address));
-    const own = ofCaller.actingAs(origin, hasGone);
+    const own = db.as({ caller: caller?.accountId ?? addressName(address), origin, isGone: hasGone });
     const call = { params, query, body, db: own, caller, address, userAgent, cookies: headers.cookie, services, origin, now };
     return operation.handle(call as DashboardCall<S, never>);
   }
@@ -183,13 +182,13 @@ function execute<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: G
   const origin = originOf(caller, exchange.id, now);
 
   const call = { params, query, body, accountId, keyId, conditions, headers, caller, services, now, origin, hasGone } as Call<S, never>;
-  if (operation.read) return operation.read(db.forAccount(accountId), call);
-  const own = db.forAccount(accountId).actingAs(origin, hasGone);
+  if (operation.read) return operation.read(db.as({ caller: accountId }), call);
+  const own = db.as({ caller: accountId, origin, isGone: hasGone });
   if (operation.steps) return operation.steps(stepsOf(compiled, own, accountId, exchange, given), call);
   if (given.isDryRun) return dryRun(compiled, operation, own, call, exchange);
   if (operation.before || operation.finish || given.key !== undefined) return change(compiled, operation, own, call, exchange, given);
-  const { write, writeTogether } = operation;
-  return own.write((tx) => write(tx, call, undefined as never), writeTogether && { together: { run: writeTogether, input: call } });
+  const { write, batch } = operation;
+  return batch ? own.batch(batch, call) : own.write((tx) => write(tx, call, undefined as never));
 }
 
 /** Makes a change, rolls it back, and returns its answer. Ignores an Idempotency-Key: no answer is kept or replayed. */
@@ -202,7 +201,7 @@ async function dryRun<S>(
 ): Promise<Answer> {
   exchange.lines += dryRunApplied;
   const prepared = (await beforeDryRun?.(db, call, streamBody(exchange.request, bytesMax))) as never;
-  return rolledBack(db, (tx) => write(tx, call, prepared));
+  return db.write((tx) => write(tx, call, prepared), { isDryRun: true });
 }
 
 function stepsOf<S>(

@@ -26,13 +26,13 @@ async function openItems(t: TestContext, failsAt = 0, error?: unknown) {
   let writes = 0;
   const db: Database = {
     ...real,
-    write: (body) =>
+    write: (body, options) =>
       real.write(async (tx) => {
         const value = await body(tx);
         writes += 1;
         if (writes === failsAt) throw error;
         return value;
-      }),
+      }, options),
   };
   const errors: unknown[] = [];
   return {

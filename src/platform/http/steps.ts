@@ -1,4 +1,4 @@
-import { rolledBack, type Database, type Transaction } from "../db/database.ts";
+import type { Database, Transaction } from "../db/database.ts";
 import type { Problem } from "../problem.ts";
 import { problemOf } from "./answers.ts";
 import { isReplay, replayed } from "./idempotency.ts";
@@ -17,7 +17,7 @@ export function openSteps({ db, isDryRun, once, onError }: Options): Steps {
     db,
     isDryRun,
     run(from, step) {
-      if (isDryRun) return rolledBack(db, step);
+      if (isDryRun) return db.write(step, { isDryRun });
       // The first step has the call's own place, so a call that has one step keeps its answer as any other write does.
       return once ? once(from === 0 ? "" : ` ${from}`, step) : db.write(step);
     },

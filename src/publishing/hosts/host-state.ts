@@ -134,7 +134,7 @@ export async function findDeployed(
 ): Promise<LiveSite | undefined> {
   const key = `deployment ${accountId}/${id}`;
   const known = state.manifests.get(key);
-  const row = await readDeployment(state.db.forAccount(accountId), { accountId, projectId, id }, known === undefined);
+  const row = await readDeployment(state.db.as({ caller: accountId }), { accountId, projectId, id }, known === undefined);
   if (row === undefined) return undefined;
   const manifest = known ?? manifestFromText(row.manifest ?? "[]");
   if (known === undefined) state.manifests.set(key, manifest, row.manifest?.length);

@@ -55,7 +55,7 @@ export async function findForm(
   { hash, type }: { hash: string; type: string },
   accountId: number | undefined,
 ): Promise<number | undefined> {
-  const own = accountId === undefined ? db : db.forAccount(accountId);
+  const own = accountId === undefined ? db : db.as({ caller: accountId });
   const rows = await own.query<{ account_id: number; bytes: number }>(
     sql`SELECT account_id, bytes FROM photo_files WHERE hash = ${hash} AND type = ${type} ORDER BY account_id`,
   );

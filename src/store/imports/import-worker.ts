@@ -29,7 +29,7 @@ export function openImportWorker({ db, clock, leases, turns, urlOf, onError }: P
     },
     run: async (due, stopping) => {
       try {
-        await work({ db: db.forAccount(due.accountId), clock, urlOf }, due, stopping);
+        await work({ db: db.as({ caller: due.accountId }), clock, urlOf }, due, stopping);
       } catch (error) {
         await db.write((tx) => releaseDue(tx, due, clock() + retryMs));
         throw error;
@@ -49,7 +49,7 @@ async function work(
   const { status } = (await findImport(db, accountId, id)).shown;
   if (status === "open") await db.write((tx) => finishIfDue(tx, accountId, id, clock()));
   if (status === "undoing") {
-    const own = db.actingAs({ actor: actorOfText(undoneBy), requestId: null });
+    const own = db.as({ origin: { actor: actorOfText(undoneBy), requestId: null } });
     const of = { engine: db.engine, accountId, importId: id, urlOf };
     while (!stopping.aborted) if (!(await own.write((tx) => undoSome(tx, { ...of, now: clock() })))) break;
   }

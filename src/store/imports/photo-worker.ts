@@ -43,7 +43,7 @@ export function openPhotoWorker(parts: Parts): Worker {
 async function fetchPhoto(parts: Parts, photo: DuePhoto, stopping: AbortSignal): Promise<void> {
   const { clock, photos, fetchPicture } = parts;
   const { accountId, url, attempts } = photo;
-  const db = parts.db.forAccount(accountId);
+  const db = parts.db.as({ caller: accountId });
   try {
     const uploader = { accountId, hasGone: () => stopping.aborted };
     const received = await fetchPicture(url, accountId, stopping, (body) => photos.receive(uploader, body));

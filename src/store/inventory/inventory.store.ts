@@ -155,16 +155,11 @@ export async function deleteItem(tx: Transaction, accountId: number, entry: Stor
   tx.record(eventOf(accountId, "inventory.deleted", entry));
 }
 
-/** Takes free units for an open order. Returns false, and changes nothing, if the pet is untracked or has too few. */
-export function takeUnits(tx: Transaction, accountId: number, petId: number, units: number): Awaitable<boolean> {
-  return andThen(change(tx, accountId, petId, -units, units), (entry) => entry !== undefined);
-}
+/** The units that an open order takes, and who places it. Default: the origin of the write. */
+export type Take = { units: number; origin?: Origin };
 
-/** The units that one of several orders takes. */
-export type Take = { units: number; origin: Origin };
-
-/** Does the same for several open orders of one pet, in one statement: takes the units of all of them, or of none. */
-export function takeUnitsOfAll(tx: Transaction, accountId: number, petId: number, takes: readonly Take[]): Awaitable<boolean> {
+/** Takes free units of a pet for open orders. Returns false, and changes nothing, if the pet is untracked or has too few for all of them. */
+export function takeUnits(tx: Transaction, accountId: number, petId: number, takes: readonly Take[]): Awaitable<boolean> {
   const units = takes.reduce((sum, take) => sum + take.units, 0);
   return andThen(tx.rows(changeCounts, [-units, units, takes.length, accountId, petId]), ([row]) =>
     row === undefined ? false : andThen(completeChange(tx, accountId, row, { takes }), () => true),

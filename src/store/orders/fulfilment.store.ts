@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { andThen, type Awaitable, type Transaction } from "../../platform/db/database.ts";
+import type { Transaction } from "../../platform/db/database.ts";
 import type { Origin } from "../../platform/events.ts";
 import { byId, Problem, unknownReference } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
@@ -11,7 +11,7 @@ import {
   requireUntracked,
   sellUnits,
   takeUnits,
-  takeUnitsOfAll,
+  type Take,
 } from "../inventory/inventory.store.ts";
 import { lockPet, petExists } from "../pets/pets.store.ts";
 import { unitsMoved, type OrderFields } from "./orders.ts";
@@ -29,41 +29,39 @@ import { deleteOrder, insertOrders, updateOrder, type StoredOrder } from "./orde
 export type OrderRequest = { accountId: number; fields: OrderFields; origin: Origin };
 
 /**
- * Inserts an order and takes its units from the stock: an open order holds them, a complete order sells them.
+ * Places orders, with one stock update for each pet and one INSERT: an open order holds its units, a complete order sells them. A batch of several
+ * leaves out complete orders, and the orders for a pet that has too few free units for all of them, or that is not tracked.
  *
- * @throws Problem `unknown_reference`, `pet_not_available`, `insufficient_stock`; for an open order also `storage_limit_reached`
+ * @throws Problem `storage_limit_reached` if an account has no room for all open orders; of a batch of one also `unknown_reference`,
+ *   `pet_not_available`, `insufficient_stock`
  */
-export function placeOrder(tx: Transaction, { accountId, fields, origin }: OrderRequest): Awaitable<StoredOrder> {
-  const { petId, quantity, complete } = fields;
-  const taken = petId === null ? 0 : hold(tx, accountId, petId, quantity);
-  const held = andThen(taken, (units) => (complete ? sell(tx, accountId, petId, units) : units));
-  const inserted = andThen(held, (units) => insertOrders(tx, [{ accountId, fields, held: units, origin }]));
-  return andThen(inserted, ([order]) => (complete ? order! : andThen(addRecords(tx, accountId, 1), () => order!)));
+export async function placeOrders<R extends OrderRequest>(tx: Transaction, requests: readonly R[]): Promise<ReadonlyMap<R, StoredOrder>> {
+  const isOne = requests.length === 1;
+  const wanted = requests.filter(({ fields }) => isOne || !fields.complete);
+  const held = new Map<R, number>();
+  const take = async (orders: R[]): Promise<void> => {
+    const [first] = orders as [R];
+    const { petId, complete } = first.fields;
+    if (petId === null) for (const order of orders) held.set(order, 0);
+    else if (await takeUnits(tx, first.accountId, petId, orders.map(takeOf)))
+      for (const order of orders) held.set(order, order.fields.quantity);
+    else if (isOne) held.set(first, await holdWithLocks(tx, first.accountId, petId, takeOf(first)));
+    if (complete) held.set(first, await sell(tx, first.accountId, petId, held.get(first)!));
+  };
+  const byPet = Map.groupBy(wanted, ({ accountId, fields }) => `${accountId} ${fields.petId}`);
+  await Promise.all([...byPet.values()].toSorted(byLockOrder).map(take)); // On PostgreSQL, sends each without waiting for the one before.
+  const taken = wanted.flatMap((request) => (held.has(request) ? { ...request, held: held.get(request)!, request } : []));
+  const orders = taken.length === 0 ? [] : await insertOrders(tx, taken);
+  const open = Map.groupBy(
+    taken.filter(({ fields }) => !fields.complete),
+    ({ accountId }) => accountId,
+  );
+  for (const [accountId, { length }] of open) await addRecords(tx, accountId, length);
+  return new Map(taken.map(({ request }, i) => [request, orders[i]!]));
 }
 
-/**
- * Places several orders with one stock update for each pet and one INSERT. It places only open orders for tracked pets, and a pet's orders only
- * if the pet has enough free units for all of them. For every other order it returns undefined and changes nothing; the caller then runs
- * `placeOrder` for that order.
- *
- * @throws Problem `storage_limit_reached` if an account has no room for all of them
- */
-export async function placeOrders(tx: Transaction, requests: readonly OrderRequest[]): Promise<(StoredOrder | undefined)[]> {
-  const mayHoldUnits = ({ fields }: OrderRequest): boolean => fields.petId !== null && !fields.complete;
-  const byPet = Map.groupBy(requests.filter(mayHoldUnits), ({ accountId, fields }) => `${accountId} ${fields.petId}`);
-  const withUnits = new Set<OrderRequest>();
-  const takeAll = async (orders: OrderRequest[]): Promise<void> => {
-    const [{ accountId, fields }] = orders as [OrderRequest];
-    const takes = orders.map((order) => ({ units: order.fields.quantity, origin: order.origin }));
-    if (await takeUnitsOfAll(tx, accountId, fields.petId!, takes)) for (const order of orders) withUnits.add(order);
-  };
-  await Promise.all([...byPet.values()].toSorted(byLockOrder).map(takeAll)); // On PostgreSQL, sends each without waiting for the one before.
-  const placed = requests.filter((request) => withUnits.has(request)).map((request) => ({ ...request, held: request.fields.quantity }));
-  if (placed.length === 0) return requests.map(() => undefined);
-  const inserted = await insertOrders(tx, placed);
-  for (const [accountId, { length }] of Map.groupBy(placed, (order) => order.accountId)) await addRecords(tx, accountId, length);
-  let next = 0;
-  return requests.map((request) => (withUnits.has(request) ? inserted[next++] : undefined));
+function takeOf({ fields: { quantity }, origin }: OrderRequest): Take {
+  return { units: quantity, origin };
 }
 
 /** Compares by account and pet, the order in which `lockItems` locks inventory entries. */
@@ -110,17 +108,16 @@ async function move(tx: Transaction, accountId: number, { fields: current, held 
   if (current.petId !== null && give > 0) await giveBackUnits(tx, accountId, current.petId, give);
   if (next.petId === null) return 0;
   if (take === 0) await requireNotSold(tx, accountId, next.petId);
-  return held - give + (take > 0 ? await hold(tx, accountId, next.petId, take) : 0);
+  return held - give + (take > 0 ? await hold(tx, accountId, next.petId, { units: take }) : 0);
 }
 
-/** Takes units of a pet for an order to hold. Returns `units` if the pet is tracked, otherwise 0. */
-function hold(tx: Transaction, accountId: number, petId: number, units: number): Awaitable<number> {
-  const taken = takeUnits(tx, accountId, petId, units);
-  return andThen(taken, (isTaken) => (isTaken ? units : holdWithLocks(tx, accountId, petId, units)));
+/** Takes units of a pet for an order to hold. Returns how many: 0 if the pet is untracked. */
+async function hold(tx: Transaction, accountId: number, petId: number, take: Take): Promise<number> {
+  return (await takeUnits(tx, accountId, petId, [take])) ? take.units : holdWithLocks(tx, accountId, petId, take);
 }
 
 /** Locks the entry and the pet to find out why `takeUnits` took nothing. Returns 0 if the pet is untracked; otherwise retries or refuses. */
-async function holdWithLocks(tx: Transaction, accountId: number, petId: number, units: number): Promise<number> {
+async function holdWithLocks(tx: Transaction, accountId: number, petId: number, take: Take): Promise<number> {
   const entry = await lockItem(tx, accountId, petId);
   await requireNotSold(tx, accountId, petId);
   if (!entry) {
@@ -128,8 +125,8 @@ async function holdWithLocks(tx: Transaction, accountId: number, petId: number, 
     return 0;
   }
   // Retry once: units may have become free after the first attempt.
-  if (entry.item.quantity < units || !(await takeUnits(tx, accountId, petId, units))) throw insufficient(petId, entry.item.quantity);
-  return units;
+  if (entry.item.quantity < take.units || !(await takeUnits(tx, accountId, petId, [take]))) throw insufficient(petId, entry.item.quantity);
+  return take.units;
 }
 
 /** Sells the units that an order holds. Returns how many units the order holds afterwards: none. */

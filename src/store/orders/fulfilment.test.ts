@@ -6,7 +6,7 @@ import { systemOrigin } from "../../platform/events.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { openEmpty } from "../../../test/support/databases.ts";
-import { placeOrder, placeOrders, type OrderRequest } from "./fulfilment.store.ts";
+import { placeOrders, type OrderRequest } from "./fulfilment.store.ts";
 import type { OrderFields } from "./orders.ts";
 
 const [accountId, neighbour] = [1, 2];
@@ -45,16 +45,13 @@ const requests = Array.from({ length: 60 }, (_, i) => {
   return requestFor({ petId, quantity: petId === scarce ? 1 : 1 + (i % 3), complete: i % 7 === 6 }, i % 4 === 3 ? neighbour : accountId);
 });
 
-const place = (db: Database, request: OrderRequest, isTogether: boolean) =>
-  db.write((tx) => placeOrder(tx, request), isTogether ? { together: { run: placeOrders, input: request } } : {});
-
 /** Places all orders. Returns the outcome of each, sorted, and the contents of the tables afterwards. */
 async function outcomeOf(db: Database, isTogether: boolean) {
   const outcomes: string[] = [];
   const ids = new Set<number>();
   const settle = async (request: OrderRequest): Promise<void> => {
     const { petId, quantity, complete } = request.fields;
-    const result = await place(db, request, isTogether).then(
+    const result = await db.batch(placeOrders, request).then(
       (order) => {
         ids.add(order.id);
         return { fields: order.fields, held: order.held };
@@ -94,7 +91,7 @@ test("orders placed together give the same stock, versions, counts and refusals 
 test("orders placed together may fill the account's storage limit, but never exceed it", async (t) => {
   const db = await openShops(t, 0);
   await db.write((tx) => setStorageLimits(tx, accountId, { records: 7, publishedBytes: 0 }));
-  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => place(db, requestFor({}), true)));
+  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => db.batch(placeOrders, requestFor({}))));
   assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 7);
   const [stock] = await db.query<{ quantity: number; held: number }>(sql`
     SELECT quantity, held FROM inventory WHERE account_id = ${accountId} AND pet_id = ${plenty}`);
@@ -103,7 +100,7 @@ test("orders placed together may fill the account's storage limit, but never exc
 
 test("a pet becomes pending when orders placed together take all its units", async (t) => {
   const db = await openShops(t);
-  await Promise.all(Array.from({ length: scarceUnits }, () => place(db, requestFor({ petId: scarce }), true)));
+  await Promise.all(Array.from({ length: scarceUnits }, () => db.batch(placeOrders, requestFor({ petId: scarce }))));
   const [pet] = await db.query(sql`SELECT status, version FROM pets WHERE account_id = ${accountId} AND id = ${scarce}`);
   assert.deepEqual({ ...pet }, { status: "pending", version: 2 });
 });

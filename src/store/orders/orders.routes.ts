@@ -1,12 +1,11 @@
 import { andThen } from "../../platform/db/database.ts";
-import type { Origin } from "../../platform/events.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
 import { parseDateTime } from "../../platform/http/dates.ts";
 import { operation, type Answer, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
-import { cancelOrder, changeOrder, placeOrder, placeOrders, type OrderRequest } from "./fulfilment.store.ts";
+import { cancelOrder, changeOrder, placeOrders } from "./fulfilment.store.ts";
 import {
   OrderInput,
   Order,
@@ -72,9 +71,11 @@ export const orderRoutes: Operation[] = [
       }),
     },
     problems: ["unknown_reference", "pet_not_available", "insufficient_stock", "storage_limit_reached"],
-    write: (tx, call) => andThen(placeOrder(tx, requestOf(call)), placedAnswer),
-    writeTogether: (tx, calls) =>
-      andThen(placeOrders(tx, calls.map(requestOf)), (orders) => orders.map((order) => order && placedAnswer(order))),
+    batch: async (tx, calls) => {
+      const requests = calls.map((call) => ({ accountId: call.accountId, fields: fieldsOf(call.body), origin: call.origin, call }));
+      const placed = await placeOrders(tx, requests);
+      return new Map([...placed].map(([{ call }, order]) => [call, placedAnswer(order)]));
+    },
   }),
   operation({
     operationId: "getOrder",
@@ -153,10 +154,6 @@ export const orderRoutes: Operation[] = [
     },
   }),
 ];
-
-function requestOf({ accountId, body, origin }: { accountId: number; body: OrderInput; origin: Origin }): OrderRequest {
-  return { accountId, fields: fieldsOf(body), origin };
-}
 
 function placedAnswer(order: StoredOrder): Answer {
   return { ...answer(order), status: 201, headers: { location: addressOf(`${path}/${order.id}`) } };

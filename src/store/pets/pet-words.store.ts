@@ -76,7 +76,7 @@ export async function completeWords(db: Database, accountId: number, ms?: number
 
 async function splitWaiting(db: Database, accountId: number, ms: number): Promise<void> {
   const endsAt = performance.now() + ms;
-  while (await db.forAccount(accountId).write((tx) => splitSome(tx, accountId))) if (performance.now() > endsAt) throw tooManyWait();
+  while (await db.as({ caller: accountId }).write((tx) => splitSome(tx, accountId))) if (performance.now() > endsAt) throw tooManyWait();
 }
 
 function tooManyWait(): Problem {
