@@ -32,11 +32,7 @@ async function openScene(t: TestContext, expiresAt: number | null = null) {
       return store.write(body);
     },
   };
-  const verifier = openKeyVerifier(
-    db,
-    () => scene.now,
-    () => scene.isLive,
-  );
+  const verifier = openKeyVerifier({ db, clock: () => scene.now, isLive: () => scene.isLive });
   t.after(async () => {
     await store.close();
     rmSync(folder, { recursive: true });

@@ -1,4 +1,3 @@
-import { createCache } from "../../platform/cache.ts";
 import type { Decision } from "./windows.ts";
 
 /**
@@ -22,11 +21,16 @@ type Shared = Pick<Decision, "limit" | "reset" | "perMinute" | "minuteSeconds" |
 type Template = Shared & { first: string; second: string; third: string; last: string };
 
 /** The last template for each number of requests per minute. There are few, because quotas come from plans. */
-const templates = createCache<number, Template>(1_000);
+const cached = new Map<number, Template>();
+const cachedMax = 1_000;
 
 function templateOf(decision: Shared): Template {
-  const known = templates.peek(decision.perMinute);
-  return known && isSame(known, decision) ? known : templates.set(decision.perMinute, newTemplate(decision));
+  const known = cached.get(decision.perMinute);
+  if (known && isSame(known, decision)) return known;
+  if (cached.size >= cachedMax) cached.clear();
+  const made = newTemplate(decision);
+  cached.set(decision.perMinute, made);
+  return made;
 }
 
 function isSame(a: Shared, b: Shared): boolean {

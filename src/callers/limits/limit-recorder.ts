@@ -1,4 +1,3 @@
-import { createCache } from "../../platform/cache.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { coalesced } from "../../platform/jobs/runs.ts";
 import { recordOnce, type LimitEvent } from "./limit-events.store.ts";
@@ -21,13 +20,14 @@ export type LimitRecorder = {
 
 /** @param onError called with each database error; the next such refusal queues the event again */
 export function openLimitRecorder(db: Pick<Database, "write">, onError: (error: unknown) => void): LimitRecorder {
-  const seen = createCache<string, LimitEvent>(seenMax);
+  const seen = new Set<string>();
   let queue: { name: string; event: LimitEvent }[] = [];
   const recording = coalesced(recordAll);
 
   function add(name: string, event: LimitEvent): void {
-    if (seen.peek(name) || queue.length >= queueMax) return;
-    seen.set(name, event);
+    if (seen.has(name) || queue.length >= queueMax) return;
+    if (seen.size >= seenMax) seen.clear();
+    seen.add(name);
     queue.push({ name, event });
     void recording.run();
   }
