@@ -69,7 +69,7 @@ test("without a server the commands work on the folder, which they make for its 
 test("while a process serves the folder it runs the commands, and knows of each at once", async (t) => {
   const { dataDir, spawned, json } = openShell(t);
   const { db, close } = await openStorage({ dataDir, databaseUrl: "" }, "petstore serve", 0);
-  const verifier = openKeyVerifier({ db, clock: systemClock });
+  const verifier = openKeyVerifier(db, systemClock);
   const administration = openAdministration({
     db,
     clock: systemClock,

@@ -180,7 +180,9 @@ testOnce("PUBLIC_URL_CERTIFICATE needs an https PUBLIC_URL with a public name, a
 type State = { problem: string | null; not_after: number | null };
 
 async function stateOf({ service }: Platform): Promise<State> {
-  const [row] = await service.db.query<State>(sql`SELECT problem, not_after FROM own_certificates WHERE hostname = ${host}`);
+  const [row] = await service.db.query<State>(
+    sql`SELECT certificate_problem AS problem, certificate_expires_at AS not_after FROM service_domains WHERE hostname = ${host}`,
+  );
   return row!;
 }
 

@@ -24,7 +24,7 @@ async function openScene(t: TestContext) {
   await migrate(db, start);
   const time = { now: start };
   const clock = () => time.now;
-  const verifier = openKeyVerifier({ db, clock });
+  const verifier = openKeyVerifier(db, clock);
   t.after(async () => {
     await db.close();
     rmSync(folder, { recursive: true });

@@ -135,13 +135,13 @@ async function certificateFindings(
   ask: Ask,
 ): Promise<Finding[]> {
   if (acmeDirectoryUrl === "") return [];
-  const { formerCounts, lastReplacedAt, ownProblem } = await import("../publishing/certificates/former-authority.ts");
+  const { formerCounts, lastReplacedAt, serviceProblem } = await import("../publishing/certificates/former-authority.ts");
   const counts = (await ask(formerCounts(acmeDirectoryUrl, now))) as FormerCounts;
   const { remaining, kept } = counts;
   const by = new Date(lastReplacedAt(counts, acmeBudget, now)).toISOString();
   const found: Finding[] = [];
   const own = publicUrlCertificate
-    ? ((await ask(ownProblem(new URL(publicUrl).hostname))) as { problem: string | null } | undefined)
+    ? ((await ask(serviceProblem(new URL(publicUrl).hostname))) as { problem: string | null } | undefined)
     : undefined;
   if (own?.problem)
     found.push(

@@ -1,4 +1,4 @@
-import { randomBytes, X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import type { Server } from "node:http";
 import { join } from "node:path";
 import type { Bounds } from "../platform/bounds.ts";
@@ -13,11 +13,9 @@ import type { Announcer, Node } from "../platform/nodes/nodes.ts";
 import type { Change } from "../platform/nodes/nodes.store.ts";
 import { openRowLeases } from "../platform/nodes/row-leases.ts";
 import { deleteOldUsage } from "../publishing/certificates/acme-usage.store.ts";
-import { deleteExpiredChallenges } from "../publishing/certificates/challenges.store.ts";
-import { deleteEndedHolds } from "../publishing/certificates/certificate-orders.store.ts";
-import { keepSecret } from "../publishing/certificates/secrets.store.ts";
+import { deleteEndedHolds, deleteExpiredChallenges } from "../publishing/certificates/certificates.store.ts";
 import { requireKnownKeys } from "../administration/secrets-rotation.ts";
-import { decryptSecret, encryptSecret, type SecretsKeys } from "../platform/secrets.ts";
+import type { SecretsKeys } from "../platform/secrets.ts";
 import { sharedDomain } from "../publishing/dns/hostnames.ts";
 import { prepareDomainsConfig } from "../publishing/domains/domain-claims.ts";
 import { openCheckWorker } from "../publishing/domains/check-worker.ts";
@@ -26,7 +24,8 @@ import { domainChanged } from "../publishing/domains/domains.ts";
 import { sendsHsts } from "../publishing/domains/hsts.ts";
 import { deleteOldLost } from "../publishing/domains/lost-domains.store.ts";
 import { projectNames } from "../publishing/domains/project-names.ts";
-import type { OnVisit } from "../publishing/edge/visits.ts";
+import { readProofSecret } from "../publishing/domains/verifications.store.ts";
+import type { OnVisit } from "../publishing/edge/access-log.ts";
 import type { Edge } from "../publishing/edge/edge.ts";
 import type { KeyPair } from "../publishing/edge/site.ts";
 import { openTroublesWorker } from "../publishing/domains/troubles-worker.ts";
@@ -42,7 +41,7 @@ import { deleteOldFreedSlugs } from "../publishing/projects/freed-slugs.store.ts
 import { localContent, sharedContent } from "../publishing/projects/shared-content.ts";
 import { openUploads, uploadBlobs, uploadFolder } from "../publishing/projects/uploads.ts";
 import type { RenderStorefront } from "../publishing/storefront/storefront.ts";
-import { openCertificateWorkers, openVerification } from "./certification.ts";
+import { openCertificates, openVerification } from "./certification.ts";
 import { notStarted, openServing, originsOf, ownHostOf, platformCertificateOf } from "./edge.ts";
 import type { PublishingServices } from "./operations.ts";
 import { logosOf } from "./logos.ts";
@@ -161,9 +160,9 @@ async function start(wing: Wing, apiServer: Server): Promise<void> {
   const { settings, db, log, keys, hosts, watch, state } = wing;
   warnOfSharedDomain(settings, log);
   await requireKnownKeys(db, keys);
-  state.proofSecret = await sharedSecret(db, keys, "ownership proofs");
+  state.proofSecret = await readProofSecret(db, keys);
   await clearUnfinished(wing);
-  state.edge = await openServing({ ...wing, shown: openShown(wing) }, hosts, watch.open, apiServer);
+  state.edge = await openServing({ ...wing, ...openShown(wing) }, hosts, watch.open, apiServer);
   startWorkers(wing);
   startCleaning(wing);
   wake(state);
@@ -230,7 +229,8 @@ function startWorkers(wing: Wing): void {
     openCheckWorker({ db, clock, checks, announcer, leases, turns: bounds.queue("checks"), verified: () => wake(state), onError }),
     openTroublesWorker({ db, clock, onError }),
   );
-  state.workers.push(...openCertificateWorkers({ ...wing, leases, onError }));
+  const certificates = openCertificates({ ...wing, leases, onError });
+  if (certificates) state.workers.push(certificates);
 }
 
 /** How a deployment applies the `domains` of its `petstore.json`. */
@@ -283,7 +283,7 @@ function openHostMap({ settings, db, clock, log, node }: PublishingParts, keys: 
     isLive: () => node.isLive(),
     hasAuthority: checks.authority !== null,
     platformDomain: settings.platformDomain,
-    ownHost: ownHostOf(settings),
+    serviceHost: ownHostOf(settings),
     platformCertificate: platformCertificateOf(settings),
     drop: (name) => state.edge?.dropHost(name),
   });
@@ -294,10 +294,4 @@ function warnOfSharedDomain({ platformDomain, publicUrl }: Settings, log: Logger
   const shared = sharedDomain({ platformDomain, publicHost: new URL(publicUrl).hostname });
   if (shared === null) return;
   log.warn(`PUBLIC_URL and PLATFORM_DOMAIN share ${shared}: published projects can set cookies that the dashboard gets. Use two domains.`);
-}
-
-/** 32 bytes that all nodes share. The first node makes them. */
-async function sharedSecret(db: Database, keys: SecretsKeys, name: string): Promise<Buffer> {
-  const fresh = encryptSecret(keys, randomBytes(32).toString("base64"), name);
-  return Buffer.from(decryptSecret(keys, await db.write((tx) => keepSecret(tx, name, fresh)), name), "base64");
 }

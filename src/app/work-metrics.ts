@@ -113,7 +113,9 @@ function readCertificates(db: Database): Promise<CertificateRow[]> {
 /** When the certificate of the host of `PUBLIC_URL` expires; undefined if the service gets none for it, or has none yet. */
 async function readOwnExpiry(db: Database, ownHost: string | null): Promise<number | undefined> {
   if (ownHost === null) return undefined;
-  const [row] = await db.query<{ at: number | null }>(sql`SELECT not_after AS at FROM own_certificates WHERE hostname = ${ownHost}`);
+  const [row] = await db.query<{ at: number | null }>(
+    sql`SELECT certificate_expires_at AS at FROM service_domains WHERE hostname = ${ownHost}`,
+  );
   return row?.at ?? undefined;
 }
 

@@ -32,7 +32,11 @@ async function openScene(t: TestContext, expiresAt: number | null = null) {
       return store.write(body);
     },
   };
-  const verifier = openKeyVerifier({ db, clock: () => scene.now, isLive: () => scene.isLive });
+  const verifier = openKeyVerifier(
+    db,
+    () => scene.now,
+    () => scene.isLive,
+  );
   t.after(async () => {
     await store.close();
     rmSync(folder, { recursive: true });

@@ -1,10 +1,12 @@
+import { createCache, type Cache } from "../../platform/cache.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
+import { openSharing, type Sharing } from "../../platform/jobs/runs.ts";
 import type { Plan, Quota } from "../accounts/accounts.ts";
 import { hashKey, hasExpired, wellFormed, type Scope } from "./keys.ts";
 import { findKeyByHash, recordUses, type KeyWithPlan, type Use } from "./keys.store.ts";
 
-/** The most keys in the cache. Beyond it the oldest is dropped, and read again at its next use. */
+/** The most keys in the cache. Beyond it the one that was read first is dropped, and read again at its next use. */
 const cachedMax = 10_000;
 const usesPerWrite = 500;
 const minuteMs = 60_000;
@@ -41,27 +43,27 @@ export type KeyVerifier = {
   saveUses(): Promise<void>;
 };
 
-type VerifierOptions = {
-  db: Database;
-  clock: Clock;
-  /** Whether this node receives every change of keys and plans. While it does not, it caches no key. Default: always. */
-  isLive?: () => boolean;
-};
-
 type Entry = { verified: Verified; usedAt: number | null };
 
-type State = Required<VerifierOptions> & {
+type State = {
+  db: Database;
+  clock: Clock;
+  isLive: () => boolean;
   /** By the key's text, so that a hit needs no hash. No text leaves this map. */
-  cached: Map<string, Entry>;
-  /** Running reads. A change of keys replaces the map, so later requests start a new read. */
-  reads: Map<string, Promise<Verified | undefined>>;
+  cached: Cache<string, Entry>;
+  /** Running reads. A change of keys replaces them, so later requests start a new read. */
+  reads: Sharing<string, Verified | undefined>;
   /** Uses to save, by key. */
   uses: Map<number, Use>;
 };
 
-/** Opens the verifier. Its owner calls `saveUses` every few seconds and at stop; each key is written at most once a minute. */
-export function openKeyVerifier({ db, clock, isLive = () => true }: VerifierOptions): KeyVerifier {
-  const state: State = { db, clock, isLive, cached: new Map(), reads: new Map(), uses: new Map() };
+/**
+ * Opens the verifier. Its owner calls `saveUses` every few seconds and at stop; each key is written at most once a minute.
+ *
+ * @param isLive whether this node receives every change of keys and plans. While it does not, it caches no key. Default: always
+ */
+export function openKeyVerifier(db: Database, clock: Clock, isLive = (): boolean => true): KeyVerifier {
+  const state: State = { db, clock, isLive, cached: createCache(cachedMax), reads: openSharing(), uses: new Map() };
   return {
     verify: (key) => verify(state, key),
     forgetAll: () => forget(state, () => true),
@@ -73,10 +75,10 @@ export function openKeyVerifier({ db, clock, isLive = () => true }: VerifierOpti
 
 function verify(state: State, key: string): Verified | undefined | Promise<Verified | undefined> {
   if (!state.isLive()) return wellFormed(key) ? read(state, key).then((entry) => entry?.verified) : undefined;
-  const entry = state.cached.get(key);
+  const entry = state.cached.peek(key);
   if (entry) return current(state, key, entry);
   if (!wellFormed(key)) return undefined;
-  return state.reads.get(key) ?? startRead(state, key);
+  return cacheKey(state, key);
 }
 
 function current(state: State, key: string, entry: Entry): Verified | undefined {
@@ -89,17 +91,14 @@ function current(state: State, key: string, entry: Entry): Verified | undefined 
   return entry.verified;
 }
 
-function startRead(state: State, key: string): Promise<Verified | undefined> {
-  // If a change replaces the map during the read, only the requests that already wait for it get its result, and it is not cached.
+function cacheKey(state: State, key: string): Promise<Verified | undefined> {
+  // If a change of keys comes during the read, only the requests that already wait for it get its result, and it is not cached.
   const { reads } = state;
-  const shared = read(state, key)
-    .then((entry) => {
-      if (entry && reads === state.reads && state.isLive()) cache(state, key, entry);
-      return entry?.verified;
-    })
-    .finally(() => reads.delete(key));
-  reads.set(key, shared);
-  return shared;
+  return reads.run(key, async () => {
+    const entry = await read(state, key);
+    if (entry && reads === state.reads && state.isLive()) state.cached.set(key, entry);
+    return entry?.verified;
+  });
 }
 
 async function read(state: State, key: string): Promise<Entry | undefined> {
@@ -111,12 +110,6 @@ async function read(state: State, key: string): Promise<Entry | undefined> {
   return entry;
 }
 
-function cache({ cached }: State, key: string, entry: Entry): void {
-  const [oldest] = cached.size >= cachedMax ? cached.keys() : [];
-  if (oldest !== undefined) cached.delete(oldest);
-  cached.set(key, entry);
-}
-
 function addUse({ uses }: State, entry: Entry, now: number): void {
   const usedAt = now - (now % minuteMs);
   if (entry.usedAt === usedAt || uses.size >= cachedMax) return;
@@ -126,7 +119,7 @@ function addUse({ uses }: State, entry: Entry, now: number): void {
 }
 
 function forget(state: State, matches: (verified: Verified) => boolean): void {
-  state.reads = new Map();
+  state.reads = openSharing();
   for (const [key, { verified }] of state.cached) if (matches(verified)) state.cached.delete(key);
 }
 

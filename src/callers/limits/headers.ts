@@ -1,3 +1,4 @@
+import { createCache } from "../../platform/cache.ts";
 import type { Decision } from "./windows.ts";
 
 /**
@@ -21,16 +22,11 @@ type Shared = Pick<Decision, "limit" | "reset" | "perMinute" | "minuteSeconds" |
 type Template = Shared & { first: string; second: string; third: string; last: string };
 
 /** The last template for each number of requests per minute. There are few, because quotas come from plans. */
-const cached = new Map<number, Template>();
-const cachedMax = 1_000;
+const templates = createCache<number, Template>(1_000);
 
 function templateOf(decision: Shared): Template {
-  const known = cached.get(decision.perMinute);
-  if (known && isSame(known, decision)) return known;
-  if (cached.size >= cachedMax) cached.clear();
-  const made = newTemplate(decision);
-  cached.set(decision.perMinute, made);
-  return made;
+  const known = templates.peek(decision.perMinute);
+  return known && isSame(known, decision) ? known : templates.set(decision.perMinute, newTemplate(decision));
 }
 
 function isSame(a: Shared, b: Shared): boolean {

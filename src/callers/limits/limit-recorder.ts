@@ -1,3 +1,4 @@
+import { createCache } from "../../platform/cache.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { coalesced } from "../../platform/jobs/runs.ts";
 import { recordOnce, type LimitEvent } from "./limit-events.store.ts";
@@ -20,14 +21,13 @@ export type LimitRecorder = {
 
 /** @param onError called with each database error; the next such refusal queues the event again */
 export function openLimitRecorder(db: Pick<Database, "write">, onError: (error: unknown) => void): LimitRecorder {
-  const seen = new Set<string>();
+  const seen = createCache<string, LimitEvent>(seenMax);
   let queue: { name: string; event: LimitEvent }[] = [];
   const recording = coalesced(recordAll);
 
   function add(name: string, event: LimitEvent): void {
-    if (seen.has(name) || queue.length >= queueMax) return;
-    if (seen.size >= seenMax) seen.clear();
-    seen.add(name);
+    if (seen.peek(name) || queue.length >= queueMax) return;
+    seen.set(name, event);
     queue.push({ name, event });
     void recording.run();
   }

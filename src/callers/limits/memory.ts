@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import { addressName } from "../../platform/addresses.ts";
-import { type Entries, openEntries } from "./entries.ts";
+import { createCache, type Cache } from "../../platform/cache.ts";
 import { type CountedCaller, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { decidePublishable, isSpared, publishableShare, visitorQuota } from "./publishable.ts";
 import { restoreEntries, snapshotEntries } from "./snapshot.ts";
@@ -53,14 +53,13 @@ type State = {
 export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addressQuota: Quota }): MemoryLimiter {
   const state: State = { clock, meters: openMeters(), strikes: openStrikes(), changes: 0 };
   const { meters, strikes } = state;
-  const allEntries: Pick<Entries<unknown, unknown>, "sweep" | "size">[] = [...Object.values(meters), ...Object.values(strikes)];
   return {
     account: (...request) => countAccount(state, ...request),
-    address: (address) => count(state, meters.address.getOrCreate(addressName(address)), addressQuota),
+    address: (address) => count(state, windowsOf(meters.address, addressName(address)), addressQuota),
     publishable: (accountId, address, quota) => countPublishable(state, accountId, address, quota),
-    dashboard: (memberId) => count(state, meters.person.getOrCreate(memberId), dashboardQuota),
-    peekAccount: (accountId, quota) => peek(meters.account.get(accountId), quota, clock()),
-    peekAddress: (address) => peek(meters.address.get(addressName(address)), addressQuota, clock()),
+    dashboard: (memberId) => count(state, windowsOf(meters.person, memberId), dashboardQuota),
+    peekAccount: (accountId, quota) => peek(meters.account.peek(accountId), quota, clock()),
+    peekAddress: (address) => peek(meters.address.peek(addressName(address)), addressQuota, clock()),
     giveBack: (counted, at) => giveBackRequest(state, counted, at),
     strikeStatus: (keyId, quota, makers = []) => strikeStatusOf(state, keyId, quota, makers),
     unban(keyId) {
@@ -71,38 +70,52 @@ export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addre
     decidedAlone: () => 0,
     waiting: () => 0,
     close: () => undefined,
-    sweep() {
-      for (const entries of allEntries) entries.sweep(clock());
-    },
+    sweep: () => sweep(state),
     snapshot: () => snapshotEntries(meters, strikes),
     restore: (lines) => restoreEntries(meters, strikes, lines),
     changes: () => state.changes,
-    size: () => allEntries.reduce((sum, entries) => sum + entries.size(), 0),
+    size: () => [...Object.values(meters), ...Object.values(strikes)].reduce((sum, cache) => sum + cache.size(), 0),
   };
 }
 
 function openMeters() {
   return {
-    account: openEntries<number, Windows>(accountsMax, newWindows, isDayLongOver),
-    address: openEntries<string, Windows>(othersMax, newWindows, isDayLongOver),
-    publishable: openEntries<number, Windows>(accountsMax, newWindows, isDayLongOver),
-    spared: openEntries<number, Windows>(accountsMax, newWindows, isDayLongOver),
-    visitor: openEntries<string, Windows>(othersMax, newWindows, isMinuteLongOver),
-    person: openEntries<number, Windows>(othersMax, newWindows, isMinuteLongOver),
+    account: createCache<number, Windows>(accountsMax),
+    address: createCache<string, Windows>(othersMax),
+    publishable: createCache<number, Windows>(accountsMax),
+    spared: createCache<number, Windows>(accountsMax),
+    visitor: createCache<string, Windows>(othersMax),
+    person: createCache<number, Windows>(othersMax),
   };
 }
 
 function openStrikes() {
   return {
-    key: openEntries<number, Strikes>(othersMax, newStrikes, hasOnlyOldStrikes),
-    visitor: openEntries<string, Strikes>(othersMax, newStrikes, hasOnlyOldStrikes),
+    key: createCache<number, Strikes>(othersMax),
+    visitor: createCache<string, Strikes>(othersMax),
   };
+}
+
+function windowsOf<K>(meters: Cache<K, Windows>, caller: K): Windows {
+  return meters.peek(caller) ?? meters.set(caller, newWindows());
+}
+
+function strikesOf<K>(strikes: Cache<K, Strikes>, caller: K): Strikes {
+  return strikes.peek(caller) ?? strikes.set(caller, newStrikes());
+}
+
+function sweep({ clock, meters, strikes }: State): void {
+  const now = clock();
+  for (const days of [meters.account, meters.address, meters.publishable, meters.spared])
+    days.sweep((windows) => isDayLongOver(windows, now));
+  for (const minutes of [meters.visitor, meters.person]) minutes.sweep((windows) => isMinuteLongOver(windows, now));
+  for (const made of [strikes.key, strikes.visitor]) made.sweep((one) => hasOnlyOldStrikes(one, now));
 }
 
 function countAccount(state: State, accountId: number, keyId: number, quota: Quota, makers: readonly number[] = []): Decision {
   const { clock, meters, strikes } = state;
   const now = clock();
-  const windows = meters.account.getOrCreate(accountId);
+  const windows = windowsOf(meters.account, accountId);
   state.changes += 1;
   roll(windows, now);
   const leftMs = longestBanLeft(state, keyId, makers, now);
@@ -113,15 +126,15 @@ function countAccount(state: State, accountId: number, keyId: number, quota: Quo
   }
   const allowed = strikesAllowed(quota.perMinute);
   const decision = figures(windows, quota, now);
-  if (!spare(state, accountId, windows, quota, now)) return refuseWithStrike(strikes.key.getOrCreate(keyId), allowed, decision, now);
-  return refused(decision, allowed - recentStrikes(strikes.key.get(keyId) ?? newStrikes(), now));
+  if (!spare(state, accountId, windows, quota, now)) return refuseWithStrike(strikesOf(strikes.key, keyId), allowed, decision, now);
+  return refused(decision, allowed - recentStrikes(strikes.key.peek(keyId) ?? newStrikes(), now));
 }
 
 /** Whether a refusal is no strike, because the requests of publishable keys caused it (`isSpared`). Counts it if so. */
 function spare({ meters }: State, accountId: number, account: Windows, quota: Quota, now: number): boolean {
-  const publishable = meters.publishable.get(accountId);
+  const publishable = meters.publishable.peek(accountId);
   if (publishable === undefined) return false;
-  const spared = meters.spared.getOrCreate(accountId);
+  const spared = windowsOf(meters.spared, accountId);
   roll(publishable, now);
   roll(spared, now);
   const isNoStrike = isSpared(quota, usedOf(account), usedOf(publishable), usedOf(spared));
@@ -134,23 +147,18 @@ function countPublishable(state: State, accountId: number, address: string, quot
   const now = clock();
   const name = `${accountId} ${addressName(address)}`;
   const [visitor, publishable, account] = [
-    meters.visitor.getOrCreate(name),
-    meters.publishable.getOrCreate(accountId),
-    meters.account.getOrCreate(accountId),
+    windowsOf(meters.visitor, name),
+    windowsOf(meters.publishable, accountId),
+    windowsOf(meters.account, accountId),
   ];
   state.changes += 1;
   for (const windows of [visitor, publishable, account]) roll(windows, now);
-  const leftMs = banLeftOf(strikes.visitor.get(name), now);
+  const leftMs = banLeftOf(strikes.visitor.peek(name), now);
   if (leftMs > 0) return banned(publishableDecision(visitor, publishable, account, quota, now), leftMs);
   const fits = hasRoom(visitor, visitorQuota) && hasRoom(publishable, publishableShare(quota)) && hasRoom(account, quota);
   if (!fits) {
     const allowed = strikesAllowed(visitorQuota.perMinute);
-    return refuseWithStrike(
-      strikes.visitor.getOrCreate(name),
-      allowed,
-      publishableDecision(visitor, publishable, account, quota, now),
-      now,
-    );
+    return refuseWithStrike(strikesOf(strikes.visitor, name), allowed, publishableDecision(visitor, publishable, account, quota, now), now);
   }
   for (const windows of [visitor, publishable, account]) take(windows);
   return publishableDecision(visitor, publishable, account, quota, now);
@@ -175,12 +183,12 @@ function giveBackRequest(state: State, counted: CountedCaller, at: number): Deci
     return windows;
   };
   state.changes += 1;
-  if ("memberId" in counted) return figures(giveBackTo(meters.person.getOrCreate(counted.memberId)), dashboardQuota, now);
+  if ("memberId" in counted) return figures(giveBackTo(windowsOf(meters.person, counted.memberId)), dashboardQuota, now);
   const { accountId, quota, visitor: address } = counted;
-  const account = giveBackTo(meters.account.getOrCreate(accountId));
+  const account = giveBackTo(windowsOf(meters.account, accountId));
   if (address === undefined) return figures(account, quota, now);
-  const visitor = giveBackTo(meters.visitor.getOrCreate(`${accountId} ${addressName(address)}`));
-  return publishableDecision(visitor, giveBackTo(meters.publishable.getOrCreate(accountId)), account, quota, now);
+  const visitor = giveBackTo(windowsOf(meters.visitor, `${accountId} ${addressName(address)}`));
+  return publishableDecision(visitor, giveBackTo(windowsOf(meters.publishable, accountId)), account, quota, now);
 }
 
 function figures(windows: Windows, quota: Quota, now: number): Decision {
@@ -213,8 +221,8 @@ function banLeftOf(strikes: Strikes | undefined, now: number): number {
 }
 
 function longestBanLeft({ strikes }: State, keyId: number, makers: readonly number[], now: number): number {
-  let leftMs = banLeftOf(strikes.key.get(keyId), now);
-  for (const maker of makers) leftMs = Math.max(leftMs, banLeftOf(strikes.key.get(maker), now));
+  let leftMs = banLeftOf(strikes.key.peek(keyId), now);
+  for (const maker of makers) leftMs = Math.max(leftMs, banLeftOf(strikes.key.peek(maker), now));
   return leftMs;
 }
 
@@ -226,7 +234,7 @@ function refuseWithStrike(strikes: Strikes, allowed: number, decision: Decision,
 function strikeStatusOf(state: State, keyId: number, quota: Quota, makers: readonly number[]): StrikeStatus {
   const now = state.clock();
   const leftMs = longestBanLeft(state, keyId, makers, now);
-  const made = recentStrikes(state.strikes.key.get(keyId) ?? newStrikes(), now);
+  const made = recentStrikes(state.strikes.key.peek(keyId) ?? newStrikes(), now);
   const remaining = leftMs > 0 ? 0 : Math.max(0, strikesAllowed(quota.perMinute) - made);
   return { strikes: made, strikesRemaining: remaining, bannedUntil: leftMs > 0 ? now + leftMs : undefined };
 }

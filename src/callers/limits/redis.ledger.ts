@@ -1,5 +1,5 @@
+import { createCache, type Cache } from "../../platform/cache.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { type Entries, openEntries } from "./entries.ts";
 import type { LimitRequest } from "./redis.batch.ts";
 import { prefix } from "./redis.script.ts";
 import { dayMs, minuteMs } from "./windows.ts";
@@ -47,9 +47,10 @@ export type PendingRequests = { args: (string | number)[]; meter: string; putBac
 export type Ledger = {
   clock: Clock;
   liveNodes: () => number;
-  accounts: Entries<string, Meter>;
-  others: Entries<string, Meter>;
-  bans: Entries<string, { until: number }>;
+  accounts: Cache<string, Meter>;
+  others: Cache<string, Meter>;
+  /** When bans end. */
+  bans: Cache<string, number>;
   /** The number of the current or last outage; 0 before the first. */
   outage: number;
   /** The live nodes when it began. */
@@ -61,14 +62,12 @@ export type Ledger = {
 };
 
 export function openLedger(clock: Clock, liveNodes: () => number): Ledger {
-  const isOld = ({ day }: Meter, now: number): boolean => Math.floor(now / dayMs) > day.number + 1;
-  const hasEnded = ({ until }: { until: number }, now: number): boolean => until <= now;
   return {
     clock,
     liveNodes,
-    accounts: openEntries<string, Meter>(accountsMax, newMeter, isOld),
-    others: openEntries<string, Meter>(othersMax, newMeter, isOld),
-    bans: openEntries<string, { until: number }>(othersMax, () => ({ until: 0 }), hasEnded),
+    accounts: createCache(accountsMax),
+    others: createCache(othersMax),
+    bans: createCache(othersMax),
     outage: 0,
     nodesAtStart: 1,
     clockOffsetMs: 0,
@@ -90,7 +89,7 @@ export function recordAnswer(ledger: Ledger, request: LimitRequest, answer: numb
   }
   let figure = offset + 3;
   for (const name of request.meters) recordFigures(ledger, name, last.minute, last.day, answer[figure++]!, answer[figure++]!);
-  if (answer[offset] === 2 && request.ban !== undefined) ledger.bans.getOrCreate(request.ban).until = now + answer[offset + 1]!;
+  if (answer[offset] === 2 && request.ban !== undefined) ledger.bans.set(request.ban, now + answer[offset + 1]!);
 }
 
 /** Records a report of another node's figures. `save` in `redis.script.ts` has its format. */
@@ -182,26 +181,29 @@ export function resolveUnanswered(ledger: Ledger, ran: number): void {
  */
 export function takePending({ accounts, others }: Ledger, all: boolean): PendingRequests[] {
   const pending: PendingRequests[] = [];
-  for (const entries of [accounts, others]) {
-    for (const [name, meter] of entries)
+  for (const meters of [accounts, others]) {
+    for (const [name, meter] of meters)
       if (all || meter.minute.pending !== 0 || meter.day.pending !== 0) pending.push(takePendingOf(name, meter));
   }
   return pending;
 }
 
 export function sweepLedger(ledger: Ledger): void {
-  for (const entries of [ledger.accounts, ledger.others, ledger.bans]) entries.sweep(timeOf(ledger));
+  const now = timeOf(ledger);
+  for (const meters of [ledger.accounts, ledger.others]) meters.sweep(({ day }) => Math.floor(now / dayMs) > day.number + 1);
+  ledger.bans.sweep((until) => until <= now);
 }
 
 const timeOf = ({ clock, clockOffsetMs }: Ledger): number => clock() + clockOffsetMs;
 
 function meterOf({ accounts, others }: Ledger, name: string): Meter {
-  return (name.startsWith(`${prefix}account:`) ? accounts : others).getOrCreate(name);
+  const meters = name.startsWith(`${prefix}account:`) ? accounts : others;
+  return meters.peek(name) ?? meters.set(name, newMeter());
 }
 
 function banLeft({ bans }: Ledger, { ban, moreBans = [] }: LimitRequest, now: number): number {
   if (ban === undefined) return 0;
-  return Math.max(0, ...[ban, ...moreBans].map((one) => (bans.get(one)?.until ?? 0) - now));
+  return Math.max(0, ...[ban, ...moreBans].map((one) => (bans.peek(one) ?? 0) - now));
 }
 
 /** How many requests of this node's share are left in each window of a meter. Answers show them as the remaining requests. */

@@ -1,13 +1,13 @@
-import type { Entries } from "./entries.ts";
-import { longestBanMs, type Strikes } from "./strikes.ts";
-import type { Window, Windows } from "./windows.ts";
+import type { Cache } from "../../platform/cache.ts";
+import { longestBanMs, newStrikes, type Strikes } from "./strikes.ts";
+import { newWindows, type Window, type Windows } from "./windows.ts";
 
 /** The most lines of one piece. */
 const pieceLines = 1_000;
 /** The most numbers in a line: the ban and the newest 99,998 strikes of a key. A longer line counts as damaged. */
 const valuesMax = 100_000;
 
-type Groups<V> = Record<string, Entries<number, V> | Entries<string, V>>;
+type Groups<V> = Record<string, Cache<number | string, V>>;
 
 /**
  * Yields the entries as text, in pieces of a thousand lines. Each line is the JSON array of one entry: `windows` or `strikes`,
@@ -48,8 +48,8 @@ export function restoreEntries(meters: Groups<Windows>, strikes: Groups<Strikes>
     const entry = parse(text);
     if (entry === undefined) continue;
     const { kind, name, key, values } = entry;
-    if (kind === "windows" && values.length === 8) restoreWindows(find(meters, name, key), values);
-    if (kind === "strikes" && values.length >= 2) restoreStrikes(find(strikes, name, key), values);
+    if (kind === "windows" && values.length === 8) restoreWindows(entryOf(meters, name, key, newWindows), values);
+    if (kind === "strikes" && values.length >= 2) restoreStrikes(entryOf(strikes, name, key, newStrikes), values);
   }
 }
 
@@ -74,8 +74,9 @@ function isCount(value: unknown): value is number {
 }
 
 /** Returns the entry of a group, creating it if needed; undefined if there is no such group. */
-function find<V>(groups: Groups<V>, name: string, key: number | string): V | undefined {
-  return Object.hasOwn(groups, name) ? (groups[name] as Entries<number | string, V>).getOrCreate(key) : undefined;
+function entryOf<V>(groups: Groups<V>, name: string, key: number | string, create: () => V): V | undefined {
+  const group = Object.hasOwn(groups, name) ? groups[name] : undefined;
+  return group && (group.peek(key) ?? group.set(key, create()));
 }
 
 function restoreWindows(windows: Windows | undefined, values: number[]): void {

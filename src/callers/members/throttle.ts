@@ -1,5 +1,6 @@
-import { Problem } from "../../platform/problem.ts";
 import { addressName } from "../../platform/addresses.ts";
+import { createCache, type Cache } from "../../platform/cache.ts";
+import { Problem } from "../../platform/problem.ts";
 
 /** How many attempts a window allows. A window starts with its first attempt. */
 type Allowance = { readonly attempts: number; readonly windowMs: number };
@@ -7,7 +8,7 @@ type Attempts = { since: number; made: number };
 
 const byAddress: Allowance = { attempts: 60, windowMs: 5 * 60_000 };
 export const bySubject: Allowance = { attempts: 10, windowMs: 5 * 60_000 };
-/** The most windows of one map. Beyond it, the oldest is dropped. */
+/** The most windows of addresses, and of subjects. */
 const windowsMax = 50_000;
 
 /** Returns the time (ms) until an attempt is allowed; 0 if one is allowed now. */
@@ -58,8 +59,8 @@ export type SignInThrottle = {
 
 /** Creates a throttle without attempts. It has no timers, and its memory is bounded. */
 export function openSignInThrottle(): SignInThrottle {
-  const addresses = new Map<string, Attempts>();
-  const subjects = new Map<string, Attempts>();
+  const addresses = createCache<string, Attempts>(windowsMax);
+  const subjects = createCache<string, Attempts>(windowsMax);
   return {
     requireAddress(address, now) {
       const name = addressName(address);
@@ -89,12 +90,6 @@ function requireNoWait(ms: number): void {
   throw new Problem("rate_limit_exceeded", `Too many attempts. Try again in ${seconds} seconds.`, { headers });
 }
 
-/** Counts one attempt. A new window moves to the end of the map, so that the first entry is the oldest. */
-function count(map: Map<string, Attempts>, name: string, allowance: Allowance, now: number): void {
-  const attempts = withAttempt(map.get(name), allowance, now);
-  if (attempts.made === 1) map.delete(name);
-  map.set(name, attempts);
-  if (map.size <= windowsMax) return;
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
+function count(windows: Cache<string, Attempts>, name: string, allowance: Allowance, now: number): void {
+  windows.set(name, withAttempt(windows.get(name), allowance, now));
 }

@@ -5,7 +5,7 @@ import sql from "sql-template-tag";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
-import { findHold, saveHold } from "./certificate-orders.store.ts";
+import { findHold, saveHold } from "./certificates.store.ts";
 import { letsEncryptBudget, limitReached } from "./budget.ts";
 import { deleteOldUsage, listUses, recordUse, type LimitSubjects } from "./acme-usage.store.ts";
 

@@ -1,11 +1,11 @@
 import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/db/database.ts";
+import sql from "sql-template-tag";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { type AcmeAccount, openAccount } from "../acme/acme-client.ts";
 import { type AcmeSessionSettings, closeAcmeSession, openAcmeSession } from "../acme/acme-session.ts";
 import type { ExternalAccount } from "../acme/jws.ts";
 import { newPrivateKey } from "../acme/csr.ts";
-import { findAccountKey, keepAccountKey } from "./secrets.store.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 
 export type AuthoritySettings = {
@@ -79,4 +79,18 @@ export function openAuthority(parts: { db: Database; clock: Clock; keys: Secrets
       if (opened) closeAcmeSession(opened.session);
     },
   };
+}
+
+/** Returns the saved key of the account at an authority, encrypted for the URL of its directory. Saves `envelope` if there is none. */
+async function keepAccountKey(tx: Transaction, directoryUrl: string, envelope: string): Promise<string> {
+  await tx.query(
+    sql`INSERT INTO acme_accounts (directory_url, key) VALUES (${directoryUrl}, ${envelope}) ON CONFLICT (directory_url) DO NOTHING`,
+  );
+  const [row] = await tx.query<{ key: string }>(sql`SELECT key FROM acme_accounts WHERE directory_url = ${directoryUrl}`);
+  return row!.key;
+}
+
+async function findAccountKey(db: Queryable, directoryUrl: string): Promise<string | null> {
+  const [row] = await db.query<{ key: string }>(sql`SELECT key FROM acme_accounts WHERE directory_url = ${directoryUrl}`);
+  return row?.key ?? null;
 }

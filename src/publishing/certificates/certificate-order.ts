@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import type { Database } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { domainChanged } from "../domains/domains.ts";
 import { type AcmeAccount, type AcmeChallenge, type AcmeOrder, newAcmeOrder, resumeLiveAcmeOrder } from "../acme/acme-client.ts";
@@ -12,30 +12,8 @@ import { tlsAlpnCertificate } from "../acme/challenges.ts";
 import { listUses, recordUse, type LimitSubjects } from "./acme-usage.store.ts";
 import { limitReached, type Budget, type LimitReached, type OrderKind } from "./budget.ts";
 import { requireLease, type ClaimedDomain } from "./certificate-state.store.ts";
-import { saveChallenge, type StoredChallenge } from "./challenges.store.ts";
-import {
-  findCertificateOrder,
-  lockCertificateOrder,
-  saveCertificateOrder,
-  saveCertificateOrderUrl,
-  type StoredCertificateOrder,
-} from "./certificate-orders.store.ts";
+import { findCertificateOrder, saveCertificateOrder, saveCertificateOrderUrl, saveChallenge } from "./certificates.store.ts";
 import { decryptSecret, encryptSecret, withCurrentKey, type SecretsKeys } from "../../platform/secrets.ts";
-
-/** Where the certificate order of a name is stored. `key` is encrypted for the name. */
-export type CertificateOrderStore = {
-  find(db: Queryable): Promise<StoredCertificateOrder | null>;
-  /** Like `find`, and locks the row until commit. */
-  lock(tx: Transaction): Promise<StoredCertificateOrder | null>;
-  /** Holds the lease of the name until commit. @throws NotPermitted if this process lost it */
-  requireLease(tx: Transaction): Promise<void>;
-  save(tx: Transaction, order: StoredCertificateOrder): Promise<void>;
-  /** Saves the URL of the order that was begun with this key. Returns false if another order has been begun since. */
-  saveUrl(tx: Transaction, order: { key: string; url: string }): Promise<boolean>;
-  saveChallenge(tx: Transaction, challenge: PublishedChallenge): Promise<void>;
-};
-
-type PublishedChallenge = Omit<StoredChallenge, "accountId" | "hostname">;
 
 export type CertificateOrderParts = { db: Database; clock: Clock; keys: SecretsKeys; budget: Budget; announcer: Announcer };
 
@@ -47,19 +25,6 @@ export type OrderedCertificate = { issued: IssuedCertificate; key: string };
 
 const challengeMs = 86_400_000;
 
-/** The certificate-order store of a customer's domain. */
-export function domainOrderStore(domain: ClaimedDomain): CertificateOrderStore {
-  const { accountId, hostname } = domain;
-  return {
-    find: (db) => findCertificateOrder(db, accountId, hostname),
-    lock: (tx) => lockCertificateOrder(tx, accountId, hostname),
-    requireLease: (tx) => requireLease(tx, domain),
-    save: (tx, order) => saveCertificateOrder(tx, accountId, hostname, order),
-    saveUrl: (tx, order) => saveCertificateOrderUrl(tx, accountId, hostname, order),
-    saveChallenge: (tx, challenge) => saveChallenge(tx, { accountId, hostname, ...challenge }),
-  };
-}
-
 /**
  * Orders a certificate for a claimed name, or continues the order under way. Saves each step before it begins the next one. If the process dies
  * in between, the next process continues the same order and places no second one.
@@ -69,18 +34,18 @@ export function domainOrderStore(domain: ClaimedDomain): CertificateOrderStore {
  */
 export async function orderCertificate(
   parts: CertificateOrderParts,
-  hostname: string,
-  store: CertificateOrderStore,
+  domain: ClaimedDomain,
   account: AcmeAccount,
   request: CertificateRequest,
 ): Promise<OrderedCertificate | LimitReached> {
-  const open = await resumeOrPlace(parts, hostname, store, account, request);
+  const { hostname } = domain;
+  const open = await resumeOrPlace(parts, domain, account, request);
   if ("limit" in open) return open;
   const issued = await completeAcmeOrder(account, open.order, {
     hostname,
     key: createPrivateKey(decryptSecret(parts.keys, open.key, hostname)),
     prefer: open.failures % 2 === 0 ? "http-01" : "tls-alpn-01",
-    publish: (challenge) => publishChallenge(parts, hostname, store, challenge),
+    publish: (challenge) => publishChallenge(parts, domain, challenge),
   });
   // Another process may have begun the order, and encrypted the key with an earlier secrets key.
   return { issued, key: withCurrentKey(parts.keys, open.key, hostname) };
@@ -92,15 +57,15 @@ type OpenOrder = { order: AcmeOrder; key: string; failures: number };
 /** Saves the certificate's key before placing the order, and the order's URL as soon as the authority has answered. */
 async function resumeOrPlace(
   parts: CertificateOrderParts,
-  hostname: string,
-  store: CertificateOrderStore,
+  domain: ClaimedDomain,
   account: AcmeAccount,
   request: CertificateRequest,
 ): Promise<OpenOrder | LimitReached> {
   const { db, clock, budget, keys } = parts;
+  const { accountId, hostname } = domain;
   const { subjects, kind, replaces } = request;
   const { directoryUrl } = subjects;
-  const kept = await store.find(db);
+  const kept = await findCertificateOrder(db, accountId, hostname);
   const failures = kept?.failures ?? 0;
   if (kept?.url && kept.key && kept.directoryUrl === directoryUrl) {
     const order = await resumeLiveAcmeOrder(account, kept.url);
@@ -113,18 +78,19 @@ async function resumeOrPlace(
   const pem = (await newPrivateKey()).export({ format: "pem", type: "pkcs8" });
   const key = encryptSecret(keys, pem, hostname);
   const isBegun = await db.write(async (tx) => {
-    await store.requireLease(tx);
-    if (((await store.lock(tx))?.url ?? null) !== (kept?.url ?? null)) return false;
-    await store.save(tx, { directoryUrl, url: null, key, failures });
+    await requireLease(tx, domain);
+    const begun = await findCertificateOrder(tx, accountId, hostname, tx.forUpdate);
+    if ((begun?.url ?? null) !== (kept?.url ?? null)) return false;
+    await saveCertificateOrder(tx, accountId, hostname, { directoryUrl, url: null, key, failures });
     await recordUse(tx, "orders", subjects, now);
     return true;
   });
   // The node that worked on the name before has saved its order's URL in the meantime: continue that order.
-  if (!isBegun) return resumeOrPlace(parts, hostname, store, account, request);
+  if (!isBegun) return resumeOrPlace(parts, domain, account, request);
 
   const order = await newAcmeOrder(account, hostname, { replaces });
   // Saves the URL even if this node has lost the lease: the node that holds the name now continues this order, unless it has begun another.
-  if (!(await db.write((tx) => store.saveUrl(tx, { key, url: order.url }))))
+  if (!(await db.write((tx) => saveCertificateOrderUrl(tx, accountId, hostname, { key, url: order.url }))))
     throw new NotPermitted(`another order was begun for ${hostname}`);
   return { order, key, failures };
 }
@@ -132,18 +98,18 @@ async function resumeOrPlace(
 /** Saves the challenge, and waits until every node answers it. */
 async function publishChallenge(
   { db, clock, keys, announcer }: CertificateOrderParts,
-  hostname: string,
-  store: CertificateOrderStore,
+  domain: ClaimedDomain,
   { type, token, keyAuthorization }: AcmeChallenge,
 ): Promise<void> {
+  const { accountId, hostname } = domain;
   const now = clock();
   const pair = type === "tls-alpn-01" ? await tlsAlpnCertificate(hostname, keyAuthorization, now) : null;
   const certificateKey = pair && encryptSecret(keys, pair.key, hostname);
   const certificate = pair?.cert ?? null;
   const expiresAt = now + challengeMs;
   await db.write(async (tx) => {
-    await store.requireLease(tx);
-    await store.saveChallenge(tx, { type, token, keyAuthorization, certificate, certificateKey, expiresAt });
+    await requireLease(tx, domain);
+    await saveChallenge(tx, { accountId, hostname, type, token, keyAuthorization, certificate, certificateKey, expiresAt });
     await announcer.publish(tx, domainChanged(hostname));
   });
   await announcer.waitForAll();

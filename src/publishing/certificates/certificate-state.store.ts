@@ -6,12 +6,13 @@ import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
 import { claimDue, hasPaidPlan, reviewTroublesOf } from "../domains/domains.store.ts";
 import { type AppliedCheck, type CertificateState, domainFromRow, type DomainRow, type StoredDomain } from "../domains/domain-rows.ts";
 import { recordCertificate } from "../domains/domain-events.ts";
+import type { Hostname } from "../dns/hostnames.ts";
 import { NotPermitted } from "../acme/acme-problem.ts";
 import { certificateAfterCheck } from "./certificate-request.ts";
-import { findHold } from "./certificate-orders.store.ts";
+import { findHold, serviceAccount, tablesOf } from "./certificates.store.ts";
 import { askToReplace } from "./former-authority.ts";
 
-// Only this file updates the columns `certificate_…` of `domains`.
+// Only this file updates the columns `certificate_…` of `domains` and of `service_domains`.
 
 /** How often (ms) the worker rechecks whether an account with suspended certificates has a plan with custom domains. */
 export const suspendedMs = 3_600_000;
@@ -38,21 +39,51 @@ export async function requestCertificate(tx: Transaction, check: AppliedCheck, n
     WHERE account_id = ${accountId} AND id = ${id}`);
 }
 
-/** Leases names whose certificate is due, in turns by account. Of those that wait for the same moment of the budget, the soonest expiry comes first. */
-export async function claimCertificates(tx: Transaction, share: ClaimShare, { lease, now, isFree }: RowClaim): Promise<ClaimedDomain[]> {
+/**
+ * Leases names whose certificate is due: first `serviceHost`, then customers' in turns by account. Of those that wait for the same moment of the budget,
+ * the soonest expiry comes first.
+ */
+export async function claimCertificates(
+  tx: Transaction,
+  share: ClaimShare,
+  { lease, now, isFree }: RowClaim,
+  serviceHost: string | null,
+): Promise<ClaimedDomain[]> {
   await tx.lock("claims of certificates");
   const due = sql`certificate_due_at <= ${now} AND ${isFree(sql`certificate_lease_until`, sql`certificate_lease_life`)}`;
   const set = sql`certificate_lease_until = ${lease.until}, certificate_lease_life = ${lease.leaseId}`;
-  const claimed = await claimByAccount(share, sql`account_id`, (uncrowded, room) =>
-    claimDue(tx, sql`${due} ${uncrowded}`, set, sql`certificate_due_at, certificate_expires_at`, room),
+  const order = sql`certificate_due_at, certificate_expires_at`;
+  const service =
+    serviceHost === null ? [] : await claimDue(tx, "service_domains", sql`${due} AND hostname = ${serviceHost}`, set, order, 1);
+  const customers = await claimByAccount({ ...share, count: share.count - service.length }, sql`account_id`, (uncrowded, room) =>
+    claimDue(tx, "domains", sql`${due} ${uncrowded}`, set, order, room),
   );
-  return claimed.map((domain) => ({ ...domain, lease }));
+  return [...service, ...customers].map((domain) => ({ ...domain, lease }));
+}
+
+/**
+ * Adds the host of PUBLIC_URL, due now or, if it has a hold, at `heldUntil` (ms). If it was added before and has no certificate yet, brings a later due
+ * time forward to that moment, because the operator may have corrected something before this start.
+ */
+export async function addServiceHost(db: Database, host: Hostname, now: number, heldUntil: number | null): Promise<void> {
+  const dueAt = heldUntil ?? now;
+  await db.write((tx) =>
+    tx.query(sql`
+      INSERT INTO service_domains (account_id, id, project_id, hostname, registrable_domain, kind, status, problems, caa, certificate_status,
+        certificate_due_at, version, created_at)
+      VALUES (${serviceAccount}, nextval('domain_ids'), 0, ${host.hostname}, ${host.registrableDomain}, ${host.kind}, 'verified', '[]', 'unknown',
+        'issuing', ${dueAt}, 1, ${now})
+      ON CONFLICT (account_id, hostname) DO UPDATE SET registrable_domain = excluded.registrable_domain, kind = excluded.kind,
+        certificate_due_at = CASE
+          WHEN service_domains.certificate_id IS NULL AND service_domains.certificate_due_at > excluded.certificate_due_at
+          THEN excluded.certificate_due_at ELSE service_domains.certificate_due_at END`),
+  );
 }
 
 /** Locks a claimed name. Returns null if the worker lost its lease, or if the name was removed, even if it has been added again since. */
 async function lockClaimed(tx: Transaction, { accountId, id, lease }: ClaimedDomain): Promise<StoredDomain | null> {
   const [row] = await tx.query<DomainRow>(sql`
-    SELECT * FROM domains WHERE account_id = ${accountId} AND id = ${id}
+    SELECT * FROM ${tablesOf(accountId).names} WHERE account_id = ${accountId} AND id = ${id}
       AND certificate_lease_until = ${lease.until} AND certificate_lease_life = ${lease.leaseId}${tx.forUpdate}`);
   return row ? domainFromRow(row) : null;
 }
@@ -78,11 +109,13 @@ async function saveUpdate(tx: Transaction, claimed: ClaimedDomain, update: Certi
   const { accountId, id } = claimed;
   const after = { caa: before.caa, problems: before.problems, ...before.certificate, ...update };
   await tx.query(sql`
-    UPDATE domains SET certificate_id = ${after.id}, certificate_status = ${after.status}, certificate_issued_at = ${after.issuedAt},
+    UPDATE ${tablesOf(accountId).names} SET certificate_id = ${after.id}, certificate_status = ${after.status}, certificate_issued_at = ${after.issuedAt},
       certificate_expires_at = ${after.expiresAt}, certificate_problem = ${after.problem}, certificate_retry_at = ${after.retryAt},
       certificate_due_at = ${after.dueAt}, caa = ${after.caa}, problems = ${JSON.stringify(after.problems)},
-      certificate_lease_until = ${leaseUntil}, version = version + 1
+      certificate_lease_until = ${leaseUntil}, version = version + 1,
+      first_verified_at = COALESCE(first_verified_at, ${after.issuedAt})
     WHERE account_id = ${accountId} AND id = ${id}`);
+  if (accountId === serviceAccount) return true; // no customer has it, who would get events
   await reviewTroublesOf(tx, before);
   const { caa: _caa, problems: _problems, ...certificate } = { ...after, wantedSince: before.certificate.wantedSince };
   recordChange(tx, claimed, before, { ...before, certificate });

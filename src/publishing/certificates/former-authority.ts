@@ -1,9 +1,10 @@
-import sql, { type Sql } from "sql-template-tag";
+import { X509Certificate } from "node:crypto";
+import { getCACertificates } from "node:tls";
+import sql, { join, type Sql } from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import type { Budget, Limit } from "./budget.ts";
-import { saveAuthorityTrust } from "./secrets.store.ts";
-import { isTrustedChain, rootsOfSystem } from "./trust.ts";
+import { everyTables } from "./certificates.store.ts";
 
 /*
  * After a change of ACME_DIRECTORY_URL the certificates of the former authority are replaced, the soonest expiry first, as fast as the budget allows
@@ -36,6 +37,23 @@ export async function keptInPlace<F extends Former & { directoryUrl: string | nu
   return isKept ? former : null;
 }
 
+type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+
+export const keptFormerWarning =
+  "trusted certificates stay, because the system does not trust those of ACME_DIRECTORY_URL: is it a staging authority? `petstore certificates replace` replaces them";
+
+/** After a change of the authority, has the certificates of the former one replaced, and logs how long that takes. */
+export async function replaceFormer(db: Database, directoryUrl: string, budget: Budget, log: Log, now: number): Promise<void> {
+  await makeFormerDue(db, directoryUrl, now);
+  const counts = await countFormer(db, directoryUrl, now);
+  const { remaining, kept } = counts;
+  if (kept > 0) log.warn({ kept, directoryUrl }, keptFormerWarning);
+  if (remaining === 0) return;
+  const lastAt = lastReplacedAt(counts, budget, now);
+  const by = new Date(lastAt).toISOString();
+  log.info({ remaining, lastAt }, `${remaining} certificates of another authority are replaced, the last by ${by} at the earliest`);
+}
+
 /** Longer than nearly any certificate lives. */
 const longestMs = 3_650 * 86_400_000;
 
@@ -44,31 +62,26 @@ const longestMs = 3_650 * 86_400_000;
  * past, in the order of their expiry.
  */
 export async function makeFormerDue(db: Database, directoryUrl: string, now: number): Promise<void> {
-  await writeInBatches(
-    db,
-    (limit) => sql`
-    UPDATE certificates SET directory_url = ${directoryUrl}
-    WHERE id IN (SELECT id FROM certificates WHERE directory_url IS NULL ${limit}) RETURNING 1`,
-  );
-  await db.write((tx) =>
-    tx.query(sql`UPDATE own_certificates SET directory_url = ${directoryUrl} WHERE directory_url IS NULL AND chain IS NOT NULL`),
-  );
+  for (const { certificates } of everyTables)
+    await writeInBatches(
+      db,
+      (limit) => sql`
+      UPDATE ${certificates} SET directory_url = ${directoryUrl}
+      WHERE id IN (SELECT id FROM ${certificates} WHERE directory_url IS NULL ${limit}) RETURNING 1`,
+    );
   await learnTrust(db);
-  await db.write((tx) =>
-    tx.query(sql`
-    UPDATE own_certificates SET due_at = ${now} WHERE directory_url <> ${directoryUrl} AND not_after > ${now} AND due_at > ${now}`),
-  );
-  await writeInBatches(
-    db,
-    (limit) => sql`
-    UPDATE domains SET certificate_due_at = CASE
-      WHEN certificate_expires_at - ${longestMs} < ${now} THEN certificate_expires_at - ${longestMs} ELSE ${now} END
-    WHERE id IN (
-      SELECT d.id FROM domains d JOIN certificates c ON c.id = d.certificate_id
-      WHERE c.directory_url <> ${directoryUrl} AND d.certificate_due_at > ${now}
-        AND (d.certificate_retry_at IS NULL OR d.certificate_retry_at <= ${now}) ${limit})
-    RETURNING 1`,
-  );
+  for (const { names, certificates } of everyTables)
+    await writeInBatches(
+      db,
+      (limit) => sql`
+      UPDATE ${names} SET certificate_due_at = CASE
+        WHEN certificate_expires_at - ${longestMs} < ${now} THEN certificate_expires_at - ${longestMs} ELSE ${now} END
+      WHERE id IN (
+        SELECT d.id FROM ${names} d JOIN ${certificates} c ON c.id = d.certificate_id
+        WHERE c.directory_url <> ${directoryUrl} AND d.certificate_due_at > ${now}
+          AND (d.certificate_retry_at IS NULL OR d.certificate_retry_at <= ${now}) ${limit})
+      RETURNING 1`,
+    );
 }
 
 /** Has a name's certificate replaced if another authority issued it, because a person asked for that. Returns whether it did. */
@@ -82,13 +95,13 @@ export async function askToReplace(tx: Transaction, accountId: number, hostname:
 /** Has the certificates of other authorities replaced, trusted ones too, because the operator asked for that; those of one host only, if it is given. */
 export async function askToReplaceAll(db: Database, directoryUrl: string, hostname: string | undefined, now: number): Promise<void> {
   const asked = sql`directory_url <> ${directoryUrl} AND not_after > ${now} ${hostname === undefined ? sql`` : sql`AND hostname = ${hostname}`}`;
-  await writeInBatches(
-    db,
-    (limit) => sql`
-    UPDATE certificates SET replace_asked = TRUE
-    WHERE id IN (SELECT id FROM certificates WHERE ${asked} AND NOT replace_asked ${limit}) RETURNING 1`,
-  );
-  await db.write((tx) => tx.query(sql`UPDATE own_certificates SET replace_asked = TRUE WHERE ${asked}`));
+  for (const { certificates } of everyTables)
+    await writeInBatches(
+      db,
+      (limit) => sql`
+      UPDATE ${certificates} SET replace_asked = TRUE
+      WHERE id IN (SELECT id FROM ${certificates} WHERE ${asked} AND NOT replace_asked ${limit}) RETURNING 1`,
+    );
   await makeFormerDue(db, directoryUrl, now);
 }
 
@@ -98,10 +111,14 @@ export async function askToReplaceAll(db: Database, directoryUrl: string, hostna
  */
 export function formerCounts(directoryUrl: string, now: number): Sql {
   return sql`
-    WITH former AS (
-      SELECT d.registrable_domain AS domain, c.directory_url, c.replace_asked AS is_asked FROM certificates c JOIN domains d ON d.certificate_id = c.id
-      WHERE c.directory_url <> ${directoryUrl} AND c.not_after > ${now}
-      UNION ALL SELECT hostname, directory_url, replace_asked FROM own_certificates WHERE directory_url <> ${directoryUrl} AND not_after > ${now}
+    WITH former AS (${join(
+      everyTables.map(
+        ({ names, certificates }) => sql`
+      SELECT d.registrable_domain AS domain, c.directory_url, c.replace_asked AS is_asked FROM ${certificates} c JOIN ${names} d ON d.certificate_id = c.id
+      WHERE c.directory_url <> ${directoryUrl} AND c.not_after > ${now}`,
+      ),
+      " UNION ALL ",
+    )}
     ), judged AS (
       SELECT domain, CASE WHEN was.is_trusted AND NOT configured.is_trusted AND NOT is_asked THEN 1 ELSE 0 END AS kept FROM former
       LEFT JOIN acme_accounts was ON was.directory_url = former.directory_url
@@ -112,8 +129,8 @@ export function formerCounts(directoryUrl: string, now: number): Sql {
 }
 
 /** Selects why the host of PUBLIC_URL has no new certificate; null if nothing is wrong. */
-export function ownProblem(hostname: string): Sql {
-  return sql`SELECT problem FROM own_certificates WHERE hostname = ${hostname}`;
+export function serviceProblem(hostname: string): Sql {
+  return sql`SELECT certificate_problem AS problem FROM service_domains WHERE hostname = ${hostname}`;
 }
 
 /** What is left of other authorities. */
@@ -140,4 +157,50 @@ async function learnTrust(db: Database): Promise<void> {
     FROM acme_accounts a WHERE a.is_trusted IS NULL`);
   for (const { directory_url: url, chain } of chains)
     if (chain !== null) await db.write((tx) => saveAuthorityTrust(tx, url, isTrustedChain(chain, rootsOfSystem())));
+}
+
+/** Saves whether the system's roots trust what an authority issues. */
+export async function saveAuthorityTrust(tx: Transaction, directoryUrl: string, isTrusted: boolean): Promise<void> {
+  await tx.query(sql`UPDATE acme_accounts SET is_trusted = ${isTrusted} WHERE directory_url = ${directoryUrl}`);
+}
+
+/** Whether the system's roots trust what an authority issues; undefined until it has issued a certificate. */
+export async function findAuthorityTrust(db: Queryable, directoryUrl: string): Promise<boolean | undefined> {
+  const [row] = await db.query<{ is_trusted: boolean | number | null }>(sql`
+    SELECT is_trusted FROM acme_accounts WHERE directory_url = ${directoryUrl}`);
+  return row?.is_trusted === null || row === undefined ? undefined : Boolean(row.is_trusted);
+}
+
+/** The roots by their subjects; several may share one. */
+export type Roots = ReadonlyMap<string, readonly X509Certificate[]>;
+
+let systemRoots: Roots | undefined;
+
+/** The roots that Node, the system and `NODE_EXTRA_CA_CERTS` trust. Read once. */
+export function rootsOfSystem(): Roots {
+  return (systemRoots ??= rootsOf((["default", "system"] as const).flatMap((kind) => getCACertificates(kind))));
+}
+
+export function rootsOf(pems: readonly string[]): Roots {
+  return Map.groupBy(
+    [...new Set(pems)].map((pem) => new X509Certificate(pem)),
+    ({ subject }) => subject,
+  );
+}
+
+/**
+ * Whether a chain (PEM, the leaf first) leads to one of the roots: each certificate is signed by the next one, and the last by a root. Does not look at
+ * times: a chain is as trusted at its end as at its beginning.
+ */
+export function isTrustedChain(chain: string, roots: Roots): boolean {
+  const certificates = (chain.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map(
+    (pem) => new X509Certificate(pem),
+  );
+  for (const [index, certificate] of certificates.entries()) {
+    const issuers = roots.get(certificate.issuer) ?? [];
+    if (issuers.some((root) => certificate.verify(root.publicKey))) return true;
+    const next = certificates[index + 1];
+    if (next === undefined || !certificate.verify(next.publicKey)) return false;
+  }
+  return false;
 }

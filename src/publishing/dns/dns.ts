@@ -1,6 +1,6 @@
 import { judgeCaa, type CaaAuthority, type CaaStep } from "./caa.ts";
 import { lookUpFacts, lookUpOwnHost, lookUpRecordFacts } from "./facts.ts";
-import type { CheckedName } from "./dns-problems.ts";
+import type { CheckedName, DnsProblemCode } from "./dns-problems.ts";
 import { leadsHere } from "./dns-verdict.ts";
 import type { Dns } from "./lookup.ts";
 import { verify, type DnsVerdict, type ExpectedDns } from "./verification.ts";
@@ -15,17 +15,26 @@ export async function recordLeadsHere(dns: Dns, name: CheckedName): Promise<bool
   return leadsHere(name, await lookUpRecordFacts(dns, name));
 }
 
-/** Returns why no authority would issue a certificate for the host of PUBLIC_URL now, and what to do; null if nothing prevents it. */
-export async function ownHostProblem(dns: Dns, hostname: string, authority: CaaAuthority | null): Promise<string | null> {
+/** Judges the DNS of the host of PUBLIC_URL as an authority would. The message of its problem says what to do. */
+export async function checkServiceHost(dns: Dns, hostname: string, authority: CaaAuthority | null): Promise<DnsVerdict> {
   const [{ records }, caa] = await lookUpOwnHost(dns, hostname);
   const lookups = [records.a, records.aaaa];
-  if (!lookups.some(({ outcome }) => outcome === "records")) {
-    const failed = lookups.find((lookup) => lookup.outcome === "failed");
-    if (failed)
-      return `The DNS server ${failed.server} does not answer for ${hostname} (${failed.reason}). Check DNS_SERVERS and the name's zone.`;
-    return `${hostname} has no address in DNS. Create an A or AAAA record that leads to this machine.`;
-  }
-  return authority && problemOfCaa(caa, authority);
+  const hasAddress = lookups.some(({ outcome }) => outcome === "records");
+  const failed = lookups.find((lookup) => lookup.outcome === "failed");
+  if (!hasAddress && failed)
+    return refusal(
+      "lookup_failed",
+      `The DNS server ${failed.server} does not answer for ${hostname} (${failed.reason}). Check DNS_SERVERS and the name's zone.`,
+    );
+  if (!hasAddress)
+    return refusal("record_missing", `${hostname} has no address in DNS. Create an A or AAAA record that leads to this machine.`);
+  const problem = authority && problemOfCaa(caa, authority);
+  return problem === null ? { outcome: "verified", certificate: "allowed", problems: [] } : refusal("caa_blocks", problem);
+}
+
+function refusal(code: DnsProblemCode, message: string): DnsVerdict {
+  const problems = [{ code, message, expected: "", found: "", fix: "" }];
+  return { outcome: "not_verified", certificate: code === "caa_blocks" ? "blocked" : "unknown", problems };
 }
 
 /** Returns why the CAA records of a name of this service do not allow the authority, and what to do; null if they do. */

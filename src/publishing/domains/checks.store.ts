@@ -11,7 +11,7 @@ export async function claimChecks(tx: Transaction, share: ClaimShare, by: RowCla
   const due = sql`next_check_at <= ${by.now} AND ${by.isFree(sql`check_lease_until`, sql`check_lease_life`)}`;
   const lease = sql`check_lease_until = ${by.lease.until}, check_lease_life = ${by.lease.leaseId}`;
   return claimByAccount(share, sql`account_id`, (uncrowded, room) =>
-    claimDue(tx, sql`${due} ${uncrowded}`, lease, sql`next_check_at`, room),
+    claimDue(tx, "domains", sql`${due} ${uncrowded}`, lease, sql`next_check_at`, room),
   );
 }
 

@@ -1,4 +1,4 @@
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { empty, raw, type Sql } from "sql-template-tag";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
@@ -109,10 +109,20 @@ export async function saveCheck(tx: Transaction, before: StoredDomain, domain: S
   return saved;
 }
 
-/** Leases up to `count` domains that match `due`, in the given order. `lease` is the SQL that writes the lease. Skips locked rows. */
-export async function claimDue(tx: Transaction, due: Sql, lease: Sql, order: Sql, count: number): Promise<StoredDomain[]> {
+/**
+ * Leases up to `count` names of a table that match `due`, in the given order. `lease` is the SQL that writes the lease. Skips locked rows.
+ */
+export async function claimDue(
+  tx: Transaction,
+  table: "domains" | "service_domains",
+  due: Sql,
+  lease: Sql,
+  order: Sql,
+  count: number,
+): Promise<StoredDomain[]> {
+  const names = raw(table);
   const rows = await tx.query<DomainRow>(sql`
-    UPDATE domains SET ${lease} WHERE ${due} AND id IN (SELECT id FROM domains WHERE ${due} ORDER BY ${order} ${limitTo(count)}${tx.skipLocked("domains")})
+    UPDATE ${names} SET ${lease} WHERE ${due} AND id IN (SELECT id FROM ${names} WHERE ${due} ORDER BY ${order} ${limitTo(count)}${tx.skipLocked(table)})
     RETURNING *`);
   return rows.map(domainFromRow);
 }

@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import sql from "sql-template-tag";
-import type { Queryable, Transaction } from "../../platform/db/database.ts";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import type { StoredDomain } from "./domain-rows.ts";
 import type { Verification } from "./ownership.ts";
 
@@ -19,4 +21,17 @@ export async function recordVerification(
     INSERT INTO verifications (account_id, hostname, registrable_domain, verified_at)
     VALUES (${accountId}, ${hostname}, ${registrableDomain}, ${now})
     ON CONFLICT (account_id, hostname) DO UPDATE SET verified_at = excluded.verified_at`);
+}
+
+const proofSecretName = "ownership proofs";
+
+/** The key that the tokens of ownership proofs are computed with: 32 bytes that all nodes share. The first node makes them. */
+export async function readProofSecret(db: Database, keys: SecretsKeys): Promise<Buffer> {
+  const fresh = encryptSecret(keys, randomBytes(32).toString("base64"), proofSecretName);
+  const envelope = await db.write(async (tx) => {
+    await tx.query(sql`INSERT INTO secrets (name, envelope) VALUES (${proofSecretName}, ${fresh}) ON CONFLICT (name) DO NOTHING`);
+    const [row] = await tx.query<{ envelope: string }>(sql`SELECT envelope FROM secrets WHERE name = ${proofSecretName}`);
+    return row!.envelope;
+  });
+  return Buffer.from(decryptSecret(keys, envelope, proofSecretName), "base64");
 }

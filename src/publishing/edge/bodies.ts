@@ -1,8 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
 import type { Bounds } from "../../platform/bounds.ts";
+import { createCache, type Cache } from "../../platform/cache.ts";
 import { acquire, release, type FairShare } from "../../platform/jobs/fair-share.ts";
-import { createLru, type Lru } from "../../platform/lru.ts";
-import { sizeOf } from "./files.ts";
+import { sizeOf } from "./answer.ts";
 import type { Encoding, PublishedFile } from "./site.ts";
 
 export type BodyLimits = {
@@ -18,8 +18,6 @@ export type BodyLimits = {
 export type OpenContent = (hash: string, encoding: Encoding | undefined, size: number, host?: string) => Promise<FileHandle>;
 
 export type Bodies = {
-  /** Whether a file is read whole and cached. */
-  isSmall(file: PublishedFile, encoding: Encoding | undefined): boolean;
   /** Returns a small file if it is cached. */
   hot(file: PublishedFile, encoding: Encoding | undefined): Buffer | undefined;
   /** Reads a small file into the cache. Concurrent calls share one read. */
@@ -28,12 +26,12 @@ export type Bodies = {
   open(host: string, file: PublishedFile, encoding: Encoding | undefined): Promise<OpenBody | undefined>;
 };
 
-type OpenBody = { read(position: number, bytes: number): Promise<Buffer>; close(): Promise<void> };
+export type OpenBody = { read(position: number, bytes: number): Promise<Buffer>; close(): Promise<void> };
 
 type SharedFile = { handle: Promise<FileHandle>; host: string; readers: number };
 type State = {
   openContent: OpenContent;
-  cache: Lru<Buffer>;
+  cache: Cache<string, Buffer>;
   reading: Map<string, Promise<Buffer>>;
   shared: Map<string, SharedFile>;
   /** Keyed by host. A file that several hosts serve counts for the host that opened it. */
@@ -42,9 +40,8 @@ type State = {
 
 export function openBodies(openContent: OpenContent, limits: BodyLimits, bounds: Pick<Bounds, "queue">): Bodies {
   const places = bounds.queue<string>("open_files", { max: limits.openFilesMax });
-  const state: State = { openContent, cache: createLru(limits.hotBytesMax), reading: new Map(), shared: new Map(), places };
+  const state: State = { openContent, cache: createCache(limits.hotBytesMax), reading: new Map(), shared: new Map(), places };
   return {
-    isSmall: (file, encoding) => sizeOf(file, encoding) <= limits.hotFileBytesMax,
     hot: (file, encoding) => state.cache.get(keyOf(file, encoding)),
     read: (host, file, encoding) => readIntoCache(state, host, file, encoding),
     open: (host, file, encoding) => openShared(state, host, file, encoding),
@@ -61,10 +58,7 @@ function readIntoCache(
   const running = reading.get(key);
   if (running !== undefined) return running;
   const bytes = readWhole(openContent, host, file, encoding)
-    .then((body) => {
-      cache.set(key, body, body.length);
-      return body;
-    })
+    .then((body) => cache.set(key, body, body.length))
     .finally(() => reading.delete(key));
   reading.set(key, bytes);
   return bytes;

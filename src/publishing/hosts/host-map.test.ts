@@ -38,7 +38,7 @@ test("the most recently used manifests stay parsed, up to a bound; an evicted on
     isLive: () => true,
     hasAuthority: true,
     platformDomain: "sites.test",
-    ownHost: null,
+    serviceHost: null,
     platformCertificate: null,
     drop: () => undefined,
     manifestChars: 2 * text("three").length,
@@ -90,7 +90,7 @@ test("a handshake between a renewal and its change message gets the new certific
     isLive: () => true,
     hasAuthority: true,
     platformDomain: "sites.test",
-    ownHost: null,
+    serviceHost: null,
     platformCertificate: null,
     drop: () => undefined,
   });
@@ -135,7 +135,7 @@ test("the primary name and redirects follow the changes of single names, in any 
     isLive: () => true,
     hasAuthority: true,
     platformDomain: "sites.test",
-    ownHost: null,
+    serviceHost: null,
     platformCertificate: null,
     drop: (host) => dropped.push(host),
   });

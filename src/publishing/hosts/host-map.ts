@@ -2,7 +2,6 @@ import { X509Certificate } from "node:crypto";
 import type { Change } from "../../platform/nodes/nodes.store.ts";
 import { decryptSecret } from "../../platform/secrets.ts";
 import { findCertificate, findCertificateById } from "../certificates/certificates.store.ts";
-import { findOwnCertificate } from "../certificates/own-certificates.store.ts";
 import { hstsSeconds } from "../domains/hsts.ts";
 import { isReady, servedAt, type Serving, type ServingContext, servingOf } from "../domains/serving.ts";
 import { deploymentAt } from "../edge/requests.ts";
@@ -34,12 +33,13 @@ const platformCertificatePrefix = "platform";
 export function openHosts(parts: HostParts) {
   const state = emptyState(parts);
   const { isLive, challenges } = state;
+  // The host of PUBLIC_URL is served even while this node may not serve sites, because nobody can take that host over.
+  const isServed = (host: string): boolean => isLive() || host === state.serviceHost;
   return {
-    // The API's own host is served even while this node may not serve sites, because nobody can take that host over.
-    sites: { get: (host: string) => (host === state.ownHost ? own : isLive() ? siteAt(state, host) : unknown) },
-    hstsSeconds: (host: string) => (isLive() || host === state.ownHost ? hstsSecondsOf(state, host) : undefined),
+    sites: { get: (host: string) => (isServed(host) ? siteAt(state, host) : unknown) },
+    hstsSeconds: (host: string) => (isServed(host) ? hstsSecondsOf(state, host) : undefined),
     certificates: {
-      current: (host: string) => (host === state.ownHost ? currentOwn(state) : isLive() ? currentCertificate(state, host) : undefined),
+      current: (host: string) => (isServed(host) ? currentCertificate(state, host) : undefined),
       load: (id: string, host: string) => loadCertificate(state, id, host),
     },
     challenges: {
@@ -58,6 +58,7 @@ const own: Site = { status: "own" };
 const suspended: Site = { status: "suspended" };
 
 function siteAt(state: HostState, host: string): Site | undefined {
+  if (host === state.serviceHost) return own;
   const domain = state.domains.get(host);
   const projectId = domain?.projectId ?? state.slugs.get(host) ?? 0;
   const project = state.projects.get(projectId);
@@ -108,10 +109,9 @@ function siteOf(serving: Serving, site: LiveSite): Site {
   };
 }
 
-function hstsSecondsOf({ domains, projects, own: ownHost, ownHost: name, clock }: HostState, host: string): number | undefined {
-  if (host === name) return ownHost && hstsSeconds(ownHost.firstIssuedAt, clock());
+function hstsSecondsOf({ domains, projects, serviceHost, clock }: HostState, host: string): number | undefined {
   const domain = domains.get(host);
-  const isSent = domain !== undefined && !domain.suspended && projects.get(domain.projectId)?.hsts === true;
+  const isSent = domain !== undefined && !domain.suspended && (host === serviceHost || projects.get(domain.projectId)?.hsts === true);
   return isSent && domain.verifiedSince !== null ? hstsSeconds(domain.verifiedSince, clock()) : undefined;
 }
 
@@ -120,49 +120,41 @@ function setPlatformCertificate(state: HostState, pair: KeyPair | null): void {
   state.platformCertificates += 1; // the edge caches a certificate by its id
 }
 
-/** In place of a certificate of the host of PUBLIC_URL that is missing or has expired, the operator's wildcard is served if it fits. */
-function currentOwn(state: HostState): string | undefined {
-  const { own: ownCertificate, ownHost, platformCertificate, platformCertificates, clock } = state;
-  const isValid = ownCertificate !== undefined && ownCertificate.notAfter > clock();
-  if (isValid || platformCertificate === null || !fits(platformCertificate.cert, ownHost ?? "", clock())) return ownCertificate?.id;
-  return platformCertificatePrefix + platformCertificates;
-}
-
 function fits(pem: string, host: string, now: number): boolean {
   const certificate = new X509Certificate(pem);
   return certificate.checkHost(host) !== undefined && certificate.validToDate.getTime() > now;
 }
 
+/** In place of a certificate of the host of PUBLIC_URL that is missing or has expired, the operator's wildcard is served if it fits. */
 function currentCertificate(state: HostState, host: string): string | undefined {
-  const { domains, slugs, platformCertificate, platformCertificates } = state;
-  const photosAt = `${photosHost}.${state.platformDomain}`;
+  const { domains, slugs, serviceHost, platformCertificate, platformCertificates, clock } = state;
+  const ofPlatform = platformCertificatePrefix + platformCertificates;
   const domain = domains.get(host);
+  if (host === serviceHost && platformCertificate !== null && (domain?.certificateExpiresAt ?? 0) <= clock()) {
+    if (fits(platformCertificate.cert, host, clock())) return ofPlatform;
+  }
   if (domain !== undefined) return domain.suspended || domain.certificateId === null ? undefined : String(domain.certificateId);
+  const photosAt = `${photosHost}.${state.platformDomain}`;
   const isServed = slugs.has(host) || host === photosAt || slugs.has(deploymentAt(host, state.platformDomain)?.projectHost ?? "");
-  return platformCertificate !== null && isServed ? platformCertificatePrefix + platformCertificates : undefined;
+  return platformCertificate !== null && isServed ? ofPlatform : undefined;
 }
 
 async function loadCertificate(state: HostState, id: string, host: string): Promise<KeyPair | undefined> {
-  const { db, keys, platformCertificate } = state;
+  const { db, keys, domains, platformCertificate } = state;
   if (id.startsWith(platformCertificatePrefix)) return platformCertificate ?? undefined;
-  if (host === state.ownHost) return state.own?.pair;
-  const certificate = (await findCertificateById(db, Number(id))) ?? (await findRenewed(state, host));
+  const domain = domains.get(host);
+  if (domain === undefined) return undefined;
+  // A renewal may have replaced a certificate before this node applied the change.
+  const certificate = (await findCertificateById(db, domain.accountId, Number(id))) ?? (await findCertificate(db, domain.accountId, host));
   return certificate === null ? undefined : { cert: certificate.chain, key: decryptSecret(keys, certificate.key, certificate.hostname) };
 }
 
-/** A renewal may have replaced a certificate before this node applied the change. */
-async function findRenewed({ db, domains }: HostState, host: string) {
-  const domain = domains.get(host);
-  return domain === undefined ? null : findCertificate(db, domain.accountId, host);
-}
-
 async function applyChange(state: HostState, change: Change | undefined): Promise<void> {
-  const { db, ownHost } = state;
+  const { db, serviceHost } = state;
   const scope = scopeOf(change);
   if (scope === "nothing") return;
-  if (ownHost !== null && (scope === undefined || ("hostname" in scope && scope.hostname === ownHost))) await readOwn(state, ownHost);
   const [domainRows, projectRows, challengeRows] = await Promise.all([
-    readDomains(db, scope),
+    readDomains(db, scope, serviceHost),
     scope !== undefined && "hostname" in scope ? undefined : readProjects(db, scope),
     scope === undefined || "hostname" in scope ? readChallenges(db, scope?.hostname) : undefined,
   ]);
@@ -170,18 +162,6 @@ async function applyChange(state: HostState, change: Change | undefined): Promis
   setDomains(state, domainsIn(state, scope, projects), domainRows);
   if (projectRows) setProjects(state, projects, projectRows);
   if (challengeRows) setChallenges(state, scope && "hostname" in scope ? [scope.hostname] : [...state.challenges.keys()], challengeRows);
-}
-
-/** Reads the certificate of the host of PUBLIC_URL. If it cannot be decrypted, logs one line and keeps the previous one. */
-async function readOwn(state: HostState, ownHost: string): Promise<void> {
-  const stored = await findOwnCertificate(state.db, ownHost);
-  if (stored === null) return;
-  const { number, chain, key, firstIssuedAt, notAfter } = stored;
-  try {
-    state.own = { id: `own ${number}`, pair: { cert: chain, key: decryptSecret(state.keys, key, ownHost) }, firstIssuedAt, notAfter };
-  } catch (error) {
-    state.log.error({ err: error, host: ownHost }, "the certificate of PUBLIC_URL cannot be used");
-  }
 }
 
 /** The part of the map that a change concerns; all of it (undefined) for an unknown kind, which a newer version of the program may send. */
@@ -193,8 +173,8 @@ function scopeOf(change: Change | undefined): Scope | "nothing" {
   return change?.kind === "key" ? "nothing" : undefined;
 }
 
-/** Closes every connection, because this node no longer knows what it may serve. */
-function dropAll({ domains, slugs, drop }: HostState): void {
-  for (const host of domains.keys()) drop(host);
+/** Closes every connection to a site, because this node no longer knows what it may serve. */
+function dropAll({ domains, slugs, serviceHost, drop }: HostState): void {
+  for (const host of domains.keys()) if (host !== serviceHost) drop(host);
   for (const host of slugs.keys()) drop(host);
 }

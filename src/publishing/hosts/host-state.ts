@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import { createLru, type Lru } from "../../platform/lru.ts";
+import { createCache, type Cache } from "../../platform/cache.ts";
 import { decryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import type { KeyPair, Log, Site } from "../edge/site.ts";
 import { type Manifest, manifestFromText } from "../projects/manifest.ts";
@@ -18,7 +18,7 @@ export type HostParts = {
   hasAuthority: boolean;
   platformDomain: string;
   /** The host of PUBLIC_URL if this service orders its certificate; otherwise null. */
-  ownHost: string | null;
+  serviceHost: string | null;
   /** The operator's wildcard certificate for the platform's own names. */
   platformCertificate: KeyPair | null;
   /** Closes the connections to a host that is no longer served, or no longer by the same project. */
@@ -31,22 +31,17 @@ type Project = { accountId: number; host: string; hsts: boolean; redirectToPrima
 export type LiveSite = Extract<Site, { status: "live" }>;
 type Challenge = { tokens: Map<string, string>; pair: KeyPair | undefined };
 
-/** The certificate of the host of PUBLIC_URL. */
-type OwnHost = { id: string; pair: KeyPair; firstIssuedAt: number; notAfter: number };
-
 /** All hosts that are served, in memory. */
 export type HostState = HostParts & {
-  /** Undefined until the host has a certificate. */
-  own: OwnHost | undefined;
   /** Parsed manifests, by a key of the site or deployment. */
-  manifests: Lru<Manifest>;
+  manifests: Cache<string, Manifest>;
   sitesMade: number;
   /** How many times the platform's certificate was replaced. */
   platformCertificates: number;
   projects: Map<number, Project>;
   /** Project by host name on the platform. */
   slugs: Map<string, number>;
-  /** Custom domains that were verified once, by host name. */
+  /** Custom domains that were verified once, and the host of PUBLIC_URL, by host name. */
   domains: Map<string, DomainRow>;
   domainsOf: Map<number, Set<string>>;
   /** Primary name by project. */
@@ -62,8 +57,7 @@ const manifestCharsMax = 64 * 1024 * 1024;
 export function emptyState(parts: HostParts): HostState {
   return {
     ...parts,
-    own: undefined,
-    manifests: createLru<Manifest>(parts.manifestChars ?? manifestCharsMax),
+    manifests: createCache<string, Manifest>(parts.manifestChars ?? manifestCharsMax),
     sitesMade: 0,
     platformCertificates: 0,
     projects: new Map(),
@@ -121,18 +115,13 @@ function liveSite(state: HostState, row: ProjectRow): LiveSite | undefined {
   const { manifests } = state;
   state.sitesMade += 1;
   const key = String(state.sitesMade);
-  const parse = (): Manifest => {
-    const manifest = manifestFromText(text);
-    manifests.set(key, manifest, text.length);
-    return manifest;
-  };
   return {
     status: "live",
     accountId,
     projectId,
     ...shopOf(row),
     get manifest() {
-      return manifests.get(key) ?? parse();
+      return manifests.get(key) ?? manifests.set(key, manifestFromText(text), text.length);
     },
   };
 }
@@ -148,7 +137,7 @@ export async function findDeployed(
   const row = await readDeployment(state.db.as({ caller: accountId }), { accountId, projectId, id }, known === undefined);
   if (row === undefined) return undefined;
   const manifest = known ?? manifestFromText(row.manifest ?? "[]");
-  if (known === undefined) state.manifests.set(key, manifest, row.manifest?.length ?? 0);
+  if (known === undefined) state.manifests.set(key, manifest, row.manifest?.length);
   return { status: "live", accountId, projectId, ...shopOf(row), manifest };
 }
 

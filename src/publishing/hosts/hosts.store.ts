@@ -17,7 +17,10 @@ export type ProjectRow = {
   storefront: string | null;
 };
 
-/** A custom domain that was verified once; `suspended` while its account's plan has no custom domains. */
+/**
+ * A custom domain that was verified once, or the host of PUBLIC_URL, which counts as verified since its first certificate. `suspended` while its account's
+ * plan has no custom domains.
+ */
 export type DomainRow = NameState & {
   hostname: string;
   accountId: number;
@@ -80,7 +83,8 @@ export async function readDeployment(
   return row && { accountId, ...row };
 }
 
-export async function readDomains(db: Queryable, scope: Scope): Promise<DomainRow[]> {
+/** The customers' names of a part of the map, and the host of PUBLIC_URL if it belongs to that part. */
+export async function readDomains(db: Queryable, scope: Scope, serviceHost: string | null): Promise<DomainRow[]> {
   const rows = await db.query<{
     hostname: string;
     account_id: number;
@@ -96,7 +100,9 @@ export async function readDomains(db: Queryable, scope: Scope): Promise<DomainRo
   }>(sql`
     SELECT d.hostname, d.account_id, d.project_id, d.redirect_to, d.redirect_status, d.certificate_id, d.certificate_expires_at,
       d.is_primary, d.status, d.first_verified_at, a.plan IN (${join([...paidPlans])}) AS is_paid
-    FROM domains d JOIN accounts a ON a.id = d.account_id WHERE d.status IN ('verified', 'failing')${within(scope)}`);
+    FROM domains d JOIN accounts a ON a.id = d.account_id WHERE d.status IN ('verified', 'failing')${within(scope)}
+    UNION ALL SELECT d.hostname, d.account_id, d.project_id, d.redirect_to, d.redirect_status, d.certificate_id, d.certificate_expires_at,
+      d.is_primary, d.status, d.first_verified_at, TRUE FROM service_domains d WHERE d.hostname = ${serviceHost}${within(scope)}`);
   return rows.map((row) => ({
     hostname: row.hostname,
     accountId: row.account_id,

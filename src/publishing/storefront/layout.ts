@@ -1,4 +1,4 @@
-import { createLru } from "../../platform/lru.ts";
+import { createCache } from "../../platform/cache.ts";
 import { inlineSource, markup, Markup } from "./markup.ts";
 import type { Shop } from "./storefront.ts";
 import { styleOf } from "./style.ts";
@@ -141,7 +141,7 @@ function footerOf({ name, settings: { contact, hours, about } }: Shop): Markup {
 
 type Style = { markup: Markup; policy: string };
 
-const styles = createLru<Style>(200);
+const styles = createCache<string, Style>(200);
 
 /** The style sheet for a colour, and the policy that allows it by its hash. */
 function styleFor(colour: string): Style {
@@ -151,9 +151,7 @@ function styleFor(colour: string): Style {
   // No page runs scripts. `connect-src` lets tools that audit a page fetch /robots.txt from it.
   const own = "img-src 'self'; connect-src 'self'; form-action 'self'";
   const policy = `default-src 'none'; style-src ${inlineSource(sheet)}; ${own}; base-uri 'none'; frame-ancestors 'none'`;
-  const made = { markup: new Markup(sheet), policy };
-  styles.set(colour, made, 1);
-  return made;
+  return styles.set(colour, { markup: new Markup(sheet), policy });
 }
 
 /** The Content-Security-Policy of the pages of a shop. */

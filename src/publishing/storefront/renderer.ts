@@ -5,7 +5,7 @@ import type { Bounds } from "../../platform/bounds.ts";
 import type { Coding } from "../../platform/http/negotiation.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openSharing, type Sharing } from "../../platform/jobs/runs.ts";
-import { createLru, type Lru } from "../../platform/lru.ts";
+import { createCache, type Cache } from "../../platform/cache.ts";
 import type { Catalogue, ShownCategory } from "./catalogue.ts";
 import { markup } from "./markup.ts";
 import { policyOf } from "./layout.ts";
@@ -29,10 +29,10 @@ type Wanted =
 
 type State = {
   catalogue: Catalogue;
-  pages: Lru<RenderedPage>;
+  pages: Cache<string, RenderedPage>;
   /** The pages that are being rendered. Concurrent requests for a page share one rendering. */
   running: Sharing<string, RenderedPage>;
-  categories: Lru<Promise<ShownCategory[]>>;
+  categories: Cache<string, Promise<ShownCategory[]>>;
   places: FairShare<string>;
 };
 
@@ -49,8 +49,8 @@ const compressGzip = promisify(gzip);
  */
 export function openRenderer(catalogue: Catalogue, clock: () => number, bounds: Pick<Bounds, "queue">): RenderStorefront {
   const places = bounds.queue<string>("rendering");
-  const pages = createLru<RenderedPage>(cacheBytesMax);
-  const state: State = { catalogue, pages, running: openSharing(), categories: createLru(categoriesKept), places };
+  const pages = createCache<string, RenderedPage>(cacheBytesMax);
+  const state: State = { catalogue, pages, running: openSharing(), categories: createCache(categoriesKept), places };
   const list = openSitemaps(catalogue, clock, places);
 
   return async (shop, { path, query, coding, turn }) => {
@@ -143,8 +143,7 @@ function categoriesOf({ catalogue, categories }: State, { shop: { accountId }, v
   const key = `${accountId} ${version}`;
   const known = categories.get(key);
   if (known !== undefined) return known;
-  const read = catalogue.categories(accountId);
-  categories.set(key, read, 1);
+  const read = categories.set(key, catalogue.categories(accountId));
   read.then(
     (found) => categories.set(key, read, 1 + found.length),
     () => categories.delete(key),

@@ -6,7 +6,7 @@ import { openTurns } from "../../platform/event-loop.ts";
 import type { Coding } from "../../platform/http/negotiation.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openSharing } from "../../platform/jobs/runs.ts";
-import { createLru } from "../../platform/lru.ts";
+import { createCache } from "../../platform/cache.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { makeOnce } from "./make-once.ts";
 import { escaped } from "./markup.ts";
@@ -35,7 +35,7 @@ export function openSitemaps(
   clock: () => number,
   places: FairShare<string>,
 ): (accountId: number, turn: string) => Promise<Listed> {
-  const lists = createLru<Listed & { madeAt: number }>(addressesMax);
+  const lists = createCache<number, Listed & { madeAt: number }>(addressesMax);
   const running = openSharing<string, Listed>();
   const isNew = (madeAt: number): boolean => Math.abs(clock() - madeAt) < reuseMs;
 
@@ -43,18 +43,16 @@ export function openSitemaps(
     const categories = await catalogue.categories(accountId);
     const animals = await catalogue.newest(accountId, animalsMax);
     const paths = ["/", ...categories.map(({ id }) => escaped(addressOf({ category: id }))), ...animals.map((id) => `/animals/${id}`)];
-    const made = { version, paths, ...(await summed(paths)), madeAt: clock() };
-    lists.set(`${accountId}`, made, paths.length);
-    return made;
+    return lists.set(accountId, { version, paths, ...(await summed(paths)), madeAt: clock() }, paths.length);
   }
 
   return async (accountId, turn) => {
     const key = `${accountId}`;
-    const last = lists.get(key);
+    const last = lists.get(accountId);
     if (last !== undefined && isNew(last.madeAt)) return last;
     const version = await catalogue.version(accountId);
     const kept = (): Listed | undefined => {
-      const known = lists.get(key);
+      const known = lists.get(accountId);
       return known !== undefined && (known.version === version || isNew(known.madeAt)) ? known : undefined;
     };
     return makeOnce({ key, turn, places, running, kept, make: () => list(accountId, version) });

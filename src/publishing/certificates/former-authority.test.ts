@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rootCertificates } from "node:tls";
 import { throwAwayCertificate } from "../../../test/support/test-edge.ts";
-import { isTrustedChain, rootsOf, rootsOfSystem } from "./trust.ts";
+import { isTrustedChain, rootsOf, rootsOfSystem } from "./former-authority.ts";
 
 test("a chain is trusted if it leads to a root, and not if a root only has the name of its issuer", () => {
   const own = throwAwayCertificate("shop.test").cert;
