@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { checkArchive } from "../src/backup/archive-check.ts";
-import { archiveOf, textEntry, type Entry } from "../src/backup/archive-writer.ts";
+import { archiveOf, textEntry, type Entry } from "../src/backup/archive.ts";
 import { ArchiveError, headerName, manifestName, type Manifest } from "../src/backup/manifest.ts";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import sql from "sql-template-tag";

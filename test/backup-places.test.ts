@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { before, test, type TestContext } from "node:test";
 import { openS3 } from "../src/backup/s3.ts";
-import { parsePause, repeatBackups } from "../src/backup/repeated.ts";
+import { parsePause, repeatBackups } from "../src/commands/backup.ts";
 import { done, refused } from "./support/backups.ts";
 import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { before, test, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { openBackupSource } from "../src/app/backups.ts";
+import { openSource } from "../src/backup/source.ts";
 import { loadSettings } from "../src/app/settings.ts";
 import { writeBackup } from "../src/backup/backup-file.ts";
 import { makeHeldFolder } from "../src/backup/held-folder.ts";
@@ -152,10 +152,10 @@ test("a backup that has begun before a restore --replace has all of the old stat
   const place = join(temporaryFolder(t), "data");
   const env = { DATA_DIR: place };
   await done(env, "restore", small.file);
-  const { source, secrets } = await openBackupSource(loadSettings(env), true);
+  const source = await openSource(loadSettings(env), true);
   await done(env, "restore", small.file, "--replace");
   const target = join(place, "..", "old");
-  const options = { program: "1.2.0", now: 1, secrets, progress: () => undefined, passphrase: undefined };
+  const options = { program: "1.2.0", now: 1, progress: () => undefined, passphrase: undefined };
   await writeBackup(target, source, options);
   await source.close();
   assert.equal((await done<{ whole: boolean }>({}, "verify", target)).whole, true);
@@ -182,7 +182,7 @@ test("a place that cannot be used is refused in one line", async (t) => {
   await refused({ DATA_DIR: disk.path }, /read-only|EROFS/, "restore", small.file);
   await refused(env, /there is no folder|is not a folder/, "backup", join(small.file, "backup"));
   await refused(env, /the name is too long/, "backup", join(folder, "x".repeat(300)));
-  const { withFaultsNamed } = await import("../src/backup/faults.ts");
+  const { withFaultsNamed } = await import("../src/backup/interruption.ts");
   const closed = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES", syscall: "open", path: "/closed" });
   await assert.rejects(
     withFaultsNamed("nothing was changed", () => Promise.reject(closed)),

@@ -121,21 +121,20 @@ test("a backup made with --without-secrets has no key, and is restored beside th
 });
 
 test("content that the service deletes during a backup is in the backup", async (t) => {
-  const { openBackupSource } = await import("../src/app/backups.ts");
+  const { openSource } = await import("../src/backup/source.ts");
   const { loadSettings } = await import("../src/app/settings.ts");
   const { writeBackup } = await import("../src/backup/backup-file.ts");
   const project = await publish(service, "gone", {
     "index.html": "to be deleted while the backup runs",
     "large.html": "gone ".repeat(1_000),
   });
-  const { source, secrets } = await openBackupSource(loadSettings(env), true);
+  const source = await openSource(loadSettings(env), true);
   await made(service, "DELETE", `/projects/${project.id}`);
   await service.publishing.idle();
   const file = join(temporaryFolder(t), "backup");
   const options = {
     program: "1.0.0",
     now: 1,
-    secrets,
     progress: () => undefined,
     passphrase: undefined,
   };

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import sql from "sql-template-tag";
-import { unfinishedFile, unfinishedTable } from "../backup/move.ts";
+import { unfinishedFile, unfinishedTable } from "../backup/manifest.ts";
 import type { Database } from "../platform/db/database.ts";
 import type { Settings } from "./settings.ts";
 

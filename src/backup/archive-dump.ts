@@ -1,17 +1,20 @@
-import type { ArchivedFile } from "./archive-reader.ts";
-import { linesOf, readEntries, textOf } from "./archive-reader.ts";
-import { pageLength, pageRows, type Column, type Dump, type Table, type Value } from "./dump.ts";
+import { linesOf, readEntries, textOf, type ArchivedFile } from "./archive.ts";
+import { pageLength, pageRows, type Column, type DumpedRows, type Table, type Value } from "./dump.ts";
 import { ArchiveError, headerName, manifestName, partOf, secretsName, type Manifest } from "./manifest.ts";
 
 const secretsBytesMax = 4_096;
 
 /** A checked archive, read again from its beginning to load it. */
-export type ArchiveDump = Dump & {
+export type ArchiveDump = DumpedRows & {
   /** The secrets key, if the archive has it. */
   secrets: string | undefined;
   /** The files that follow the tables: counters, published files and waiting archives. Read them after the tables. */
   files(): AsyncIterable<ArchivedFile>;
+  close(): Promise<void>;
 };
+
+/** An archive whose every byte was checked. `open` opens it from its beginning. */
+export type CheckedArchive = { manifest: Manifest; open: () => Promise<ArchiveDump> };
 
 /**
  * Opens an archive that `checkArchive` has checked. `files` ends with an error if the archive was changed since.
@@ -44,8 +47,8 @@ export async function openArchiveDump(
     for (; !step.done; await advance()) if (step.value.name !== manifestName) yield step.value;
   }
 
-  const { engine, migrations, tables, sequences } = manifest;
-  return { engine, migrations, tables, sequences, secrets, rows, files, close: async () => void (await entries.return(undefined)) };
+  const { migrations, tables, sequences } = manifest;
+  return { migrations, tables, sequences, secrets, rows, files, close: async () => void (await entries.return(undefined)) };
 }
 
 /** Bounds a page by its rows and its length, so that an archive cannot fill the memory. */

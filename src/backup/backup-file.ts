@@ -2,11 +2,32 @@ import { createReadStream, lstatSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { placeNew, writeSteadily } from "../platform/files.ts";
 import { checkArchive } from "./archive-check.ts";
-import { archiveOf } from "./archive-writer.ts";
-import { DumpError } from "./dump.ts";
+import { openArchiveDump, type CheckedArchive } from "./archive-dump.ts";
+import { archiveOf, summed, sumParts, textEntry, type Entry } from "./archive.ts";
+import { DumpError, pageText, type Dump, type Progress } from "./dump.ts";
 import { makeHeldFolder } from "./held-folder.ts";
-import { ArchiveError, BackupError, type Manifest } from "./manifest.ts";
-import { backupEntries, type BackupOptions, type Source } from "./source.ts";
+import { ArchiveError, backupFormat, BackupError, countersName, headerName, manifestName, secretsName, type Manifest } from "./manifest.ts";
+
+/** A snapshot of everything that a backup contains. */
+export type Source = {
+  dump: Dump;
+  /** Published files and waiting uploads, by their names in the archive. */
+  files(): AsyncIterable<Entry>;
+  /** How many files the database refers to that are absent. */
+  missing: number;
+  /** The counters of the limits; undefined if there are none yet or Redis has them. */
+  counters: Entry | undefined;
+  /**
+   * The secrets key, undefined if the backup leaves it out. `keys` is called once every row has been read. It returns the ids of the keys in use,
+   * and throws if the backup could not be opened.
+   */
+  secrets: { text: string | undefined; keys: () => string[] };
+  /** Ends the snapshot and releases its files. Further calls do nothing. */
+  close(): Promise<void>;
+};
+
+/** `now` is in ms since the Unix epoch, `program` the version that makes the backup. */
+type Making = { program: string; now: number; passphrase: string | undefined; progress: Progress };
 
 /** A backup is written in a folder beside its place. The folder's name begins with this. */
 const partialPrefix = ".petstore-backup-";
@@ -18,19 +39,15 @@ const partialPrefix = ".petstore-backup-";
  * @param path of a file that does not exist
  * @throws BackupError; the system's error if the disk is full
  */
-export async function writeBackup(
-  path: string,
-  source: Source,
-  options: BackupOptions & { passphrase: string | undefined },
-): Promise<{ manifest: Manifest; bytes: number }> {
+export async function writeBackup(path: string, source: Source, making: Making): Promise<{ manifest: Manifest; bytes: number }> {
   requireNew(path);
   const folder = makeHeldFolder(dirname(path), partialPrefix);
   const partial = join(folder.path, "backup");
   try {
     const result: { manifest?: Manifest } = {};
-    const bytes = await writeSteadily(partial, archiveOf(backupEntries(source, options, result), options.now, options.passphrase));
+    const bytes = await writeSteadily(partial, archiveOf(backupEntries(source, making, result), making.now, making.passphrase));
     await source.close(); // the snapshot is no longer needed, so that the log of the database may be restarted
-    const manifest = await checkBackup(partial, options.passphrase);
+    const manifest = await checkBackup(partial, making.passphrase);
     if (JSON.stringify(manifest) !== JSON.stringify(result.manifest))
       throw new BackupError(`${path} was not written as it should be: the disk has changed it`);
     await placeNew(partial, path).catch((error: NodeJS.ErrnoException) => {
@@ -53,8 +70,13 @@ function existing(path: string): BackupError {
   return new BackupError(`${path} exists already: choose another name, or remove it`);
 }
 
-/** Checks every byte of a backup. @throws BackupError, whose message begins with the path */
-export async function checkBackup(path: string, passphrase: string | undefined): Promise<Manifest> {
+/** Checks every byte of a backup, and returns how to read it. @throws BackupError, whose message begins with the path */
+export async function openBackup(path: string, passphrase: string | undefined): Promise<CheckedArchive> {
+  const manifest = await checkBackup(path, passphrase);
+  return { manifest, open: () => openArchiveDump(bytesOf(path), passphrase, manifest) };
+}
+
+async function checkBackup(path: string, passphrase: string | undefined): Promise<Manifest> {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) throw new BackupError(`there is no file ${path}`);
   if (!stats.isFile()) throw new BackupError(`${path} is not a file`);
@@ -72,6 +94,55 @@ export async function withName<T>(path: string, step: () => Promise<T>): Promise
   }
 }
 
-export function bytesOf(path: string): AsyncIterable<Uint8Array> {
-  return createReadStream(path, { highWaterMark: 256 * 1024 });
+/** Opens the file when its first bytes are read. */
+export async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path, { highWaterMark: 256 * 1024 });
+}
+
+/** Rows are collected until an entry has this many characters. */
+const entryLength = 1 << 20;
+
+/** Yields the entries of a backup. The last one is the manifest, which `result` then has. */
+async function* backupEntries(source: Source, { program, now, progress }: Making, result: { manifest?: Manifest }): AsyncGenerator<Entry> {
+  const { secrets } = source;
+  yield textEntry(headerName, `${JSON.stringify({ format: backupFormat, program })}\n`);
+  const sums = sumParts();
+  yield* summed(parts(source, progress), sums);
+  const { engine, migrations, tables, sequences } = source.dump;
+  result.manifest = {
+    format: backupFormat,
+    program,
+    madeAt: now,
+    engine,
+    migrations,
+    tables,
+    sequences,
+    secrets: { isIncluded: secrets.text !== undefined, keys: secrets.keys() },
+    missing: source.missing,
+    parts: sums.end(),
+  };
+  yield textEntry(manifestName, `${JSON.stringify(result.manifest, null, 2)}\n`);
+}
+
+async function* parts(source: Source, progress: Progress): AsyncGenerator<Entry> {
+  if (source.secrets.text !== undefined) yield textEntry(secretsName, `${source.secrets.text}\n`);
+  for (const table of source.dump.tables) {
+    let [text, rows, number, all] = ["", 0, 1, 0];
+    const entry = (): Entry => textEntry(`database/${table.name}/${String(number++).padStart(6, "0")}.jsonl`, text, rows);
+    for await (const page of source.dump.rows(table)) {
+      text += pageText(page);
+      rows += page.length;
+      progress(table.name, (all += page.length));
+      if (text.length < entryLength) continue;
+      yield entry();
+      [text, rows] = ["", 0];
+    }
+    if (rows > 0) yield entry();
+  }
+  if (source.counters) yield { ...source.counters, name: countersName };
+  let files = 0;
+  for await (const file of source.files()) {
+    yield file;
+    progress("files", ++files);
+  }
 }

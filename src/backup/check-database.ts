@@ -1,11 +1,7 @@
-import type { DatabaseSync } from "node:sqlite";
+import { encryptedColumns } from "../platform/encrypted-columns.ts";
 import { numbered, rules, type Rule } from "./check-rules.ts";
-import type { Dump, Table, Value } from "./dump.ts";
-import type { PostgresDump } from "./postgres-dump.ts";
+import type { Ask, Dump, Table, Value } from "./dump.ts";
 
-type Row = Record<string, unknown>;
-/** Runs a query in the snapshot of a dump. */
-export type Ask = (text: string) => Promise<Row[]>;
 /** Collects faults, one line each. */
 export type Faults = { add(fault: string): void; lines: string[] };
 
@@ -14,8 +10,8 @@ const namedMax = 20;
 /** How many faults a check reports in all. */
 const linesMax = 1_000;
 
-/** The ids of the keys that are known, and every column of envelopes, which begin with `v1.` and the id of their key. */
-export type SecretsCheck = { keyIds: readonly string[]; columns: readonly { table: string; column: string }[] };
+/** The ids of the keys that are known; undefined if only the nodes of the service know them. */
+export type KeyIds = readonly string[] | undefined;
 
 export function openFaults(): Faults {
   const lines: string[] = [];
@@ -31,34 +27,30 @@ export async function attemptCheck(faults: Faults, what: string, check: () => Pr
   }
 }
 
-export function asking(dump: { connection: DatabaseSync } | PostgresDump): Ask {
-  if ("connection" in dump) return async (text) => dump.connection.prepare(text).all();
-  return async (text) => (await dump.client.query<Row>(text)).rows;
-}
-
 /** Checks the rows of a snapshot: that the engine can read them, references, stock, counts, sequences, answers kept for an Idempotency-Key, and secrets. */
-export async function checkDatabase(dump: Dump, ask: Ask, secrets: SecretsCheck | undefined, faults: Faults): Promise<void> {
+export async function checkDatabase(dump: Dump, keyIds: KeyIds, faults: Faults): Promise<void> {
+  const { ask } = dump;
   await attemptCheck(faults, "the database", () => (dump.engine === "sqlite" ? checkSqlite(ask, faults) : checkReferences(ask, faults)));
-  await checkRows(dump, ask, secrets, faults);
+  await checkRows(dump, keyIds, faults);
   if (dump.tables.some(({ name }) => name === "idempotency"))
     await attemptCheck(faults, "answers kept for an Idempotency-Key", () => checkAnswers(dump, faults));
 }
 
 /** Checks that rows agree with each other: stock, counts, sequences and secrets. */
 export async function checkRows(
-  dump: Pick<Dump, "migrations" | "tables" | "sequences">,
-  ask: Ask,
-  secrets: SecretsCheck | undefined,
+  dump: Pick<Dump, "migrations" | "tables" | "sequences" | "ask">,
+  keyIds: KeyIds,
   faults: Faults,
 ): Promise<void> {
+  const { ask } = dump;
   const tables = new Set(dump.tables.map(({ name }) => name));
   for (const group of rules) {
     if (!tables.has(group.table) || (group.unless !== undefined && tables.has(group.unless))) continue;
     if (group.since !== undefined && !dump.migrations.some(({ number }) => number === group.since)) continue;
     for (const rule of group.rules) await attemptCheck(faults, rule.what, () => checkRule(rule, ask, faults));
   }
-  await attemptCheck(faults, "sequences", () => checkSequences(dump, tables, ask, faults));
-  if (secrets) await attemptCheck(faults, "secrets", () => checkSecrets(dump, secrets, ask, faults));
+  await attemptCheck(faults, "sequences", () => checkSequences(dump, tables, faults));
+  if (keyIds) await attemptCheck(faults, "secrets", () => checkSecrets(dump, keyIds, faults));
 }
 
 async function checkRule({ query, say, what }: Rule, ask: Ask, faults: Faults): Promise<void> {
@@ -99,7 +91,7 @@ async function checkReferences(ask: Ask, faults: Faults): Promise<void> {
   }
 }
 
-async function checkSequences({ sequences }: Pick<Dump, "sequences">, tables: Set<string>, ask: Ask, faults: Faults): Promise<void> {
+async function checkSequences({ sequences, ask }: Pick<Dump, "sequences" | "ask">, tables: Set<string>, faults: Faults): Promise<void> {
   for (const [sequence, table] of Object.entries(numbered)) {
     if (!tables.has(table)) continue;
     const [row] = await ask(`SELECT MAX(id) AS highest FROM ${table}`);
@@ -131,8 +123,9 @@ function isJson(text: unknown): boolean {
   }
 }
 
-async function checkSecrets({ tables }: Pick<Dump, "tables">, { keyIds, columns }: SecretsCheck, ask: Ask, faults: Faults): Promise<void> {
-  for (const { table, column } of columns) {
+/** Checks that a known key opens each envelope, which begins with `v1.` and the id of its key. */
+async function checkSecrets({ tables, ask }: Pick<Dump, "tables" | "ask">, keyIds: readonly string[], faults: Faults): Promise<void> {
+  for (const { table, column } of encryptedColumns) {
     if (!tables.find(({ name }) => name === table)?.columns.some(({ name }) => name === column)) continue;
     const rows = await ask(
       `SELECT substr(${column}, 4, 8) AS id, COUNT(*) AS count FROM ${table} WHERE ${column} IS NOT NULL GROUP BY 1 ORDER BY 1`,

@@ -2,9 +2,8 @@ import { DatabaseSync } from "node:sqlite";
 import { canonicalJson } from "../platform/canonical-json.ts";
 import { emptyHead, hashAfter } from "../platform/events.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
-import type { Ask, Faults } from "./check-database.ts";
-
-type Row = Record<string, unknown>;
+import type { Faults } from "./check-database.ts";
+import type { Ask, Row } from "./dump.ts";
 
 /** What the check of the events found: events and resources that it compared, and resources that it could not compare. */
 export type CheckedEvents = { events: number; resources: number; unchecked: number };

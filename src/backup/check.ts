@@ -5,19 +5,17 @@ import { dirname, join } from "node:path";
 import { storageFaultOf } from "../platform/db/sqlite-statements.ts";
 import { writeNew } from "../platform/files.ts";
 import { requireAccess } from "../platform/folder-access.ts";
-import type { ArchiveDump } from "./archive-dump.ts";
-import { checkCounters } from "./check-counters.ts";
-import { checkBlobs, checkContentFolder } from "./check-content.ts";
+import type { CheckedArchive } from "./archive-dump.ts";
+import { attemptCheck, checkDatabase, openFaults, type Faults, type KeyIds } from "./check-database.ts";
 import { checkEvents, type CheckedEvents } from "./check-events.ts";
-import { asking, attemptCheck, checkDatabase, openFaults, type Ask, type Faults, type SecretsCheck } from "./check-database.ts";
+import { checkBlobs, checkContentFolder, checkCounters } from "./check-files.ts";
 import { sumTable, type Dump } from "./dump.ts";
 import { makeHeldFolder } from "./held-folder.ts";
-import { BackupError, countersName, databaseName, type Manifest } from "./manifest.ts";
+import { BackupError, countersName, databaseName } from "./manifest.ts";
 import { openPostgresDump } from "./postgres-dump.ts";
 import { requireSums } from "./restore-check.ts";
 import { identityOf, requireUnreplaced } from "./restore-state.ts";
-import { openSqliteDump } from "./sqlite-dump.ts";
-import { loadIntoSqlite } from "./sqlite-load.ts";
+import { loadIntoSqlite, openSqliteDump, type SqliteDump } from "./sqlite-dump.ts";
 
 /** The faults that a check found, one line each, and the rows and files that it checked. */
 export type Checked = { faults: string[]; rows: Record<string, number>; files: number; events?: CheckedEvents | undefined };
@@ -25,64 +23,60 @@ export type Checked = { faults: string[]; rows: Record<string, number>; files: n
 /**
  * Checks a data folder, even while a service runs on it.
  *
- * @param secrets undefined if the keys are not known
+ * @param keyIds undefined if the keys are not known
  * @throws BackupError if the folder has no database, or if a restore replaces it meanwhile
  */
-export async function checkFolder(dataDir: string, secrets: SecretsCheck | undefined, withEvents = false): Promise<Checked> {
+export async function checkFolder(dataDir: string, keyIds: KeyIds, withEvents = false): Promise<Checked> {
   const file = join(dataDir, databaseName);
   requireAccess(dataDir, { toWrite: false });
   if (!existsSync(file)) requireUnreplaced(dataDir, undefined);
   if (!existsSync(file)) throw new BackupError(`${dataDir} has no data: there is no ${databaseName}`);
   const identity = identityOf(dataDir);
   const faults = openFaults();
-  let dump: ReturnType<typeof openSqliteDump>;
+  let dump: SqliteDump;
   try {
     dump = openSqliteDump(file);
   } catch (error) {
     if (storageFaultOf(error) !== "damaged") throw error;
     return { faults: [`the database is damaged: ${(error as Error).message}`], rows: {}, files: 0 };
   }
-  try {
-    const ask = asking(dump);
-    await checkDatabase(dump, ask, secrets, faults);
-    const events = withEvents ? await checkLog(dump, ask, faults) : undefined;
-    const files = await countFiles(faults, dump, () => checkContentFolder(dataDir, ask, faults));
+  return checkSnapshot(dump, keyIds, withEvents, faults, async () => {
+    const files = await countFiles(faults, dump, () => checkContentFolder(dataDir, dump.ask, faults));
     await attemptCheck(faults, countersName, () => checkCounters(join(dataDir, countersName), faults));
     requireUnreplaced(dataDir, identity);
-    return { faults: faults.lines, rows: await countRows(dump, faults), files, events };
-  } finally {
-    await dump.close();
-  }
+    return files;
+  });
 }
 
 /** Checks a PostgreSQL database, even while services run on it. */
-export async function checkPostgres(url: string, secrets: SecretsCheck | undefined, withEvents = false): Promise<Checked> {
+export async function checkPostgres(url: string, keyIds: KeyIds, withEvents = false): Promise<Checked> {
   const faults = openFaults();
   const dump = await openPostgresDump(url);
+  return checkSnapshot(dump, keyIds, withEvents, faults, () => countFiles(faults, dump, () => checkBlobs(dump, faults)));
+}
+
+/** Checks a snapshot, and closes it. `checkFiles` checks the files that it refers to, and returns their number. */
+async function checkSnapshot(
+  dump: Dump,
+  keyIds: KeyIds,
+  withEvents: boolean,
+  faults: Faults,
+  checkFiles: () => Promise<number>,
+): Promise<Checked> {
   try {
-    const ask = asking(dump);
-    await checkDatabase(dump, ask, secrets, faults);
-    const events = withEvents ? await checkLog(dump, ask, faults) : undefined;
-    const files = await countFiles(faults, dump, () => checkBlobs(dump, ask, faults));
+    await checkDatabase(dump, keyIds, faults);
+    const events = withEvents ? await checkLog(dump, faults) : undefined;
+    const files = await checkFiles();
     return { faults: faults.lines, rows: await countRows(dump, faults), files, events };
   } finally {
     await dump.close();
   }
 }
 
-/**
- * Checks the state in an archive whose bytes `checkBackup` has checked: restores it into a folder in `TMPDIR`, and checks that folder.
- *
- * @param reopen opens the archive from its beginning
- */
-export async function checkArchiveState(
-  manifest: Manifest,
-  columns: SecretsCheck["columns"],
-  reopen: () => Promise<ArchiveDump>,
-  withEvents = false,
-): Promise<Checked> {
+/** Checks the state in an archive whose bytes were checked: restores it into a folder in `TMPDIR`, and checks that folder. */
+export async function checkArchiveState({ manifest, open }: CheckedArchive, withEvents = false): Promise<Checked> {
   const { path: folder, remove } = makeHeldFolder(tmpdir(), "petstore-verify-");
-  const dump = await reopen().catch((error: unknown) => {
+  const dump = await open().catch((error: unknown) => {
     remove();
     throw error;
   });
@@ -92,7 +86,7 @@ export async function checkArchiveState(
       await mkdir(dirname(join(folder, name)), { recursive: true });
       await writeNew(join(folder, name), content);
     }
-    return await checkFolder(folder, { keyIds: manifest.secrets.keys, columns }, withEvents);
+    return await checkFolder(folder, manifest.secrets.keys, withEvents);
   } finally {
     await dump.close();
     remove();
@@ -100,10 +94,10 @@ export async function checkArchiveState(
 }
 
 /** Data of a release without events has none to check. */
-async function checkLog(dump: Dump, ask: Ask, faults: Faults): Promise<CheckedEvents | undefined> {
+async function checkLog(dump: Dump, faults: Faults): Promise<CheckedEvents | undefined> {
   if (!dump.tables.some(({ name }) => name === "events")) return undefined;
   let events: CheckedEvents | undefined;
-  await attemptCheck(faults, "the event log", async () => void (events = await checkEvents(ask, faults)));
+  await attemptCheck(faults, "the event log", async () => void (events = await checkEvents(dump.ask, faults)));
   return events;
 }
 

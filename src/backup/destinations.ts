@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expired } from "./backup-names.ts";
+import { timeInName } from "../platform/files.ts";
 import { makeHeldFolder } from "./held-folder.ts";
 import { BackupError } from "./manifest.ts";
 import { openS3, parseS3, type S3Settings, type S3Store } from "./s3.ts";
@@ -88,4 +88,20 @@ export async function withLocal<T>(file: string, path: string, settings: () => S
   } finally {
     folder.remove();
   }
+}
+
+/** The name that `--to` gives a backup: by time, so that names sort by age. */
+const ownName = /^petstore-\d{8}T\d{6}Z\.tar\.gz(\.age)?$/;
+
+export function backupName(now: number, isEncrypted: boolean): string {
+  return `petstore-${timeInName(now)}.tar.gz${isEncrypted ? ".age" : ""}`;
+}
+
+/**
+ * Returns the backups of this command to remove, so that `keep` are left: the one just made, and the newest before it. Ignores all other names,
+ * and backups with a later time than the one just made, from when the clock was ahead.
+ */
+function expired(names: readonly string[], made: string, keep: number): string[] {
+  const older = names.filter((name) => ownName.test(name) && name < made).toSorted();
+  return older.slice(0, Math.max(0, older.length + 1 - keep));
 }

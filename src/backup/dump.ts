@@ -1,10 +1,10 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { migrationsFor } from "../platform/db/migrate.ts";
 import type { Database } from "../platform/db/database.ts";
 
 /**
- * A database as rows that either engine can read and write. `openSqliteDump` and `openPostgresDump` read one snapshot, `loadIntoSqlite` and
- * `loadIntoPostgres` write the rows into an empty database. A backup is such a dump in a file, and `move` copies one from engine to engine:
+ * Rows that either engine can read and write. `openSqliteDump` and `openPostgresDump` read one snapshot of a database, `loadIntoSqlite` and
+ * `loadIntoPostgres` write the rows into an empty one. A backup is such a dump in a file, and `move` copies one from engine to engine:
  *
  *     const dump = await openSqliteDump(file);               // or openPostgresDump(url)
  *     const sums = await loadIntoPostgres(url, dump, progress); // or loadIntoSqlite(file, dump, progress)
@@ -16,8 +16,7 @@ import type { Database } from "../platform/db/database.ts";
  * `pet_words` (the database makes them again from the names), and `blobs` and `blob_pieces` (they are content, not rows: `PostgresDump` reads
  * them in the same snapshot).
  */
-export type Dump = {
-  engine: Database["engine"];
+export type DumpedRows = {
   /** The migrations that made the schema, by number. */
   migrations: MigrationName[];
   /** Every table, each after the tables that its foreign keys refer to, otherwise by name. The order is the same on both engines. */
@@ -26,9 +25,19 @@ export type Dump = {
   sequences: Record<string, number>;
   /** Reads the rows of a table in the order of its primary key, up to a few thousand at once. One table at a time. */
   rows(table: Table): AsyncIterable<Value[][]>;
+};
+
+/** A snapshot of a database. */
+export type Dump = DumpedRows & {
+  engine: Database["engine"];
+  ask: Ask;
   /** Ends the snapshot. */
   close(): Promise<void>;
 };
+
+export type Row = Record<string, unknown>;
+/** Runs a query in a snapshot or a transaction. */
+export type Ask = (text: string) => Promise<Row[]>;
 
 export type MigrationName = { number: number; name: string };
 type ColumnType = "integer" | "text" | "boolean" | "bytes";
@@ -61,19 +70,6 @@ export const leftOut: ReadonlySet<string> = new Set([
 /** The data cannot be read or loaded, for example because a newer version wrote it. The message is one line. */
 export class DumpError extends Error {}
 
-/** Counts rows and computes their checksum, which is the same for equal rows in the same order, whichever engine they come from. */
-export function openSum(): { add(page: Value[][]): void; end(): TableSum } {
-  const hash: Hash = createHash("sha256");
-  let rows = 0;
-  return {
-    add(page) {
-      rows += page.length;
-      hash.update(pageText(page));
-    },
-    end: () => ({ rows, sha256: hash.digest("hex") }),
-  };
-}
-
 /** The characters of text in a row. */
 export function textLength(row: readonly unknown[]): number {
   let length = 0;
@@ -88,15 +84,24 @@ export function pageText(page: Value[][]): string {
   return text;
 }
 
-/** Reads a table and returns its count and checksum. */
-export async function sumTable(dump: Dump, table: Table, progress: Progress = () => undefined): Promise<TableSum> {
-  const sum = openSum();
+/**
+ * Reads a table, calls `use` with each page, and returns the count and checksum of its rows. The checksum is the same for equal rows in the same
+ * order, whichever engine they come from.
+ */
+export async function sumTable(
+  dump: Pick<DumpedRows, "rows">,
+  table: Table,
+  progress: Progress = () => undefined,
+  use: (page: Value[][]) => unknown = () => undefined,
+): Promise<TableSum> {
+  const hash = createHash("sha256");
   let rows = 0;
   for await (const page of dump.rows(table)) {
-    sum.add(page);
+    await use(page);
+    hash.update(pageText(page));
     progress(table.name, (rows += page.length));
   }
-  return sum.end();
+  return { rows, sha256: hash.digest("hex") };
 }
 
 /**

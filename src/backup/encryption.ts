@@ -1,6 +1,8 @@
+import { readFileSync, statSync } from "node:fs";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
-import { ArchiveError } from "./manifest.ts";
+import type { Bytes } from "../platform/archives/archive-entry.ts";
+import { ArchiveError, BackupError } from "./manifest.ts";
 
 /** The cost of a guess (the base-2 logarithm of scrypt's N): 128 MiB and half a second. */
 const workFactor = 17;
@@ -10,8 +12,6 @@ const workFactorMax = 18;
 const ageBegins = "age-encryption.org/v1\n";
 const passphraseHeader = /^age-encryption\.org\/v1\n-> scrypt [\w+/]{22} (\d{1,2})\n[\w+/]{43}\n--- [\w+/]{43}\n/;
 const headerBytesMax = 300;
-
-type Bytes = AsyncIterable<Uint8Array>;
 
 /** Encrypts with a passphrase in the format of age, so that `age -d` opens the result too. Each piece of 64 KiB is authenticated. */
 export async function* encrypted(source: Bytes, passphrase: string): AsyncGenerator<Uint8Array> {
@@ -85,4 +85,28 @@ function toWeb(source: Bytes): ReadableStream<Uint8Array> & globalThis.ReadableS
 
 async function* fromWeb(stream: unknown): AsyncGenerator<Uint8Array> {
   yield* stream as ReadableStream<Uint8Array>;
+}
+
+const passphraseBytesMax = 1_024;
+
+/** Reads a passphrase: the first line of a file. @throws BackupError */
+export function readPassphrase(path: string): string {
+  let text: string;
+  try {
+    if (!statSync(path).isFile()) throw new BackupError(`--passphrase-file: ${path} is not a file`);
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof BackupError) throw error;
+    throw new BackupError(`--passphrase-file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`, { cause: error });
+  }
+  return passphraseIn(text, path);
+}
+
+/** The passphrase in the text of a file or of standard input. @throws BackupError */
+export function passphraseIn(text: string, place: string): string {
+  const [passphrase = "", ...rest] = text.replace(/\r?\n$/, "").split(/\r?\n/);
+  if (passphrase === "" || rest.length > 0 || Buffer.byteLength(passphrase) > passphraseBytesMax) {
+    throw new BackupError(`--passphrase-file: ${place} must hold one line, of at most ${passphraseBytesMax} bytes`);
+  }
+  return passphrase;
 }

@@ -1,37 +1,36 @@
-import { createReadStream, mkdirSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { mkdirSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { linkSecond } from "../platform/files.ts";
 import { requireAccess } from "../platform/folder-access.ts";
-import type { Entry } from "./archive-writer.ts";
+import type { Entry } from "./archive.ts";
+import { bytesOf, type Source } from "./backup-file.ts";
 import { makeHeldFolder } from "./held-folder.ts";
 import { BackupError, contentEntry, countersName, databaseName, holdPrefix } from "./manifest.ts";
 import { identityOf, requireUnreplaced } from "./restore-state.ts";
-import type { Source } from "./source.ts";
-import { openSqliteDump } from "./sqlite-dump.ts";
+import { openSqliteDump, type SqliteDump } from "./sqlite-dump.ts";
 
 /** Content that is swept between snapshot and links is absent from the next snapshot too, so a few attempts are enough. */
 const attemptsMax = 5;
-const suffixes = [".br", ".gz", ""];
 
-/** The files of a backup, in a folder of hard links, so that the service may delete its own names meanwhile. */
-type Hold = { files: { entry: string; path: string }[]; counters: string | undefined; missing: string[]; release(): void };
+/** The files of a backup, by their entries in a folder of hard links, so that the service may delete its own names meanwhile. */
+type Hold = { folder: string; files: string[]; hasCounters: boolean; missing: number; release(): void };
 
 /**
  * Opens a snapshot of everything that a service keeps in its data folder. Takes no lock of the folder, so the service may be running.
  *
  * @throws BackupError if the folder has no database, or if a restore replaces it at this moment
  */
-export function openFolderSource(dataDir: string): Source {
+export function openFolderSource(dataDir: string): Omit<Source, "secrets"> {
   requireAccess(dataDir, { toWrite: false });
   for (let attempt = 1; ; attempt++) {
     const before = identityOf(dataDir);
-    let [dump, hold]: [ReturnType<typeof openDump> | undefined, Hold | undefined] = [undefined, undefined];
+    let [dump, hold]: [SqliteDump | undefined, Hold | undefined] = [undefined, undefined];
     try {
       dump = openDump(dataDir);
       hold = holdFiles(dataDir, dump.connection);
       requireUnreplaced(dataDir, before);
-      if (hold.missing.length === 0 || attempt === attemptsMax) return sourceOf(dump, hold);
+      if (hold.missing === 0 || attempt === attemptsMax) return sourceOf(dump, hold);
     } catch (error) {
       dump?.connection.close();
       hold?.release();
@@ -43,19 +42,24 @@ export function openFolderSource(dataDir: string): Source {
   }
 }
 
-function openDump(dataDir: string): ReturnType<typeof openSqliteDump> {
+function openDump(dataDir: string): SqliteDump {
   if (identityOf(dataDir) === undefined) throw new BackupError(`${dataDir} has no data: there is no ${databaseName}`);
   return openSqliteDump(join(dataDir, databaseName));
 }
 
-function sourceOf(dump: ReturnType<typeof openSqliteDump>, hold: Hold): Source {
+function sourceOf(dump: SqliteDump, hold: Hold): Omit<Source, "secrets"> {
+  const entryOf = (name: string): Entry => ({
+    name,
+    bytes: statSync(join(hold.folder, name)).size,
+    content: bytesOf(join(hold.folder, name)),
+  });
   let isOpen = true;
   return {
     dump,
-    missing: hold.missing.length,
-    counters: hold.counters === undefined ? undefined : fileEntry(countersName, hold.counters),
+    missing: hold.missing,
+    counters: hold.hasCounters ? entryOf(countersName) : undefined,
     async *files() {
-      for (const { entry, path } of hold.files) yield fileEntry(entry, path);
+      for (const name of hold.files) yield entryOf(name);
     },
     async close() {
       if (!isOpen) return;
@@ -66,39 +70,19 @@ function sourceOf(dump: ReturnType<typeof openSqliteDump>, hold: Hold): Source {
   };
 }
 
-function fileEntry(name: string, path: string): Entry {
-  return { name, bytes: statSync(path).size, content: bytesOf(path) };
-}
-
-async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
-  yield* createReadStream(path, { highWaterMark: 256 * 1024 });
-}
-
 /** Links the files that a snapshot refers to, first those that the service deletes soonest. */
 function holdFiles(dataDir: string, connection: DatabaseSync): Hold {
   const { path: folder, remove } = makeHeldFolder(dataDir, holdPrefix);
-  const hold: Hold = { files: [], counters: undefined, missing: [], release: remove };
+  const hold: Hold = { folder, files: [], hasCounters: false, missing: 0, release: remove };
   try {
-    const keep = (path: string, name: string): string | undefined => {
-      const second = join(folder, name);
-      return linkIfThere(path, second) ? second : undefined;
-    };
-    for (const name of uploadsOf(connection)) {
-      const path = keep(join(dataDir, "uploads", name), name);
-      if (path === undefined) hold.missing.push(`uploads/${name}`);
-      else hold.files.push({ entry: `uploads/${name}`, path });
+    let made = folder;
+    for (const { entry, isNeeded } of filesOf(connection)) {
+      const second = join(folder, entry);
+      if (dirname(second) !== made) mkdirSync((made = dirname(second)), { recursive: true });
+      if (linkIfThere(join(dataDir, entry), second)) hold.files.push(entry);
+      else if (isNeeded) hold.missing += 1;
     }
-    for (const { hash, isNeeded } of contentOf(connection)) {
-      mkdirSync(join(folder, hash.slice(0, 2)), { recursive: true });
-      // the sweep deletes the plain file first: if it still exists now, its other forms existed before
-      const forms = suffixes.map((suffix) => ({
-        suffix,
-        path: keep(join(dataDir, contentEntry(hash + suffix)), join(hash.slice(0, 2), hash + suffix)),
-      }));
-      if (forms.at(-1)?.path === undefined && isNeeded) hold.missing.push(contentEntry(hash));
-      for (const { suffix, path } of forms) if (path !== undefined) hold.files.push({ entry: contentEntry(hash + suffix), path });
-    }
-    hold.counters = keep(join(dataDir, countersName), countersName);
+    hold.hasCounters = linkIfThere(join(dataDir, countersName), join(folder, countersName));
     return hold;
   } catch (error) {
     hold.release();
@@ -116,6 +100,21 @@ function linkIfThere(path: string, second: string): boolean {
   }
 }
 
+/** A file in a data folder, by its entry in a backup, which is its path there. `hash` is that of a published file in its plain form. */
+type FolderFile = { entry: string; hash?: string; isNeeded: boolean };
+
+/**
+ * The files that a snapshot refers to: archives that wait to be unpacked, then published files, each with its compressed forms first. The sweep
+ * deletes the plain form first: if it still exists when it is read, the others existed before.
+ */
+export function* filesOf(connection: DatabaseSync): Generator<FolderFile> {
+  for (const upload of uploadsOf(connection)) yield { entry: `uploads/${upload}`, isNeeded: true };
+  for (const { hash, isNeeded } of contentOf(connection)) {
+    for (const suffix of [".br", ".gz"]) yield { entry: contentEntry(hash + suffix), isNeeded: false };
+    yield { entry: contentEntry(hash), hash, isNeeded };
+  }
+}
+
 function uploadsOf(connection: DatabaseSync): string[] {
   if (!hasTable(connection, "deployments")) return [];
   const rows = connection.prepare("SELECT upload FROM deployments WHERE status = 'queued' AND upload IS NOT NULL ORDER BY upload").all();
@@ -126,7 +125,7 @@ function uploadsOf(connection: DatabaseSync): string[] {
  * The content of deployments and photos, each once and in the order of the hashes, as in an archive. The content of a deployment that is still
  * being unpacked may be absent, because the backup has its upload.
  */
-export function* contentOf(connection: DatabaseSync): Generator<{ hash: string; isNeeded: boolean }> {
+function* contentOf(connection: DatabaseSync): Generator<{ hash: string; isNeeded: boolean }> {
   if (!hasTable(connection, "files")) return;
   const ofPhotos = hasTable(connection, "photo_files") ? "UNION ALL SELECT hash, 1 FROM photo_files" : "";
   const rows = connection.prepare(`

@@ -1,4 +1,8 @@
 import { constants } from "node:os";
+import { Problem } from "../platform/problem.ts";
+import { BackupError } from "./manifest.ts";
+
+/** What ends a command early: a signal, a full disk, or a path that cannot be used. */
 
 /** Signals that end a command. Unhandled, each would leave behind what the command has made so far. */
 const ending = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
@@ -43,4 +47,59 @@ function undoAll(): void {
       // the others run all the same, and the next command removes what is left
     }
   }
+}
+
+const fullCodes = new Set(["ENOSPC", "EDQUOT", "EFBIG", "53100"]);
+/** SQLITE_FULL, and SQLITE_IOERR_WRITE, which SQLite returns if a file may not grow. */
+const fullSqliteCodes = new Set([13, 778]);
+
+/** The system's errors about a path, in words. */
+const pathFaults: Record<string, string> = {
+  EACCES: "this user has no permission",
+  EPERM: "this user has no permission",
+  EROFS: "the file system is read-only",
+  ENOENT: "it is not there",
+  ENOTDIR: "a part of the path is not a folder",
+  EISDIR: "it is a folder",
+  EEXIST: "it exists already",
+  ELOOP: "its symbolic links lead in a circle",
+  ENAMETOOLONG: "the name is too long",
+  EIO: "the disk fails",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+};
+/** SQLITE_PERM, SQLITE_READONLY and SQLITE_CANTOPEN. Their extended codes have these in the lowest byte. */
+const closedSqliteCodes = new Set([3, 8, 14]);
+
+type Coded = { code?: string; errcode?: number; message?: string; path?: string; dest?: string; syscall?: string };
+
+/**
+ * Runs a step of a command. Turns a full disk, a path that cannot be used, or an error of the database server, into a BackupError with one
+ * line.
+ *
+ * @param unchanged completes the line, such as `nothing was changed`
+ * @param room completes the line of a full disk. Default: `unchanged`
+ */
+export async function withFaultsNamed<T>(unchanged: string, step: () => Promise<T>, room = unchanged): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    const cause = (error instanceof Problem && error.cause instanceof Error ? error.cause : error) as Coded;
+    const { code = "", errcode = 0 } = cause;
+    if (fullCodes.has(code) || fullSqliteCodes.has(errcode))
+      throw new BackupError(`the disk has no room for more (${code || "SQLITE_FULL"}): ${room}`, { cause: error });
+    const line = lineOf(cause);
+    if (line !== undefined) throw new BackupError(`${line}: ${unchanged}`, { cause: error });
+    if (cause === error) throw error;
+    throw new BackupError(String(cause.message), { cause: error });
+  }
+}
+
+function lineOf({ code = "", errcode = 0, message, path, dest, syscall }: Coded): string | undefined {
+  if (syscall !== undefined && path !== undefined) {
+    const reason = pathFaults[code] ?? `the system refuses ${syscall}`;
+    return `${dest ?? path} cannot be used (${code}): ${reason}`;
+  }
+  if (closedSqliteCodes.has(errcode & 0xff)) return `a database file cannot be opened or written (${message})`;
+  return undefined;
 }

@@ -1,6 +1,7 @@
 import { checkOf } from "../platform/http/value-checks.ts";
 import { Type, type Static, type TSchema } from "../platform/json-schema.ts";
 import type { Detail } from "../platform/problem.ts";
+import type { SecretsKeys } from "../platform/secrets.ts";
 import type { Table } from "./dump.ts";
 
 /**
@@ -28,6 +29,12 @@ export const databaseName = "petstore.db";
 export const lastBackupName = "petstore.last-backup";
 /** Backups hold the files that they read in folders inside the data folder. Their names begin with this. */
 export const holdPrefix = "petstore.backup-";
+/** A data folder with this file, or a database with this table, holds the copy of a move that is incomplete or was not compared. */
+export const unfinishedFile = "petstore.moving";
+export const unfinishedTable = "unfinished_move";
+
+/** Where a service keeps its data, as its settings say. */
+export type DataPlace = { dataDir: string; databaseUrl: string; redisUrl: string; secretsKey: SecretsKeys | null };
 
 const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const sqlName = Type.String({ pattern: "^[a-z_0-9]{1,60}$" });
@@ -138,6 +145,16 @@ export function partOf(entry: string): string {
 /** The entry of a form of a published file in an archive. The form's name is its hash and a suffix. */
 export function contentEntry(form: string): string {
   return `content/${form.slice(0, 2)}/${form}`;
+}
+
+/** The entry of a blob, the form in which PostgreSQL has the files. In a data folder this is the path of the file. */
+export function entryOfBlob(name: string): string {
+  return name.startsWith("upload/") ? name.replace("upload/", "uploads/") : contentEntry(name);
+}
+
+/** The name of the blob with the content of an entry. */
+export function blobNameOf(entry: string): string {
+  return entry.startsWith("uploads/") ? entry.replace("uploads/", "upload/") : entry.slice("content/ab/".length);
 }
 
 const entryName =

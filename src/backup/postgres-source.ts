@@ -1,16 +1,16 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import type { Entry } from "./archive-writer.ts";
-import { contentEntry, countersName } from "./manifest.ts";
+import type { Entry } from "./archive.ts";
+import type { Source } from "./backup-file.ts";
+import { countersName, entryOfBlob } from "./manifest.ts";
 import { openPostgresDump, type PostgresDump } from "./postgres-dump.ts";
-import type { Source } from "./source.ts";
 
 /**
  * Opens a snapshot of everything that services keep in a PostgreSQL database: rows and published files. The services may be running.
  *
  * @param dataDir the data folder of a node, with the counters of the limits unless Redis has them
  */
-export async function openPostgresSource(url: string, dataDir: string): Promise<Source> {
+export async function openPostgresSource(url: string, dataDir: string): Promise<Omit<Source, "secrets">> {
   const dump = await openPostgresDump(url);
   try {
     const missing = await countMissing(dump);
@@ -35,10 +35,7 @@ export async function openPostgresSource(url: string, dataDir: string): Promise<
 }
 
 async function* filesOf(dump: PostgresDump): AsyncGenerator<Entry> {
-  for await (const blob of dump.blobs()) {
-    const name = blob.name.startsWith("upload/") ? blob.name.replace("upload/", "uploads/") : contentEntry(blob.name);
-    yield { name, bytes: blob.bytes, content: dump.bytesOf(blob) };
-  }
+  for await (const blob of dump.blobs()) yield { name: entryOfBlob(blob.name), bytes: blob.bytes, content: dump.bytesOf(blob) };
 }
 
 async function countMissing({ client, tables }: PostgresDump): Promise<number> {

@@ -1,21 +1,23 @@
-import { checkCounters } from "./check-counters.ts";
-import { checkContentSizes } from "./check-content.ts";
-import { attemptCheck, checkAnswerPage, checkRows, openFaults, type Ask, type Faults, type SecretsCheck } from "./check-database.ts";
-import type { Dump, Table, TableSum } from "./dump.ts";
+import type { ArchiveDump, CheckedArchive } from "./archive-dump.ts";
+import { attemptCheck, checkAnswerPage, checkRows, openFaults, type Faults } from "./check-database.ts";
+import { checkContentSizes, checkCounters } from "./check-files.ts";
+import type { Ask, DumpedRows, Progress, Table, TableSum, Value } from "./dump.ts";
 import { ArchiveError, countersName, type Manifest } from "./manifest.ts";
 
-export type RestoreCheck = {
-  manifest: Manifest;
-  /** Every column of encrypted secrets. */
-  columns: SecretsCheck["columns"];
+/** What to restore, and how. */
+export type Restore = {
+  archive: CheckedArchive;
+  /** Sets the old state aside, if there is one. */
+  replace: boolean;
   /** Whether to restore data that breaks the rules too. */
   withFaults: boolean;
+  progress: Progress;
 };
 
 /** Checks a restored state before it replaces another: each table must equal the manifest, and the data must follow the rules. */
 export type Checking = {
   /** The rows of an archive, checked while they are loaded. */
-  rows: Dump["rows"];
+  rows: DumpedRows["rows"];
   /**
    * @param counters path of the counters of the limits, which may be absent
    * @param sizeOf returns the length of a published file by its name
@@ -24,10 +26,9 @@ export type Checking = {
   finish(sums: Map<string, TableSum>, ask: Ask, counters: string, sizeOf: (form: string) => Promise<number | undefined>): Promise<void>;
 };
 
-export function openChecking(dump: Pick<Dump, "migrations" | "rows" | "tables" | "sequences">, restore: RestoreCheck): Checking {
-  const { manifest, columns, withFaults } = restore;
+export function openChecking(dump: ArchiveDump, { archive: { manifest }, withFaults }: Restore): Checking {
   const faults = openFaults();
-  async function* watched(table: Table): ReturnType<Dump["rows"]> & AsyncGenerator {
+  async function* watched(table: Table): AsyncGenerator<Value[][]> {
     for await (const page of dump.rows(table)) {
       if (table.name === "idempotency") checkAnswerPage(table, page, faults);
       yield page;
@@ -38,7 +39,7 @@ export function openChecking(dump: Pick<Dump, "migrations" | "rows" | "tables" |
     async finish(sums, ask, counters, sizeOf) {
       requireSums(sums, manifest);
       if (withFaults) return;
-      await checkRows(dump, ask, { keyIds: manifest.secrets.keys, columns }, faults);
+      await checkRows({ ...dump, ask }, manifest.secrets.keys, faults);
       const hasContent = dump.tables.some(({ name }) => name === "deployments");
       // if the service lacked files when it was backed up, so does the restored one
       if (hasContent && manifest.missing === 0) await checkContentSizes(sizeOf, ask, faults);

@@ -4,24 +4,13 @@ import { dirname, join } from "node:path";
 import { flushFolder, makeFolder, writeNew } from "../platform/files.ts";
 import { holderOf, lockFolder } from "../platform/lock.ts";
 import type { ArchiveDump } from "./archive-dump.ts";
-import type { Progress } from "./dump.ts";
 import { BackupError, contentEntry, countersName, databaseName, secretsName } from "./manifest.ts";
-import { openChecking, type RestoreCheck } from "./restore-check.ts";
+import { openChecking, type Restore } from "./restore-check.ts";
 import { onInterruption } from "./interruption.ts";
 import { beginBuilding, dataIn, removeBuilding, removeTraces, replaceState, settleRestore } from "./restore-state.ts";
-import { loadIntoSqlite } from "./sqlite-load.ts";
+import { loadIntoSqlite } from "./sqlite-dump.ts";
 
 const lockWaitMs = 1_000;
-
-export type FolderRestore = RestoreCheck & {
-  /** Opens the checked archive from its beginning. */
-  open: () => Promise<ArchiveDump>;
-  /** Sets the old state aside, if there is one. */
-  replace: boolean;
-  /** Part of the name of the folder that the old state moves to, such as `20261122T143000123Z`. */
-  time: string;
-  progress: Progress;
-};
 
 /**
  * Restores a checked backup into a data folder. Old and new files never mix, and a kill at any moment leaves the old state or the new one.
@@ -29,7 +18,7 @@ export type FolderRestore = RestoreCheck & {
  * @returns the folder that has the old state, if there was one
  * @throws BackupError if the folder is not empty and `replace` is not set; FolderHeldError if a server runs on it
  */
-export async function restoreIntoFolder(dataDir: string, restore: FolderRestore): Promise<string | null> {
+export async function restoreIntoFolder(dataDir: string, restore: Restore): Promise<string | null> {
   const wasAbsent = !existsSync(dataDir);
   const wasEmpty = wasAbsent || (await readdir(dataDir)).length === 0;
   await requireTarget(dataDir, restore.replace);
@@ -42,7 +31,7 @@ export async function restoreIntoFolder(dataDir: string, restore: FolderRestore)
     endUndo = onInterruption(() => removeBuilding(dataDir, wasEmpty, wasAbsent));
     await build(building, restore);
     endUndo(); // from here on a signal ends the command as a kill does: the next command finishes the restore or removes it
-    return await replaceState(dataDir, restore.time);
+    return await replaceState(dataDir);
   } catch (error) {
     if (wasEmpty) await removeTraces(dataDir, wasAbsent).catch(() => undefined); // the first error matters more
     throw error;
@@ -67,11 +56,11 @@ async function requireRoom(dataDir: string, replace: boolean): Promise<void> {
   );
 }
 
-async function build(building: string, { open, progress, ...check }: FolderRestore): Promise<void> {
-  const dump = await open();
+async function build(building: string, restore: Restore): Promise<void> {
+  const dump = await restore.archive.open();
   try {
-    const checking = openChecking(dump, check);
-    await loadIntoSqlite(join(building, databaseName), { ...dump, rows: checking.rows }, progress, async (ask, sums) => {
+    const checking = openChecking(dump, restore);
+    await loadIntoSqlite(join(building, databaseName), { ...dump, rows: checking.rows }, restore.progress, async (ask, sums) => {
       await storeFiles(building, dump);
       await checking.finish(sums, ask, join(building, countersName), (form) => sizeOf(join(building, contentEntry(form))));
     });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { mkdir, readdir, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { systemClock } from "../platform/clock.ts";
 import { flushFolder, moveDurably, writeDurably } from "../platform/files.ts";
 import { lockFolder } from "../platform/lock.ts";
 import { requireAccess } from "../platform/folder-access.ts";
@@ -79,12 +80,17 @@ export async function beginBuilding(dataDir: string): Promise<string> {
  * Puts the built state in place of the old one, which moves to `DATA_DIR.replaced-TIME` or, where that is impossible, to a folder of that
  * name inside. Returns that folder, if there was an old state. The caller has locked the data folder, and has flushed what it built.
  */
-export async function replaceState(dataDir: string, time: string): Promise<string | null> {
+export async function replaceState(dataDir: string): Promise<string | null> {
   const isFilled = (await dataIn(dataDir)).length > 0;
-  const aside = isFilled ? await makeAside(dataDir, time) : null;
+  const aside = isFilled ? await makeAside(dataDir, timeOfRestore()) : null;
   await writeDurably(join(dataDir, journalName), JSON.stringify({ aside, isAside: false } satisfies Journal));
   await finishMoves(dataDir);
   return aside;
+}
+
+/** A time to the millisecond, as `20261122T143000123Z`, for the name of a state that is set aside, because two restores may begin in the same second. */
+export function timeOfRestore(): string {
+  return new Date(systemClock()).toISOString().replaceAll(/[-:.]/g, "");
 }
 
 async function makeAside(dataDir: string, time: string): Promise<string> {

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
-import { stagingStream } from "../platform/files.ts";
+import type { IncomingMessage } from "node:http";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { S3mini } from "s3mini";
+import { stagingStream } from "../platform/files.ts";
+import { openHttpClient, type HttpClient } from "../platform/http-client.ts";
 import { BackupError } from "./manifest.ts";
-import { boundedFetch, ForeignAnswerError, foreignUnlessKnown } from "./s3-answers.ts";
 
 export type S3Settings = { s3Endpoint: string; s3Region: string; s3KeyId: string; s3Secret: string };
 /** A bucket, and the prefix of its backups' keys: empty, or with a slash at its end. */
@@ -31,7 +32,7 @@ export type S3Store = {
 
 const usual: S3Timing = { requestMs: 15_000, pieceMs: 120_000, tries: 4, pauseMs: 500 };
 /** Bytes that are in memory at once. A store takes at most 10,000 pieces of one object. */
-const pieceBytesMin = 8 << 20; // also what an answer may have: see s3-answers.ts
+const pieceBytesMin = 8 << 20; // also the most that an answer may have
 const piecesMax = 10_000;
 const namesMax = 10_000;
 
@@ -65,9 +66,7 @@ export async function openS3(place: S3Place, settings: S3Settings, timing: S3Tim
   return storeOf({ client, place, host: new URL(endpoint).host, timing });
 }
 
-type Client = S3mini;
-
-type Context = { client: Client; place: S3Place; host: string; timing: S3Timing };
+type Context = { client: S3mini; place: S3Place; host: string; timing: S3Timing };
 
 function storeOf(context: Context): S3Store {
   const { client, place } = context;
@@ -118,7 +117,7 @@ async function upload(context: Context, key: string, path: string): Promise<void
   const pieceBytes = Math.max(pieceBytesMin, Math.ceil(size / piecesMax));
   const id = await ask(context, key, () => client.getMultipartUploadId(key, "application/octet-stream"));
   try {
-    const parts: Awaited<ReturnType<Client["uploadPart"]>>[] = [];
+    const parts: Awaited<ReturnType<S3mini["uploadPart"]>>[] = [];
     for await (const { piece, number } of piecesOf(path, pieceBytes)) {
       parts.push(await ask(context, key, () => client.uploadPart(key, id, piece, number)));
     }
@@ -151,7 +150,7 @@ async function* bytesOf(context: Context, key: string, size: number): AsyncGener
   }
 }
 
-async function sizeOf(client: Client, key: string): Promise<number> {
+async function sizeOf(client: S3mini, key: string): Promise<number> {
   try {
     return await client.getContentLength(key);
   } catch (error) {
@@ -181,4 +180,95 @@ function codeOf(error: unknown): string {
 function refusalOf(error: unknown): string {
   const { status, serviceCode } = error as { status: number; serviceCode?: string };
   return `${status} ${serviceCode ?? ""}`.trim();
+}
+
+/** The bounds of what a store answers: its size, its shape, and the pages of a list. A page has 1,000 names. */
+const textBytesMax = 4 << 20;
+const pagesMax = 100;
+/** How long (ms) an idle connection is kept. */
+const idleMs = 4_000;
+/** A list has elements in four levels. */
+const depthMax = 8;
+
+/** The answer does not come from an S3 store, but for example from a proxy. The message is one line. */
+class ForeignAnswerError extends Error {}
+
+/**
+ * Returns a `fetch` for one store, with a time-out for each request. It reads an answer whole, up to a bound, and refuses one that no S3 store
+ * would send before its XML is parsed.
+ */
+function boundedFetch({ requestMs, pieceMs }: S3Timing): typeof fetch {
+  let pages = 0;
+  const client = openHttpClient({ idleMs });
+  return async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const { href } = url;
+    const isRange = new Headers(init?.headers).has("range");
+    const isNextPage = href.includes("continuation-token=");
+    pages = isNextPage ? pages + 1 : 0;
+    if (pages > pagesMax) throw new ForeignAnswerError(`a list of more than ${pagesMax} pages`);
+    const ms = isRange || href.includes("partNumber=") ? pieceMs : requestMs;
+    const { response, bytes } = await exchange(url, client, init, { ms, bytesMax: isRange ? pieceBytesMin : textBytesMax });
+    const { statusCode: status = 0, statusMessage: statusText = "" } = response;
+    const headers = new Headers(Object.entries(response.headersDistinct).map(([name, values = []]) => [name, values.join(", ")]));
+    const isOk = status >= 200 && status < 300;
+    if (status === 204 || init?.method === "HEAD") return new Response(null, { status, statusText, headers });
+    if (isRange && isOk) return new Response(bytes, { status, statusText, headers });
+    const text = bytes.toString("utf8");
+    const isXml = isShallowXml(text);
+    if (isOk && text.trim() !== "" && !isXml) throw new ForeignAnswerError(kindOf(text));
+    return new Response(isXml ? text : "", { status, statusText, headers });
+  };
+}
+
+/** Sends a request, whose body is a text or bytes, and reads its answer. After `ms` it rejects with a TimeoutError. */
+async function exchange(url: URL, client: HttpClient, init: RequestInit = {}, { ms, bytesMax }: { ms: number; bytesMax: number }) {
+  const signal = AbortSignal.timeout(ms);
+  const { method = "GET", body } = init;
+  const headers = Object.fromEntries(new Headers(init.headers));
+  try {
+    const response = await client.send({ url, method, headers, body: (body ?? undefined) as string | Uint8Array | undefined, signal });
+    return { response, bytes: await readBounded(response, bytesMax) };
+  } catch (error) {
+    throw signal.aborted ? (signal.reason as Error) : error;
+  }
+}
+
+async function readBounded(body: IncomingMessage, bytesMax: number): Promise<Buffer<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    if ((bytes += chunk.length) > bytesMax) throw new ForeignAnswerError(`an answer of more than ${bytesMax >> 20} MiB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function kindOf(text: string): string {
+  return /^\s*<(!doctype html|html)/i.test(text) ? "a page of HTML" : "no XML of S3";
+}
+
+/** Whether each element is closed and few are nested: the library's parser takes very long for other texts. */
+function isShallowXml(text: string): boolean {
+  if (!/^\s*<(\?xml|ListBucketResult|InitiateMultipartUploadResult|CompleteMultipartUploadResult|Error)\b/.test(text)) return false;
+  const opened: string[] = [];
+  for (const [, mark, name = "", rest = ""] of text.matchAll(/<([/?]?)([\w:.-]{1,100})([^<>]*)>/g)) {
+    if (mark === "?" || (mark === "" && rest.endsWith("/"))) continue;
+    if (mark === "") {
+      if (opened.push(name) > depthMax) return false;
+    } else if (opened.pop() !== name) return false;
+  }
+  return opened.length === 0;
+}
+
+/** Runs a request. Throws ForeignAnswerError if the library cannot read the answer; passes on network errors and refusals. */
+async function foreignUnlessKnown<T>(request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    const { name, code, status, cause } = error as { name: string; code?: string; status?: number; cause?: unknown };
+    const isKnown = error instanceof ForeignAnswerError || status !== undefined || code !== undefined || cause !== undefined;
+    if (isKnown || name === "TimeoutError" || name === "AbortError") throw error;
+    throw new ForeignAnswerError((error as Error).message.split("\n")[0]!.slice(0, 200), { cause: error });
+  }
 }

@@ -1,77 +1,72 @@
-import type { Dump } from "./dump.ts";
-import { pageText } from "./dump.ts";
-import { summed, sumParts, textEntry, type Entry } from "./archive-writer.ts";
-import { backupFormat, countersName, headerName, manifestName, secretsName, type Manifest } from "./manifest.ts";
+import { encryptedColumns } from "../platform/encrypted-columns.ts";
+import { idsOf, secretsKeysText, type SecretsKeys } from "../platform/secrets.ts";
+import type { Source } from "./backup-file.ts";
+import type { Dump, Table, Value } from "./dump.ts";
+import { openFolderSource } from "./folder-source.ts";
+import { BackupError, type DataPlace } from "./manifest.ts";
+import { openPostgresSource } from "./postgres-source.ts";
+import { settleRestoreUnlocked } from "./restore-state.ts";
+import { readKeys } from "./secrets.ts";
 
-/** A snapshot of everything that a backup contains. */
-export type Source = {
-  dump: Dump;
-  /** Published files and waiting uploads, by their names in the archive. */
-  files(): AsyncIterable<Entry>;
-  /** How many files the database refers to that are absent. */
-  missing: number;
-  /** The counters of the limits; undefined if there are none yet or Redis has them. */
-  counters: Entry | undefined;
-  /** Ends the snapshot and releases its files. Further calls do nothing. */
-  close(): Promise<void>;
-};
+const keyIdLength = 8;
 
-export type BackupOptions = {
-  program: string;
-  /** ms since the Unix epoch. */
-  now: number;
-  /**
-   * The secrets key, undefined if the backup leaves it out. `keys` is called once every row has been read. It returns the ids of the keys in use,
-   * and throws if the backup could not be opened.
-   */
-  secrets: { text: string | undefined; keys: () => string[] };
-  progress: (part: string, done: number) => void;
-};
-
-/** Rows are collected until an entry has this many characters. */
-const entryLength = 1 << 20;
-
-/** Yields the entries of a backup. The last one is the manifest, which `result` then has. */
-export async function* backupEntries(source: Source, options: BackupOptions, result: { manifest?: Manifest }): AsyncGenerator<Entry> {
-  const { program, now, secrets } = options;
-  yield textEntry(headerName, `${JSON.stringify({ format: backupFormat, program })}\n`);
-  const sums = sumParts();
-  yield* summed(parts(source, options), sums);
-  const { engine, migrations, tables, sequences } = source.dump;
-  result.manifest = {
-    format: backupFormat,
-    program,
-    madeAt: now,
-    engine,
-    migrations,
-    tables,
-    sequences,
-    secrets: { isIncluded: secrets.text !== undefined, keys: secrets.keys() },
-    missing: source.missing,
-    parts: sums.end(),
-  };
-  yield textEntry(manifestName, `${JSON.stringify(result.manifest, null, 2)}\n`);
+/**
+ * Opens a snapshot of everything that the service of these settings keeps. The service may be running.
+ *
+ * @param isIncluded whether the backup has the keys that decrypt its secrets
+ * @throws BackupError if there is no data
+ */
+export async function openSource({ dataDir, databaseUrl, redisUrl, secretsKey }: DataPlace, isIncluded: boolean): Promise<Source> {
+  await settleRestoreUnlocked(dataDir);
+  const before = readKeys(dataDir);
+  const source = databaseUrl === "" ? openFolderSource(dataDir) : await openPostgresSource(databaseUrl, dataDir);
+  try {
+    // A rotation may run meanwhile: it writes a new key to the file before it uses it, so the file has it now.
+    const keys = secretsKey ?? joined(readKeys(dataDir), before);
+    const used = new Set<string>();
+    const dump: Dump = { ...source.dump, rows: (table) => noting(source.dump.rows(table), table, used) };
+    const secrets = {
+      text: isIncluded && keys !== null ? secretsKeysText(keys) : undefined,
+      keys: () => neededKeys(keys, used, isIncluded),
+    };
+    return { ...source, dump, secrets, ...(redisUrl !== "" && { counters: undefined }) };
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
 }
 
-async function* parts(source: Source, { secrets, progress }: BackupOptions): AsyncGenerator<Entry> {
-  if (secrets.text !== undefined) yield textEntry(secretsName, `${secrets.text}\n`);
-  for (const table of source.dump.tables) {
-    let [text, rows, number, all] = ["", 0, 1, 0];
-    const entry = (): Entry => textEntry(`database/${table.name}/${String(number++).padStart(6, "0")}.jsonl`, text, rows);
-    for await (const page of source.dump.rows(table)) {
-      text += pageText(page);
-      rows += page.length;
-      progress(table.name, (all += page.length));
-      if (text.length < entryLength) continue;
-      yield entry();
-      [text, rows] = ["", 0];
-    }
-    if (rows > 0) yield entry();
+function joined(newer: SecretsKeys | null, older: SecretsKeys | null): SecretsKeys | null {
+  if (newer === null || older === null) return newer ?? older;
+  return { current: newer.current, byId: new Map([...newer.byId, ...older.byId]) };
+}
+
+/** Passes rows on, and adds the identifiers of the keys that encrypt their secrets to `used`. */
+async function* noting(pages: ReturnType<Dump["rows"]>, table: Table, used: Set<string>): AsyncGenerator<Value[][]> {
+  const columns = new Set(encryptedColumns.filter((one) => one.table === table.name).map(({ column }) => column));
+  const places = table.columns.flatMap(({ name }, at) => (columns.has(name) ? [at] : []));
+  for await (const page of pages) {
+    for (const row of page) for (const at of places) if (row[at] !== null) used.add(keyIdOf(String(row[at])));
+    yield page;
   }
-  if (source.counters) yield { ...source.counters, name: countersName };
-  let files = 0;
-  for await (const file of source.files()) {
-    yield file;
-    progress("files", ++files);
+}
+
+function keyIdOf(envelope: string): string {
+  return envelope.slice("v1.".length, "v1.".length + keyIdLength).replaceAll(/[^ -~]/g, "?");
+}
+
+/**
+ * The identifiers of the keys that the secrets of a backup need.
+ *
+ * @throws BackupError if the keys are to be included and one is not known here
+ */
+function neededKeys(keys: SecretsKeys | null, used: Set<string>, isIncluded: boolean): string[] {
+  const known = keys === null ? [] : idsOf(keys);
+  const absent = [...used].filter((id) => !known.includes(id)).toSorted();
+  if (isIncluded && absent.length > 0) {
+    throw new BackupError(
+      `secrets are encrypted with key ${absent.join(" and ")}, which is not known here: set SECRETS_KEY as the service has it`,
+    );
   }
+  return [...known.filter((id) => used.has(id)), ...absent];
 }

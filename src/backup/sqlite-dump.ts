@@ -1,20 +1,35 @@
 import { existsSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { systemClock } from "../platform/clock.ts";
+import { migrate } from "../platform/db/migrate.ts";
+import { openSqlite } from "../platform/db/sqlite.ts";
+import { createEmpty, flushFile } from "../platform/files.ts";
+import { numbered } from "./check-rules.ts";
 import {
+  DumpError,
   inOrderOfReferences,
   leftOut,
   pageLength,
   pageRows,
+  requireTables,
+  schemaOf,
+  sumTable,
   textLength,
+  type Ask,
   type Column,
   type Dump,
+  type DumpedRows,
   type MigrationName,
+  type Progress,
   type Table,
+  type TableSum,
   type Value,
 } from "./dump.ts";
 
 /** Waits for a turn of the event loop between pages, so that a timer or a write of this process does not wait for a whole table. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export type SqliteDump = Dump & { connection: DatabaseSync };
 
 /**
  * Opens a snapshot of an embedded database that a service may be using: one read transaction on a separate connection, which sees what
@@ -22,7 +37,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
  *
  * @throws if the file is absent or is not a database
  */
-export function openSqliteDump(file: string): Dump & { connection: DatabaseSync } {
+export function openSqliteDump(file: string): SqliteDump {
   if (!existsSync(file)) throw new Error(`there is no database at ${file}`);
   const connection = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   try {
@@ -34,6 +49,7 @@ export function openSqliteDump(file: string): Dump & { connection: DatabaseSync 
       tables: tablesOf(connection),
       sequences: sequencesOf(connection),
       rows: (table) => rowsOf(connection, table),
+      ask: askingIn(connection),
       close: async () => connection.close(),
     };
   } catch (error) {
@@ -42,8 +58,12 @@ export function openSqliteDump(file: string): Dump & { connection: DatabaseSync 
   }
 }
 
+function askingIn(connection: DatabaseSync): Ask {
+  return async (text) => connection.prepare(text).all();
+}
+
 /** The tables of a database, except those that are not copied. */
-export function tablesOf(connection: DatabaseSync): Table[] {
+function tablesOf(connection: DatabaseSync): Table[] {
   const names = connection
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
     .all()
@@ -104,4 +124,95 @@ async function* rowsOf(connection: DatabaseSync, { name, columns, key }: Table):
 
 function convert(value: unknown, type: "boolean" | "bytes"): Value {
   return type === "boolean" ? Boolean(value) : Buffer.from(value as Uint8Array).toString("hex");
+}
+
+/** The names of all sequences. One had another name before migration 24. */
+const sequenceNames = new Set([...Object.keys(numbered), "spend_ids"]);
+
+/**
+ * Makes an embedded database with the schema and the rows of a dump. The file is complete and on the disk when this returns; after an error or
+ * a kill it is worthless, so the caller makes it under another name and renames it.
+ *
+ * @param file path of a file that does not exist
+ * @param finish runs when the rows are there, for example to check them
+ * @returns the count and checksum of the rows of each table
+ * @throws DumpError if the rows do not fit the schema
+ */
+export async function loadIntoSqlite(
+  file: string,
+  dump: DumpedRows,
+  progress: Progress = () => undefined,
+  finish: (ask: Ask, sums: Map<string, TableSum>) => Promise<void> = async () => undefined,
+): Promise<Map<string, TableSum>> {
+  createEmpty(file); // mode 0600
+  const empty = openSqlite(file);
+  try {
+    await migrate(empty, systemClock(), schemaOf(dump.migrations, "sqlite"));
+  } finally {
+    await empty.close();
+  }
+  const connection = new DatabaseSync(file);
+  try {
+    connection.exec(
+      "PRAGMA journal_mode = DELETE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -65536",
+    );
+    const sums = await loadAll(connection, dump, progress);
+    await finish(askingIn(connection), sums);
+    connection.exec("PRAGMA journal_mode = DELETE; PRAGMA journal_mode = WAL");
+    return sums;
+  } finally {
+    connection.close();
+    await flushFile(file);
+  }
+}
+
+async function loadAll(connection: DatabaseSync, dump: DumpedRows, progress: Progress): Promise<Map<string, TableSum>> {
+  requireTables(tablesOf(connection), dump.tables);
+  const foreign = Object.keys(dump.sequences).find((name) => !sequenceNames.has(name));
+  if (foreign !== undefined) throw new DumpError(`the sequence ${foreign} is in no schema`);
+  connection.exec("BEGIN");
+  // an index that is made at the end is made by one sort, without a look-up for each row
+  const indexes = connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL").all();
+  for (const { name } of indexes) connection.exec(`DROP INDEX "${String(name)}"`);
+  const sums = new Map<string, TableSum>();
+  for (const table of dump.tables) sums.set(table.name, await loadTable(connection, dump, table, progress));
+  for (const { name, sql } of indexes) insertRow(`the index ${String(name)}`, () => connection.exec(String(sql)));
+  const upsert = connection.prepare(
+    "INSERT INTO sequences (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+  );
+  for (const [name, value] of Object.entries(dump.sequences)) upsert.run(name, BigInt(value));
+  const [broken] = connection.prepare("PRAGMA foreign_key_check").all();
+  if (broken) throw new DumpError(`a row of ${String(broken["table"])} refers to a row of ${String(broken["parent"])} that is not there`);
+  connection.exec("COMMIT");
+  return sums;
+}
+
+function loadTable(connection: DatabaseSync, dump: DumpedRows, table: Table, progress: Progress): Promise<TableSum> {
+  const columns = table.columns.map(({ name }) => `"${name}"`);
+  const text = `INSERT INTO "${table.name}" (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+  const insert = connection.prepare(text);
+  const integers = table.columns.map(({ type }) => type === "integer");
+  const bytes = table.columns.map(({ type }) => type === "bytes");
+  const bind = (value: Value, at: number): SQLInputValue => {
+    if (typeof value === "boolean") return value ? 1n : 0n;
+    if (value === null) return null;
+    if (bytes[at]) return Buffer.from(String(value), "hex");
+    return integers[at] ? BigInt(value) : value; // node:sqlite binds numbers as REAL
+  };
+  return sumTable(dump, table, progress, (page) => {
+    for (const row of page) insertRow(table.name, () => insert.run(...row.map(bind)));
+  });
+}
+
+/** Primary results of SQLite for a row that breaks a rule of its table: SQLITE_CONSTRAINT and SQLITE_MISMATCH. */
+const refusals = new Set([19, 20]);
+
+function insertRow(table: string, insert: () => void): void {
+  try {
+    insert();
+  } catch (error) {
+    const { errcode = 0, message } = error as { errcode?: number; message: string };
+    if (!refusals.has(errcode & 0xff)) throw error;
+    throw new DumpError(`a row of ${table} breaks a rule of the schema: ${message}`, { cause: error });
+  }
 }

@@ -1,8 +1,12 @@
+import { readdirSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parsePause } from "../backup/repeated.ts";
 import { callerFolder, loadSettings } from "../app/settings.ts";
-import { failure, UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
+import type { Progress } from "../backup/dump.ts";
+import type { Manifest } from "../backup/manifest.ts";
+import { systemClock } from "../platform/clock.ts";
+import { countOf, failure, UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
 import { givenPassphrase } from "./input-output.ts";
 import { stoppable } from "./stoppable.ts";
 
@@ -26,7 +30,6 @@ export const backup: Command = {
     const given = readGiven(args, io);
     // A file is read anew for each backup, standard input once.
     if (given.passphraseFile === "-") given.passphrase = await givenPassphrase(io, "-", "");
-    const { yieldProcessor } = await import("../backup/priority.ts");
     if (io.stdout === process.stdout) yieldProcessor(); // the process does nothing else
     if (given.to !== undefined) return backUpByTime(io, given, given.to);
     return stoppable(io, endingOf(given), () => backUpTo(io, given, (write) => write(given.path)));
@@ -84,9 +87,7 @@ function endingOf({ json }: Given): { json: boolean; failed: string } {
 
 /** Makes backups that are named by their time: one, or one at each interval until a signal ends the command. */
 async function backUpByTime(io: Io, given: Given, to: string): Promise<Outcome | undefined> {
-  const { openDestination } = await import("../backup/destinations.ts");
-  const { backupName } = await import("../backup/backup-names.ts");
-  const { systemClock } = await import("../platform/clock.ts");
+  const { backupName, openDestination } = await import("../backup/destinations.ts");
   const s3Settings = loadSettings(io.env, { needsSecretsKey: false });
   const destination = await stoppable(io, endingOf(given), () => openDestination(to, given.path, s3Settings));
   const make = (): Promise<Outcome> =>
@@ -105,7 +106,6 @@ async function backUpByTime(io: Io, given: Given, to: string): Promise<Outcome |
 
 /** A signal between two backups ends the loop; one during a backup ends the process. */
 async function repeatUntilStopped(io: Io, { json }: Given, everyMs: number, make: () => Promise<Outcome>): Promise<void> {
-  const { repeatBackups } = await import("../backup/repeated.ts");
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   const onFailed = (error: unknown): void => {
@@ -127,22 +127,19 @@ type Write = (path: string) => Promise<void>;
 /** Makes one backup, and records its time. `put` chooses its place, and returns it. */
 async function backUpTo(io: Io, given: Given, put: (write: Write) => Promise<string | void>): Promise<Outcome> {
   const { writeBackup, requireNew } = await import("../backup/backup-file.ts");
-  const { openBackupSource } = await import("../app/backups.ts");
+  const { openSource } = await import("../backup/source.ts");
   const { programVersion } = await import("../app/upgrade.ts");
   const { recordBackup } = await import("../backup/last-backup.ts");
-  const { systemClock } = await import("../platform/clock.ts");
-  const { progressTo } = await import("./backup-progress.ts");
-  const { reportOf } = await import("./backup-report.ts");
   const passphrase = given.passphrase ?? (await givenPassphrase(io, given.passphraseFile, ""));
   const settings = loadSettings(io.env, { needsSecretsKey: !given.withoutSecrets });
   const begun = performance.now();
   let made: Parameters<typeof reportOf> | undefined;
   const write = async (path: string): Promise<void> => {
     requireNew(path);
-    const { source, secrets } = await openBackupSource(settings, !given.withoutSecrets);
+    const source = await openSource(settings, !given.withoutSecrets);
     try {
-      const options = { program: programVersion(), now: systemClock(), secrets, passphrase, progress: progressTo(io, systemClock) };
-      const { manifest, bytes } = await writeBackup(path, source, options);
+      const making = { program: programVersion(), now: systemClock(), passphrase, progress: progressTo(io) };
+      const { manifest, bytes } = await writeBackup(path, source, making);
       made = [manifest, { file: path, bytes, encrypted: passphrase !== undefined, ms: 0 }];
     } finally {
       await source.close();
@@ -157,4 +154,102 @@ async function backUpTo(io: Io, given: Given, put: (write: Write) => Promise<str
     io.stderr.write(`petstore: the backup is complete; its time was not recorded for the metrics (${message})\n`);
   });
   return outcome;
+}
+
+const unitsMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** The longest pause: a timer cannot wait longer than 24 days. */
+const pauseMsMax = 20 * 86_400_000;
+
+/** Parses a time such as `6h`: seconds, minutes, hours or days, from 1 second to 20 days. Returns ms, or undefined for any other text. */
+export function parsePause(text: string): number | undefined {
+  const [, number, unit = ""] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? [];
+  const ms = Number(number) * (unitsMs[unit] ?? Number.NaN);
+  return ms <= pauseMsMax ? ms : undefined;
+}
+
+type Repeated = {
+  everyMs: number;
+  now: () => number;
+  /** Resolves after a time, or at once when it is aborted. */
+  wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  signal: AbortSignal;
+  onFailed: (error: unknown) => void;
+};
+
+/**
+ * Makes a backup at once and then one at each interval, until the signal is aborted. A failed backup does not end the loop. While a backup
+ * takes longer than the interval, the intervals that pass are skipped.
+ */
+export async function repeatBackups(make: () => Promise<void>, { everyMs, now, wait, signal, onFailed }: Repeated): Promise<void> {
+  const begun = now();
+  while (!signal.aborted) {
+    await make().catch(onFailed);
+    const since = now() - begun;
+    if (!signal.aborted) await wait(everyMs - (since % everyMs), signal);
+  }
+}
+
+type Details = { file: string; bytes: number; encrypted: boolean; ms: number };
+
+/** Describes a backup, and warns of a key in clear or of missing files. The exit code is 1 if files are missing. */
+function reportOf(manifest: Manifest, { file, bytes, encrypted, ms }: Details): Outcome {
+  const { missing, secrets } = manifest;
+  const rows = rowsOf(manifest);
+  const files = manifest.parts.find(({ name }) => name === "content")?.files ?? 0;
+  const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+  const lines = [
+    `Backed up ${countOf(rows, "row")} and ${countOf(files, "published file")} (${size}) in ${(ms / 1_000).toFixed(1)} s, and checked the file.`,
+  ];
+  if (secrets.isIncluded && !encrypted)
+    lines.push(
+      "The file holds the secrets key in clear: anyone who can read the file can decrypt every secret. --passphrase-file encrypts it.",
+    );
+  if (!secrets.isIncluded && secrets.keys.length > 0)
+    lines.push("The file does not hold the secrets key: a restore needs it in SECRETS_KEY.");
+  if (missing > 0)
+    lines.push(`The service itself lacks ${countOf(missing, "published file")}, and so does the backup: \`petstore verify\` names them.`);
+  const madeAt = new Date(manifest.madeAt).toISOString();
+  const json = { file, bytes, ms, madeAt, rows, files, missing, encrypted, secrets: secrets.isIncluded };
+  return { json, text: lines.join("\n"), exitCode: missing > 0 ? 1 : 0 };
+}
+
+/** The rows of all tables of a backup. */
+export function rowsOf({ parts }: Manifest): number {
+  return parts.reduce((sum, part) => sum + (part.rows ?? 0), 0);
+}
+
+const progressEveryMs = 500;
+
+/** Returns a function that shows how far a backup or a restore is, on a terminal only, at most twice a second. */
+export function progressTo({ stderr }: Io): Progress {
+  if (!stderr.isTTY) return () => undefined;
+  let shownAt = 0;
+  return (part, done) => {
+    if (systemClock() - shownAt < progressEveryMs) return;
+    shownAt = systemClock();
+    stderr.write(`\r\u001b[K${part}: ${done}\r`);
+  };
+}
+
+/**
+ * Gives this process a lower priority, so that a backup hardly slows a service on the same machine. Not the lowest priority, with which a backup
+ * would hardly progress while other processes keep every core busy. Linux keeps a priority for each thread, and Node has started some by now.
+ */
+function yieldProcessor(): void {
+  for (const thread of threads()) {
+    try {
+      setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL);
+    } catch {
+      // it has ended, or the system forbids it
+    }
+  }
+}
+
+/** The ids of this process' threads; where the system does not list them 0, which stands for the process. */
+function threads(): number[] {
+  try {
+    return readdirSync("/proc/self/task").map(Number);
+  } catch {
+    return [0];
+  }
 }

@@ -36,7 +36,7 @@ export async function firstLine({ stdin, stderr }: Io, question: string): Promis
 /** The passphrase of `--passphrase-file`, which `-` reads from standard input; undefined without the option. @throws BackupError */
 export async function givenPassphrase(io: Io, given: unknown, from: string): Promise<string | undefined> {
   if (typeof given !== "string") return undefined;
-  const { passphraseIn, readPassphrase } = await import("../backup/passphrase.ts");
+  const { passphraseIn, readPassphrase } = await import("../backup/encryption.ts");
   return given === "-" ? passphraseIn(await firstLine(io, "Passphrase: "), "standard input") : readPassphrase(resolve(from, given));
 }
 

@@ -34,7 +34,7 @@ export const move: Command = {
 async function toPostgres({ databaseUrl, dataDir, secretsKey }: Settings, url: string, io: Io): Promise<Outcome> {
   if (databaseUrl !== "")
     throw new Problem("invalid_request", "DATABASE_URL is set, so the data is in PostgreSQL already: unset it to move what is in DATA_DIR");
-  const { moveToPostgres } = await import("../backup/move-to-postgres.ts");
+  const { moveToPostgres } = await import("../backup/move.ts");
   const { serverOf } = await import("../platform/db/postgres-connections.ts");
   const moved = await moveToPostgres(dataDir, url, await progressTo(io));
   const secrets = secretsKey === null ? `SECRETS_KEY_FILE=${join(dataDir, "secrets.key")}` : "SECRETS_KEY as it is now";
@@ -50,7 +50,7 @@ async function toFolder({ databaseUrl, dataDir, redisUrl }: Settings, folder: st
       "invalid_request",
       "DATABASE_URL is not set: it names the database to move from. To move DATA_DIR, give postgres://…",
     );
-  const { moveToFolder } = await import("../backup/move-to-folder.ts");
+  const { moveToFolder } = await import("../backup/move.ts");
   const { countersName } = await import("../backup/manifest.ts");
   const counters = redisUrl === "" ? join(dataDir, countersName) : undefined;
   const moved = await moveToFolder(databaseUrl, folder, counters, await progressTo(io));

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { callerFolder, loadSettings } from "../app/settings.ts";
+import { progressTo, rowsOf } from "./backup.ts";
 import type { Command, Io, Outcome } from "./command.ts";
 import { givenPassphrase } from "./input-output.ts";
 import { stoppable } from "./stoppable.ts";
@@ -32,29 +33,27 @@ type Given = { passphrase: string | undefined; replace: boolean; withFaults: boo
 
 async function restoreFile(io: Io, path: string, { passphrase, replace, withFaults }: Given): Promise<Outcome> {
   const settings = loadSettings(io.env, { needsSecretsKey: false });
-  const { bytesOf, checkBackup, withName } = await import("../backup/backup-file.ts");
-  const { openArchiveDump } = await import("../backup/archive-dump.ts");
-  const { preciseTime } = await import("../backup/backup-names.ts");
-  const { requireOwnKeys, requireSecrets, restoreBackup } = await import("../app/backups.ts");
-  const { requireTarget } = await import("../backup/restore-folder.ts");
-  const { systemClock } = await import("../platform/clock.ts");
-  const { progressTo } = await import("./backup-progress.ts");
-  if (settings.databaseUrl === "") await requireTarget(settings.dataDir, replace);
-  const manifest = await checkBackup(path, passphrase);
+  const { dataDir, databaseUrl, secretsKey } = settings;
+  const { openBackup, withName } = await import("../backup/backup-file.ts");
+  const { requireTarget, restoreIntoFolder } = await import("../backup/restore-folder.ts");
+  const { requireOwnKeys, requireSecrets } = await import("../backup/secrets.ts");
+  if (databaseUrl === "") await requireTarget(dataDir, replace);
+  const archive = await openBackup(path, passphrase);
+  const { manifest } = archive;
   const aside = await withName(path, async () => {
-    const open = () => openArchiveDump(bytesOf(path), passphrase, manifest);
     requireSecrets(settings, manifest);
-    await requireOwnKeys(manifest, open);
-    const time = preciseTime(systemClock());
-    return restoreBackup(settings, { manifest, open, replace, withFaults, time, progress: progressTo(io, systemClock) });
+    await requireOwnKeys(archive);
+    const given = { archive, replace, withFaults, progress: progressTo(io) };
+    if (databaseUrl === "") return restoreIntoFolder(dataDir, given);
+    const { restoreIntoPostgres } = await import("../backup/restore-postgres.ts");
+    return restoreIntoPostgres(settings, given);
   });
-  const { rowsOf } = await import("./backup-report.ts");
   const rows = rowsOf(manifest);
-  const to = settings.databaseUrl === "" ? settings.dataDir : "the database of DATABASE_URL";
+  const to = databaseUrl === "" ? dataDir : "the database of DATABASE_URL";
   const madeAt = new Date(manifest.madeAt).toISOString();
   const lines = [`Restored the backup of ${madeAt} with ${rows} rows into ${to}.`];
   if (aside !== null) lines.push(`The earlier state is in ${aside}.`);
-  if (settings.databaseUrl !== "" && settings.secretsKey === null && manifest.secrets.isIncluded)
-    lines.push(`Its secrets key is in ${settings.dataDir}/secrets.key: set SECRETS_KEY_FILE to this path on every node.`);
+  if (databaseUrl !== "" && secretsKey === null && manifest.secrets.isIncluded)
+    lines.push(`Its secrets key is in ${dataDir}/secrets.key: set SECRETS_KEY_FILE to this path on every node.`);
   return { json: { file: path, madeAt, rows, to, aside }, text: lines.join("\n") };
 }

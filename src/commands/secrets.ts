@@ -29,7 +29,7 @@ export const secretsRotate: Command = {
 };
 
 async function requireNoCopies(settings: Settings): Promise<void> {
-  const { copiesWithEarlierKeys } = await import("../app/backups.ts");
+  const { copiesWithEarlierKeys } = await import("../backup/secrets.ts");
   const { Problem } = await import("../platform/problem.ts");
   const [first] = copiesWithEarlierKeys(settings);
   if (first === undefined) return;
@@ -41,7 +41,7 @@ type Finished = { current: string; earlier: string[]; rotated: number; nodesBehi
 
 async function outcomeOf(settings: Settings, finished: Finished): Promise<Outcome> {
   const { current, earlier, rotated, nodesBehind, inFile, dropEarlier } = finished;
-  const { copiesWithEarlierKeys } = await import("../app/backups.ts");
+  const { copiesWithEarlierKeys } = await import("../backup/secrets.ts");
   const copies = copiesWithEarlierKeys(settings, earlier);
   const needed = new Set([...copies.values()].flat());
   const mayGo = nodesBehind === 0 ? earlier.filter((id) => !needed.has(id)) : [];

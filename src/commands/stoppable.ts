@@ -13,8 +13,7 @@ type Stoppable = {
  * cannot be used becomes one line.
  */
 export async function stoppable<T>({ stderr }: Io, { json, failed, stopped = failed }: Stoppable, run: () => Promise<T>): Promise<T> {
-  const { interruptible } = await import("../backup/interruption.ts");
-  const { withFaultsNamed } = await import("../backup/faults.ts");
+  const { interruptible, withFaultsNamed } = await import("../backup/interruption.ts");
   const report = (signal: string): void => {
     const message = `stopped by ${signal}: ${stopped}`;
     stderr.write(json ? `${JSON.stringify({ code: "interrupted", message })}\n` : `petstore: ${message}\n`);

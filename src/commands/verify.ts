@@ -27,27 +27,26 @@ export const verify: Command = {
 
 async function verifyService(io: Io, withEvents: boolean): Promise<Outcome> {
   const { checkFolder, checkPostgres } = await import("../backup/check.ts");
-  const { secretsCheckOf } = await import("../app/backups.ts");
   const { settleRestoreUnlocked } = await import("../backup/restore-state.ts");
+  const { knownKeyIds } = await import("../backup/secrets.ts");
   const settings = loadSettings(io.env, { needsSecretsKey: false });
   const { dataDir, databaseUrl } = settings;
   if (databaseUrl !== "")
-    return outcomeOf("The database of DATABASE_URL", await checkPostgres(databaseUrl, secretsCheckOf(settings), withEvents));
+    return outcomeOf("The database of DATABASE_URL", await checkPostgres(databaseUrl, knownKeyIds(settings), withEvents));
   await settleRestoreUnlocked(dataDir);
-  return outcomeOf(dataDir, await checkFolder(dataDir, secretsCheckOf(settings), withEvents));
+  return outcomeOf(dataDir, await checkFolder(dataDir, knownKeyIds(settings), withEvents));
 }
 
 async function verifyFile(path: string, passphrase: string | undefined, withEvents: boolean): Promise<Outcome> {
-  const { bytesOf, checkBackup, withName } = await import("../backup/backup-file.ts");
-  const { openArchiveDump } = await import("../backup/archive-dump.ts");
-  const { checkArchive, requireOwnKeys } = await import("../app/backups.ts");
-  const manifest = await checkBackup(path, passphrase);
-  const open = () => openArchiveDump(bytesOf(path), passphrase, manifest);
-  const { withFaultsNamed } = await import("../backup/faults.ts");
+  const { openBackup, withName } = await import("../backup/backup-file.ts");
+  const { checkArchiveState } = await import("../backup/check.ts");
+  const { withFaultsNamed } = await import("../backup/interruption.ts");
+  const { requireOwnKeys } = await import("../backup/secrets.ts");
+  const archive = await openBackup(path, passphrase);
   const check = () =>
     withName(path, async () => {
-      await requireOwnKeys(manifest, open);
-      return checkArchive(manifest, open, withEvents);
+      await requireOwnKeys(archive);
+      return checkArchiveState(archive, withEvents);
     });
   return outcomeOf(path, await withFaultsNamed("nothing was changed", check, "set TMPDIR to a folder with more"));
 }

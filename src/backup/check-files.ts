@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Ask, Faults } from "./check-database.ts";
-import { contentEntry } from "./manifest.ts";
+import type { Faults } from "./check-database.ts";
+import type { Ask } from "./dump.ts";
+import { contentEntry, countersName } from "./manifest.ts";
 import type { PostgresDump } from "./postgres-dump.ts";
 
 /** A published file, or a compressed form of one. */
@@ -37,8 +38,8 @@ export async function checkContentSizes(sizeOf: (form: string) => Promise<number
 }
 
 /** Checks published files in the blobs of a database, as `checkContentFolder` does. */
-export async function checkBlobs(dump: PostgresDump, ask: Ask, faults: Faults): Promise<number> {
-  return checkForms(ask, faults, async ({ form, hash, bytes }) => {
+export async function checkBlobs(dump: PostgresDump, faults: Faults): Promise<number> {
+  return checkForms(dump.ask, faults, async ({ form, hash, bytes }) => {
     const { rows } = await dump.client.query<{ id: string; name: string; bytes: number; sha256: string }>({
       name: "blob",
       text: "SELECT id, name, bytes, sha256 FROM blobs WHERE name = $1",
@@ -111,4 +112,24 @@ async function sha256(content: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash("sha256");
   for await (const chunk of content) hash.update(chunk);
   return hash.digest("hex");
+}
+
+/** Checks that each line of the limits' counters can be read. The file may be absent. */
+export async function checkCounters(path: string, faults: Faults): Promise<void> {
+  const file = await open(path).catch((error: NodeJS.ErrnoException): undefined => {
+    if (error.code !== "ENOENT") throw error;
+  });
+  if (file === undefined) return;
+  let unreadable = 0;
+  for await (const line of file.readLines()) if (!isCounter(line)) unreadable += 1;
+  if (unreadable > 0) faults.add(`${countersName} has ${unreadable} lines that cannot be read: their counters begin anew`);
+}
+
+function isCounter(line: string): boolean {
+  try {
+    const fields: unknown = JSON.parse(line);
+    return Array.isArray(fields) && fields.length === 4;
+  } catch {
+    return false;
+  }
 }

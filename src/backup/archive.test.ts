@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { endMarker, gnuLong, paxHeader, rawEntry, rawHeader } from "../../test/support/tar-bytes.ts";
 import { checkArchive } from "./archive-check.ts";
+import { archiveOf, sealed, type Entry } from "./archive.ts";
 import { ArchiveError, headerName, manifestName } from "./manifest.ts";
-import { sealed } from "./seal.ts";
 
 const header = rawEntry({ name: headerName }, JSON.stringify({ format: 1, program: "1.2.0" }));
 const manifest = rawEntry({ name: manifestName }, "{}");
@@ -35,4 +37,26 @@ test("a backup whose seal is right and whose headers are hostile is refused with
   await refused(gzipSync(Buffer.concat([header, manifest.subarray(0, 513)])), /it breaks off/);
   await refused(gzipSync(gzipSync(header)), /it is compressed twice/);
   await refused(gzipSync(header).subarray(0, -1), /it is not a complete gzip file/);
+});
+
+const bytes = 4_000_000;
+
+test("a reader that stops while an entry waits for its content, as on a full disk, ends the archive without another error", async () => {
+  const stopped = new EventTarget();
+  async function* waiting(): AsyncGenerator<Uint8Array> {
+    yield randomBytes(bytes / 2);
+    await once(stopped, "stop");
+    yield randomBytes(bytes / 2);
+  }
+  async function* entries(): AsyncGenerator<Entry> {
+    yield { name: "file", bytes, content: waiting() };
+  }
+  const uncaught: unknown[] = [];
+  const note = (error: unknown) => void uncaught.push(error);
+  process.on("uncaughtException", note);
+  for await (const chunk of archiveOf(entries(), 0, undefined)) if (chunk.length > 0) break;
+  stopped.dispatchEvent(new Event("stop"));
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+  process.off("uncaughtException", note);
+  assert.deepEqual(uncaught, []);
 });
