@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { claimTroubles } from "../src/publishing/domains/troubles.store.ts";
-import { openTroublesWorker } from "../src/publishing/domains/troubles-worker.ts";
+import { claimTroubles, openTroublesWorker } from "../src/publishing/domains/troubles-worker.ts";
 import { openScene } from "./support/certifying.ts";
 import { loggedEvents, requireWhole, type LoggedEvent } from "./support/event-log.ts";
 import { testOnce } from "./support/service.ts";

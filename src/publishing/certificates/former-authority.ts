@@ -160,7 +160,7 @@ async function learnTrust(db: Database): Promise<void> {
 }
 
 /** Saves whether the system's roots trust what an authority issues. */
-export async function saveAuthorityTrust(tx: Transaction, directoryUrl: string, isTrusted: boolean): Promise<void> {
+async function saveAuthorityTrust(tx: Transaction, directoryUrl: string, isTrusted: boolean): Promise<void> {
   await tx.query(sql`UPDATE acme_accounts SET is_trusted = ${isTrusted} WHERE directory_url = ${directoryUrl}`);
 }
 

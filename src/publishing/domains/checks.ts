@@ -10,7 +10,7 @@ import type { AppliedCheck, StoredDomain } from "./domain-rows.ts";
 import { needsProof, ownershipRecordFor, type OwnershipRecord } from "./ownership.ts";
 import { nextCheckAt, statusAfter } from "./schedule.ts";
 import { isReady, type NameState } from "./serving.ts";
-import { noteTroubles } from "./troubles.store.ts";
+import { noteTroubles } from "./troubles-worker.ts";
 import { listVerifications, recordVerification } from "./verifications.store.ts";
 
 /** The parts that the checks of domains use. */

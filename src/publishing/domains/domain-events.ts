@@ -2,7 +2,7 @@ import type { Transaction } from "../../platform/db/database.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import type { StoredDomain } from "./domain-rows.ts";
-import type { Trouble } from "./troubles.ts";
+import type { RecordedTrouble } from "./troubles.ts";
 
 type DomainEvent = Extract<EventDraft["type"], `domain.${string}`>;
 type CertificateEvent = Extract<EventDraft["type"], `certificate.${string}`>;
@@ -19,7 +19,7 @@ export function recordDomain(tx: Transaction, type: DomainEvent, domain: StoredD
 }
 
 /** Records that a name needs its owner's attention, with its troubles now and those recorded before. */
-export function recordAttention(tx: Transaction, domain: StoredDomain, troubles: Trouble[], recorded: Trouble[]): void {
+export function recordAttention(tx: Transaction, domain: StoredDomain, troubles: RecordedTrouble[], recorded: RecordedTrouble[]): void {
   const { accountId, hostname, version } = domain;
   const data = { ...eventData(domain), troubles };
   const previous = { troubles: recorded };

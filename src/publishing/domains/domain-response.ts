@@ -1,16 +1,14 @@
 import type { Queryable } from "../../platform/db/database.ts";
 import { versionOfShown } from "../../platform/http/conditions.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
-import { attentionFor, type Attention } from "./attention.ts";
 import { isReadyAt, ownershipRecordOf, type Checks } from "./checks.ts";
-import { planProblem, redirectProblem } from "./domain-problems.ts";
 import type { Domain } from "./domains.ts";
 import type { StoredDomain } from "./domain-rows.ts";
 import { recordFor } from "../dns/hostnames.ts";
 import { readProjectContext, type StoredName, type ProjectContext } from "./names.store.ts";
 import { configuredPrimary } from "./primary-name.ts";
-import { servingOf, type ServingContext, type Serving } from "./serving.ts";
-import { servingReason, takenReason } from "./serving-words.ts";
+import { servingOf, type Serving } from "./serving.ts";
+import { attentionOf, problemsOf, servingReason, troublesOf, type Trouble } from "./troubles.ts";
 
 /** A domain as the API returns it, and the version of that response. */
 export type DomainResponse = { body: Domain; version: string };
@@ -36,7 +34,10 @@ export async function domainResponses(db: Queryable, checks: Checks, domains: St
 }
 
 function bodyOf(domain: StoredDomain, checks: Checks, project: ProjectContext, now: number): Domain {
-  const attention = attentionOf(domain, now);
+  const hasAuthority = checks.authority !== null;
+  const troubles = troublesOf(domain, { isPaid: project.isPaid, waitsFor: waitingRedirect(domain, checks, project, now) }, now);
+  const serving = servingOfDomain(domain, checks, project, now);
+  const attention = attentionOf(domain, troubles);
   return {
     hostname: domain.hostname,
     projectId: domain.projectId,
@@ -46,9 +47,13 @@ function bodyOf(domain: StoredDomain, checks: Checks, project: ProjectContext, n
     redirect: domain.redirect,
     record: recordFor(domain, checks.own.platformDomain),
     challenge: domain.proofNeeded ? ownershipRecordOf(checks, domain) : null,
-    problems: problemsOf(domain, checks, project, now),
-    serving: servingResponse(domain, checks, project, now),
-    certificate: certificateResponse(domain, project.isPaid, now),
+    problems: problemsOf(domain, troubles, hasAuthority),
+    serving: {
+      what: serving.what,
+      to: serving.what === "redirect" ? serving.to : null,
+      reason: servingReason(domain, serving, troubles),
+    },
+    certificate: certificateResponse(domain, project.isPaid, troubles, now),
     attention: attention && { ...attention, since: formatDateTime(attention.since) },
     nextCheckAt: moment(domain.nextCheckAt),
     createdAt: formatDateTime(domain.createdAt),
@@ -56,29 +61,23 @@ function bodyOf(domain: StoredDomain, checks: Checks, project: ProjectContext, n
   };
 }
 
-function problemsOf(domain: StoredDomain, checks: Checks, { isPaid, targets }: ProjectContext, now: number): Domain["problems"] {
-  const problems = isPaid ? [...domain.problems] : [planProblem(domain.hostname), ...domain.problems];
-  const { redirect } = domain;
-  if (redirect === null) return problems;
+/** The redirect of a name that waits until its target is ready; null if it does not. */
+function waitingRedirect({ redirect }: StoredDomain, checks: Checks, { targets }: ProjectContext, now: number) {
+  if (redirect === null) return null;
   const target = targets.find(({ hostname }) => hostname === redirect.to);
-  if (target === undefined || !isReadyAt(checks, target, now))
-    problems.push(redirectProblem(domain.hostname, redirect.to, target, checks.authority !== null));
-  return problems;
+  return target !== undefined && isReadyAt(checks, target, now) ? null : { to: redirect.to, target };
 }
 
-function servingResponse(domain: StoredDomain, checks: Checks, project: ProjectContext, now: number): Domain["serving"] {
-  if (domain.isLost) return { what: "nothing", to: null, reason: takenReason(domain.hostname) };
+function servingOfDomain(domain: StoredDomain, checks: Checks, project: ProjectContext, now: number): Serving {
+  if (domain.isLost) return { what: "nothing" };
   const ready = (name: StoredName): boolean => isReadyAt(checks, name, now);
   const { isPaid, redirectToPrimary, primaries, targets } = project;
-  const context: ServingContext = {
+  return servingOf(domain, {
     isPaid,
     redirectToPrimary,
     primary: primaries.find((name) => name.primary && ready(name))?.hostname ?? null,
     isReady: (hostname) => targets.some((name) => name.hostname === hostname && ready(name)),
-  };
-  const serving: Serving = servingOf(domain, context);
-  const { what } = serving;
-  return { what, to: serving.what === "redirect" ? serving.to : null, reason: servingReason(domain, serving) };
+  });
 }
 
 /**
@@ -87,11 +86,12 @@ function servingResponse(domain: StoredDomain, checks: Checks, project: ProjectC
 function certificateResponse(
   { status: domainStatus, caa, certificate }: StoredDomain,
   isPaid: boolean,
+  troubles: readonly Trouble[],
   now: number,
 ): Domain["certificate"] {
   const { status, dueAt } = certificate;
   const isTriedNow = status === "failing" && isPaid && domainStatus === "verified" && caa === "allowed" && dueAt !== null && dueAt <= now;
-  const hasExpired = status !== "none" && certificate.id !== null && certificate.expiresAt !== null && certificate.expiresAt <= now;
+  const hasExpired = troubles.some((trouble) => trouble.code === "certificate_missing" && trouble.hasExpired);
   const isIssuing = !hasExpired && (status === "issuing" || isTriedNow);
   return {
     status: isIssuing ? "issuing" : hasExpired ? "failing" : status,
@@ -100,11 +100,4 @@ function certificateResponse(
     problem: isIssuing ? null : (certificate.problem ?? (hasExpired ? "The certificate has expired, and has not been renewed." : null)),
     retryAt: isIssuing ? null : moment(certificate.retryAt),
   };
-}
-
-function attentionOf({ hostname, status, caa, certificate }: StoredDomain, now: number): Attention | null {
-  const { id, expiresAt, wantedSince, problem } = certificate;
-  const hasCertificate = id !== null && (expiresAt ?? 0) > now;
-  const expiredAt = id === null || hasCertificate ? null : expiresAt;
-  return attentionFor({ hostname, status, hasCertificate, expiredAt, wantedSince, caa, certificateProblem: problem }, now);
 }

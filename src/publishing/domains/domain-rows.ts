@@ -1,5 +1,5 @@
 import type { DomainKind } from "../dns/hostnames.ts";
-import type { DomainProblem } from "./domain-problems.ts";
+import type { DomainProblem } from "./troubles.ts";
 import type { CertificateStatus } from "./domains.ts";
 import type { Redirect } from "./redirects.ts";
 import type { DomainStatus } from "./schedule.ts";

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
-import { provedElsewhere, type DomainProblem } from "./domain-problems.ts";
+import { provedElsewhere, type DomainProblem } from "./troubles.ts";
 import { identityFromRow, type StoredDomain } from "./domain-rows.ts";
 
 /** How long a lost name is shown. */

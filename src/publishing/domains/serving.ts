@@ -33,12 +33,11 @@ export type ServingContext = {
 export type Serving =
   | { what: "site"; canonical: string | null }
   | { what: "redirect"; to: string; status: Redirect["status"]; because: "redirect" | "redirect_to_primary" }
-  | { what: "nothing"; because: "plan_required" | "not_verified" };
+  | { what: "nothing" };
 
 /** What a custom domain serves (specification 5.9). While a redirect waits for its target, the name serves the site. */
 export function servingOf(name: { hostname: string; status: DomainStatus; redirect: Redirect | null }, context: ServingContext): Serving {
-  if (!context.isPaid) return { what: "nothing", because: "plan_required" };
-  if (name.status === "pending") return { what: "nothing", because: "not_verified" };
+  if (!context.isPaid || name.status === "pending") return { what: "nothing" };
   return servedAt(name.hostname, name.redirect, context);
 }
 
