@@ -20,6 +20,7 @@ import { countRefusals } from "../src/app/metrics.ts";
 import { openBounds } from "../src/platform/bounds.ts";
 import { openNowRange, systemClock as clock, systemTimer } from "../src/platform/clock.ts";
 import { connectionLimits, guardConnections } from "../src/platform/connections.ts";
+import { originAt } from "../src/platform/listening.ts";
 import { boundRequests, requestLimits } from "../src/platform/http/request-bounds.ts";
 import { openStorage } from "../src/app/storage.ts";
 
@@ -64,13 +65,13 @@ const app = openApi({
   connections: guardConnections({ limits: connectionLimits, exempt: trustedProxies, bounds, listener: "api" }),
   trustedProxies,
   metricsFrom: trustedProxies,
-  isRetiring: () => false,
   ready: () => true,
   log: pino({ level: "silent" }),
   getPetSunset: Number.MAX_SAFE_INTEGER / 2,
   answersKeptMs: 86_400_000,
 });
-console.log(JSON.stringify({ url: `${await app.listen({ port: 0, host: "127.0.0.1" })}/v1`, key }));
+const { address } = await app.listen({ setting: "PORT", port: 0, host: "127.0.0.1" });
+console.log(JSON.stringify({ url: `${originAt(address)}/v1`, key }));
 
 /** Makes a single decision and returns it for every request. */
 function withoutLimits(one: MemoryLimiter): MemoryLimiter {

@@ -55,7 +55,6 @@ export type ApiOptions = MetricsOptions & {
   web?: Web | undefined;
   /** Whether the service takes requests: false while it stops. */
   ready: () => boolean;
-  isRetiring: () => boolean;
 };
 
 /** Builds the HTTP side of the service: the conventions, the operations, the description, the probes, the web application. */

@@ -6,12 +6,12 @@ import type { Logger } from "../platform/log.ts";
 import type { AddressList } from "../platform/parse.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Origins } from "../publishing/domains/project-names.ts";
-import type { OnVisit } from "../publishing/edge/access-log.ts";
 import type { OpenContent } from "../publishing/edge/bodies.ts";
-import type { Served } from "../publishing/edge/answer.ts";
+import type { Shown } from "../publishing/edge/answer.ts";
 import { deploymentHost } from "../publishing/edge/requests.ts";
 import { type Edge, openEdge } from "../publishing/edge/edge.ts";
 import type { KeyPair } from "../publishing/edge/site.ts";
+import type { OnVisit } from "../publishing/edge/visits.ts";
 import type { Hosts } from "../publishing/hosts/host-map.ts";
 import { photosHost } from "../publishing/photos/photos.ts";
 import type { Settings } from "./settings.ts";
@@ -26,8 +26,7 @@ type EdgeParts = {
   connections: ConnectionLimits;
   /** Called after each answer. */
   onVisit: OnVisit;
-  findPhoto: Served["findPhoto"];
-  renderStorefront: Served["renderStorefront"];
+  shown: Shown;
 };
 
 /** The host of PUBLIC_URL if this service certifies it, else null. */
@@ -39,7 +38,7 @@ export function ownHostOf({ publicUrl, publicUrlCertificate }: Pick<Settings, "p
 type PlatformEdge = { edge: Edge | undefined; hasCertificate: boolean };
 
 export async function openServing(
-  { settings, trustedProxies, clock, log, bounds, connections, onVisit, findPhoto, renderStorefront }: EdgeParts,
+  { settings, trustedProxies, clock, log, bounds, connections, onVisit, shown }: EdgeParts,
   hosts: Hosts,
   openForm: OpenContent,
   apiServer: Server,
@@ -49,15 +48,11 @@ export async function openServing(
   return openEdge({
     http: { host, port: edgeHttpPort, ...(edgePublicHttpPort !== 0 && { publicPort: edgePublicHttpPort }) },
     https: { host, port: edgeHttpsPort, ...(edgePublicHttpsPort !== 0 && { publicPort: edgePublicHttpsPort }) },
-    sites: hosts.sites,
+    hosts,
     platformDomain: settings.platformDomain,
-    hstsSeconds: hosts.hstsSeconds,
-    certificates: hosts.certificates,
-    challenges: hosts.challenges,
     own: ownHost === null ? undefined : { host: ownHost, server: apiServer },
     openContent: openForm,
-    findPhoto,
-    renderStorefront,
+    shown,
     trustedProxies,
     bounds,
     limits: connections,

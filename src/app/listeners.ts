@@ -1,5 +1,5 @@
 import type { App } from "../platform/http/app.ts";
-import { listeningError, type Place } from "../platform/listening.ts";
+import { originAt, type Place } from "../platform/listening.ts";
 import type { Settings } from "./settings.ts";
 
 /** Lets the requests in flight finish, and cuts them off after `ms`. */
@@ -15,10 +15,8 @@ export function placesOf({ host, port, edgeHttpPort, edgeHttpsPort }: Settings):
   return Object.entries(ports).map(([setting, number]) => ({ setting, host, port: number }));
 }
 
+/** Returns the origin at which the API listens. */
 export async function listen(app: App, { port, host }: Settings): Promise<string> {
-  try {
-    return await app.listen({ port, host });
-  } catch (error) {
-    throw listeningError(error, "PORT", { port, host });
-  }
+  const { address } = await app.listen({ setting: "PORT", port, host });
+  return originAt(address);
 }

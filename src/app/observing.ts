@@ -1,5 +1,4 @@
-import { openAccessLog, type OnVisit } from "../publishing/edge/access-log.ts";
-import { countVisits, type EdgeTraffic } from "../publishing/edge/edge-traffic.ts";
+import { countVisits, openAccessLog, type EdgeTraffic, type OnVisit } from "../publishing/edge/visits.ts";
 import type { Bounds } from "../platform/bounds.ts";
 import type { Database } from "../platform/db/database.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
@@ -53,7 +52,7 @@ export async function openObserving(settings: Settings, options: Options, opened
   const visits = openVisits(settings, options);
   const tracing = settings.otlpEndpoint === "" ? undefined : (await import("./tracing.ts")).openTracing({ settings, clock, log });
   opened.defer(() => tracing?.close());
-  const onVisit: OnVisit = tracing ? (visit) => (visits.onVisit(visit), tracing.onVisit(visit)) : visits.onVisit;
+  const onVisit: OnVisit = tracing ? (visit, ms) => (visits.onVisit(visit, ms), tracing.onVisit(visit, ms)) : visits.onVisit;
   const eventLoop = watchEventLoop();
   opened.defer(() => eventLoop.stop());
 
@@ -100,9 +99,9 @@ function openVisits(settings: Settings, { clock, log, logOutput }: VisitParts): 
   const { onVisit: count, metrics } = countVisits(settings.platformDomain);
   if (!settings.edgeAccessLog || !logOutput) return { onVisit: count, metrics };
   const write = openAccessLog(clock, logOutput.add);
-  const onVisit: OnVisit = (visit) => {
-    count(visit);
-    if (log.isLevelEnabled("info")) write(visit);
+  const onVisit: OnVisit = (visit, ms) => {
+    count(visit, ms);
+    if (log.isLevelEnabled("info")) write(visit, ms);
   };
   return { onVisit, metrics };
 }

@@ -25,7 +25,7 @@ import { sendsHsts } from "../publishing/domains/hsts.ts";
 import { deleteOldLost } from "../publishing/domains/lost-domains.store.ts";
 import { projectNames } from "../publishing/domains/project-names.ts";
 import { readProofSecret } from "../publishing/domains/verifications.store.ts";
-import type { OnVisit } from "../publishing/edge/access-log.ts";
+import type { OnVisit } from "../publishing/edge/visits.ts";
 import type { Edge } from "../publishing/edge/edge.ts";
 import type { KeyPair } from "../publishing/edge/site.ts";
 import { openTroublesWorker } from "../publishing/domains/troubles-worker.ts";
@@ -162,7 +162,7 @@ async function start(wing: Wing, apiServer: Server): Promise<void> {
   await requireKnownKeys(db, keys);
   state.proofSecret = await readProofSecret(db, keys);
   await clearUnfinished(wing);
-  state.edge = await openServing({ ...wing, ...openShown(wing) }, hosts, watch.open, apiServer);
+  state.edge = await openServing({ ...wing, shown: openShown(wing) }, hosts, watch.open, apiServer);
   startWorkers(wing);
   startCleaning(wing);
   wake(state);

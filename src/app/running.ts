@@ -12,7 +12,6 @@ import type { Webhooks } from "./webhooks.ts";
 export type State = {
   isReady: boolean;
   isDraining: boolean;
-  isRetiring: boolean;
   isClosing: boolean;
   /** Resolves when the publishing wing has started; undefined before it begins to. */
   publishingStarts: Promise<void> | undefined;

@@ -135,7 +135,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const trimming = openTrimming(db, clock, feed);
   callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.engine, logs: trimming });
   const nowRange = openNowRange(clock, options.timer ?? systemTimer);
-  const state: State = { isReady: false, isDraining: false, isRetiring: false, isClosing: false, publishingStarts: undefined, stops: [] };
+  const state: State = { isReady: false, isDraining: false, isClosing: false, publishingStarts: undefined, stops: [] };
   const http = { administrationOf, firstStart, publishing, webhooks, bounds, connections, changing, nowRange, feed, state };
   const app = await openHttp(opening, callers, http);
 
@@ -162,7 +162,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   return {
     ...parts,
     reload: (next) => reload(next, changing, publishing),
-    drain: (ms) => drain(ms, publishing, state),
+    drain: (ms) => drain(ms, app, publishing, state),
     close: () => running.disposeAsync(),
   };
 }
@@ -225,11 +225,11 @@ function reload(settings: Settings, { trustedProxies, metricsFrom }: Changing, p
   publishing.setPlatformCertificate(platformCertificateOf(settings));
 }
 
-async function drain(ms: number, publishing: Publishing, state: State): Promise<void> {
+async function drain(ms: number, app: App, publishing: Publishing, state: State): Promise<void> {
   if (!state.isReady) return;
   state.isDraining = true;
   await sleep(ms / 2);
-  state.isRetiring = true;
+  app.retire();
   publishing.retire();
   await sleep(ms / 2);
 }
@@ -295,6 +295,5 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
     trustedProxies: mayTrust ? trustedProxies : undefined,
     web,
     ready: () => state.isReady && !state.isDraining,
-    isRetiring: () => state.isRetiring,
   });
 }

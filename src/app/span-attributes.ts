@@ -2,7 +2,7 @@ import type { Attempted } from "../events/webhooks/attempts.ts";
 import type { Database } from "../platform/db/database.ts";
 import type { Exchange } from "../platform/http/exchange.ts";
 import { loggedPath } from "../platform/logged-path.ts";
-import type { Visit } from "../publishing/edge/access-log.ts";
+import type { Visit } from "../publishing/edge/visits.ts";
 
 // The names of OpenTelemetry's semantic conventions for HTTP servers, database clients and messaging. Attributes without a name there
 // begin with `petstore.`. Queries, addresses of clients and endpoints, and user agents are left out: they may hold secrets or say who somebody is.
@@ -33,15 +33,15 @@ export function requestAttributes({ request, method, route, template, url, statu
   ];
 }
 
-export function visitAttributes({ host, method, path, status, requestId, isCut, protocol, scheme }: Visit): Attribute[] {
+export function visitAttributes({ host, method, url, status, id, isCut, protocol, scheme }: Visit): Attribute[] {
   return [
     ...methodAttributes(method),
     ...(host === undefined ? [] : [text("server.address", host)]),
     text("url.scheme", scheme),
-    text("url.path", path),
+    text("url.path", loggedPath(url)),
     ...answerAttributes(status, isCut ? "cut" : undefined),
     text("network.protocol.version", protocol === "h2" ? "2" : "1.1"),
-    text("petstore.request_id", requestId),
+    text("petstore.request_id", id),
   ];
 }
 

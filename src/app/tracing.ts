@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
-import type { OnVisit } from "../publishing/edge/access-log.ts";
+import type { OnVisit } from "../publishing/edge/visits.ts";
 import type { Attempted } from "../events/webhooks/attempts.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Awaitable, Database } from "../platform/db/database.ts";
@@ -86,9 +86,9 @@ export function openTracing({ settings, clock, log }: Parts): Tracing {
 
   return {
     enter: (exchange, serve) => current.run(scopeIn(exchange), serve),
-    onVisit(visit) {
+    onVisit(visit, ms) {
       const scope = scopeOf(visit);
-      if (scope) add(scope, serverKind, spanName(visit.method), visit.ms, visitAttributes(visit), visit.status >= 500 || visit.isCut);
+      if (scope) add(scope, serverKind, spanName(visit.method), ms, visitAttributes(visit), visit.status >= 500 || visit.isCut);
     },
     onDelivery: (sent) =>
       add(

@@ -51,6 +51,13 @@ export type ConnectionGuard = {
   finished(connection: Connection | undefined): void;
   /** Records bytes that a connection sends for a body, or may send within other bounds: they are no flood. */
   expect(socket: object, bytes: number): void;
+  /** Records the host that a connection is for. On plain HTTP it may change with each request. */
+  setHost(socket: object, host: string): void;
+  /** Whether a connection is for this host now. */
+  isFor(socket: object, host: string): boolean;
+  /** Cuts every connection to a host, even in the middle of an answer. */
+  dropHost(host: string): void;
+  dropAll(): void;
   /** Closes floods, idle connections, and quiet ones where there are too many. The guard's timers call it. */
   sweep(): void;
   /** Stops the timer. */
@@ -65,6 +72,8 @@ type Connection = {
   socket: Socket;
   /** The name of its address; undefined if the address is exempt. */
   address: string | undefined;
+  /** The host that it is for; undefined until a request or a handshake names one. */
+  host: string | undefined;
   /** Requests that are being answered. */
   requests: number;
   /** When it last was opened, sent a request or finished an answer. */
@@ -119,6 +128,17 @@ export function guardConnections(options: GuardOptions): ConnectionGuard {
       const connection = connectionOf.get(socket);
       if (connection) connection.account.bodyBytes += bytes;
     },
+    setHost(socket, host) {
+      const connection = connectionOf.get(socket);
+      if (connection) connection.host = host;
+    },
+    isFor: (socket, host) => connectionOf.get(socket)?.host === host,
+    dropHost(host) {
+      for (const { host: own, socket } of guard.open) if (own === host) socket.destroy();
+    },
+    dropAll() {
+      for (const { socket } of guard.open) socket.destroy();
+    },
     sweep: () => sweep(guard),
     close() {
       clearInterval(sweeps);
@@ -145,6 +165,7 @@ function admit(guard: State, raw: Socket): void {
     socket: raw,
     peer: peerOf(raw),
     address,
+    host: undefined,
     requests: 0,
     activeAt: now(),
     bytes: 0,
@@ -243,8 +264,8 @@ function drop(guard: State, connection: Connection, bound: Bound): void {
 }
 
 /** Both ends of a connection, the same for TLS and what is beneath it. */
-function peerOf({ localPort, remoteAddress, remotePort }: Socket): string {
-  return `${localPort} ${remoteAddress} ${remotePort}`;
+function peerOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): string {
+  return `${localAddress} ${localPort} ${remoteAddress} ${remotePort}`;
 }
 
 /**

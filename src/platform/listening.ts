@@ -44,16 +44,33 @@ export function listeningError(error: unknown, setting: string, { host, port }: 
 /**
  * Makes a server listen. For `localhost` it listens on every address of the name, since clients differ in which they try first.
  *
- * @returns its origin, and the servers that pass their connections to it
+ * @returns its first address, and the servers that pass their connections to it
+ * @throws Error with a one-line message that names the setting, if the port is taken
  */
-export async function listen(server: Server, { host, port }: Omit<Place, "setting">): Promise<{ origin: string; others: Server[] }> {
+export async function listen(server: Server, { setting, host, port }: Place): Promise<{ address: AddressInfo; others: Server[] }> {
   server.listen({ host, port });
-  await once(server, "listening");
-  const { address, port: bound } = server.address() as AddressInfo;
-  const more = host === "localhost" ? (await lookup(host, { all: true }).catch(() => [])).filter((other) => other.address !== address) : [];
-  const others = await Promise.all(more.map((other) => passOn(server, { host: other.address, port: bound })));
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw listeningError(error, setting, { host, port });
+  }
+  const first = server.address() as AddressInfo;
+  const all = host === "localhost" ? await lookup(host, { all: true }).catch(() => []) : [];
+  const more = all.filter(({ address }) => address !== first.address);
+  const others = await Promise.all(more.map(({ address }) => passOn(server, { host: address, port: first.port })));
+  return { address: first, others: others.filter((other) => other !== undefined) };
+}
+
+/** The origin at which a server can be reached from this machine. */
+export function originAt({ address, port }: AddressInfo): string {
   const shown = address === "0.0.0.0" ? "127.0.0.1" : address.includes(":") ? `[${address}]` : address;
-  return { origin: `http://${shown}:${bound}`, others: others.filter((other) => other !== undefined) };
+  return `http://${shown}:${port}`;
+}
+
+/** Stops accepting connections, and resolves when those that are open have closed. */
+export async function closeServers(servers: Server[]): Promise<void> {
+  const open = servers.filter(({ listening }) => listening);
+  await Promise.all(open.map((server) => new Promise((resolve) => void server.close(resolve))));
 }
 
 /** Listens for the connections of another server; undefined if the address cannot be listened on. */

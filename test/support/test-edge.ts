@@ -85,17 +85,16 @@ export async function openTestEdge(options: Partial<EdgeOptions> = {}): Promise<
   const edge = await openEdge({
     http: { host: "127.0.0.1", port: 0 },
     https: { host: "127.0.0.1", port: 0 },
-    sites,
-    platformDomain: "petstore.localhost",
-    hstsSeconds: (host) => hstsSeconds.get(host),
-    certificates: {
-      current: (host) => certificates.get(host)?.cert,
-      load: async (id) => {
-        loads.push(id);
-        return certificates.values().find(({ cert }) => cert === id);
+    hosts: {
+      sites,
+      certificates: {
+        current: (host) => certificates.get(host)?.cert,
+        load: async (id) => (loads.push(id), certificates.values().find(({ cert }) => cert === id)),
       },
+      challenges: { http: (host, token) => authorizations.get(`${host}/${token}`), tlsAlpn: (host) => alpnCertificates.get(host) },
+      hstsSeconds: (host) => hstsSeconds.get(host),
     },
-    challenges: { http: (host, token) => authorizations.get(`${host}/${token}`), tlsAlpn: (host) => alpnCertificates.get(host) },
+    platformDomain: "petstore.localhost",
     openContent: (hash, encoding) => open(contentPath(hash, encoding)),
     bounds: openBounds(),
     log: { warn: note, error: note },

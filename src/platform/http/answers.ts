@@ -3,6 +3,7 @@ import { Problem, type ProblemFields } from "../problem.ts";
 import { drain, hasBody } from "./bodies.ts";
 import { etagOf } from "./conditions.ts";
 import { addHeader, closeAfter, type Exchange } from "./exchange.ts";
+import { openOutbox } from "./http1.ts";
 import type { Answer } from "./operation.ts";
 import { writeHead } from "./response-head.ts";
 import type { ErrorBody } from "./schemas.ts";
@@ -47,8 +48,8 @@ export function sendAnswer(exchange: Exchange, { status, body, text, stream, hea
   else sendJson(exchange, status, JSON.stringify(body));
 }
 
-/** The exchanges whose answers leave in this turn of the event loop: at most one for each request in flight. */
-let unsent: Exchange[] = [];
+/** Holds at most one answer for each request in flight. */
+const sendSoon = openOutbox<Exchange>((exchange, at) => exchange.service.answered(exchange, at));
 
 const json = "application/json; charset=utf-8";
 const jsonLine = `Content-Type: ${json}\r\nContent-Length: `;
@@ -74,10 +75,7 @@ export function sendBytes(exchange: Exchange, status: number, bytes: Buffer, typ
   send(exchange, status, bytes);
 }
 
-/**
- * Sends an answer, whose other headers are in the exchange already. The answers of one turn of the event loop are written together, because
- * waking a sleeping client costs more than writing to one that is awake.
- */
+/** Sends an answer, whose other headers are in the exchange already. */
 export function send(exchange: Exchange, status: number, body?: string | Buffer, encoding: Exchange["encoding"] = "utf8"): void {
   const { request, response, method } = exchange;
   if (exchange.status !== 0) throw new Error("the request has its answer already");
@@ -85,7 +83,7 @@ export function send(exchange: Exchange, status: number, body?: string | Buffer,
   exchange.status = status;
   exchange.body = method === "HEAD" ? undefined : body;
   exchange.encoding = encoding;
-  if (unsent.push(exchange) === 1) setImmediate(sendAll);
+  sendSoon(exchange);
 }
 
 /** Sends the head of an answer whose body stays open. The bounds and the log count its request as answered. The connection closes after the body. */
@@ -104,18 +102,4 @@ function sendStream(exchange: Exchange, status: number, stream: NonNullable<Answ
     onClose: (listener) => (response.closed ? listener() : void response.on("close", listener)),
   });
   if (method === "HEAD") response.end();
-}
-
-function sendAll(): void {
-  const exchanges = unsent;
-  unsent = [];
-  for (const { response, body, encoding } of exchanges) {
-    if (body === undefined) response.end();
-    else response.end(body, encoding);
-  }
-  const at = performance.now();
-  for (const exchange of exchanges) {
-    exchange.body = undefined;
-    exchange.service.answered(exchange, at);
-  }
 }

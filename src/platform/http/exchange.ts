@@ -7,15 +7,29 @@ import type { Caller } from "./caller.ts";
 import { requestIdOf, traceparentOf } from "./request-ids.ts";
 import { headerLine } from "./response-head.ts";
 
-/** One request and its answer, from the head of the request until the answer has been handed to the socket. */
-export type Exchange = {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly service: Service;
+/** A request to the API or to a published site, and the status of its answer. */
+export type HttpRequest = {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   /** The path and the query, even if the request had a URL in absolute form. */
   readonly url: string;
+  /** The `X-Request-Id`. */
+  readonly id: string;
+  /** The request's own header if it is valid (W3C Trace Context). */
+  readonly traceparent: string | undefined;
+  /** When the head of the request arrived, by `performance.now()`. */
+  readonly startedAt: number;
+  /** The status of the answer; 0 until there is one. */
+  status: number;
+};
+
+/** One request to the API and its answer, from the head of the request until the answer has been handed to the socket. */
+export type Exchange = HttpRequest & {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly service: Service;
+  /** The host of a URL in absolute form, else the first Host header. */
+  readonly authority: string | undefined;
   /** The text of the query, not decoded. */
   readonly query: string;
   readonly params: Record<string, string>;
@@ -23,18 +37,10 @@ export type Exchange = {
   /** The template of its path, such as `/v1/pets/{petId}`; undefined if no route has the path. */
   readonly template: string | undefined;
   readonly surface: Surface | undefined;
-  /** The `X-Request-Id`. */
-  readonly id: string;
-  /** The request's own header if it is valid (W3C Trace Context). */
-  readonly traceparent: string | undefined;
-  /** When the head of the request arrived, by `performance.now()`. */
-  readonly startedAt: number;
   /** The limit headers of the answer, each as a line that ends with CRLF. */
   limits: string;
   /** The answer's other headers, in the same form. Only `addHeader` and constants add to them. */
   lines: string;
-  /** The status of the answer; 0 until there is one. */
-  status: number;
   /** The body of the answer until it is sent, and the encoding of a text. */
   body: string | Buffer | undefined;
   encoding: "latin1" | "utf8";
@@ -117,7 +123,13 @@ export type Gate = {
 /** Where a request was routed to. */
 export type Destination = Pick<Exchange, "url" | "query" | "params" | "route" | "template" | "surface">;
 
-export function openExchange(service: Service, request: IncomingMessage, response: ServerResponse, to: Destination): Exchange {
+export function openExchange(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  to: Destination,
+  authority = request.headers.host,
+): Exchange {
   const { headers, method } = request;
   const { url, query, params, route, template, surface } = to;
   const id = requestIdOf(request);
@@ -128,6 +140,7 @@ export function openExchange(service: Service, request: IncomingMessage, respons
     method: method as string,
     headers,
     url,
+    authority,
     query,
     params,
     route,

@@ -9,21 +9,34 @@ export type Answered = (exchange: Exchange, ms: number) => void;
 
 export type Traffic = { onAnswered: Answered; metrics: () => Metric[] };
 
+/** Counts answers by class of status. */
+export function countClasses() {
+  const counts = classes.map(() => 0);
+  return {
+    add(status: number): void {
+      counts[Math.floor(status / 100) - 1]! += 1;
+    },
+    /** @param labels those of each sample besides its class */
+    samples: (labels: Record<string, string> = {}): Metric["samples"] =>
+      classes.map((name, i) => ({ labels: { ...labels, class: name }, value: counts[i]! })),
+  };
+}
+
 /** The answers of one route. */
-type RouteCount = { byClass: number[]; seconds: number };
+type RouteCount = { classes: ReturnType<typeof countClasses>; count: number; seconds: number };
 
 /** Counts answers by class of status and by duration, in all and for each route. */
 export function countTraffic(): Traffic {
-  const byClass = classes.map(() => 0);
+  const all = countClasses();
   const durations = openHistogram(boundsSeconds);
   const routes = new Map<string, RouteCount>();
 
   const onAnswered: Answered = ({ status, route: { name } }, ms) => {
-    const index = Math.floor(status / 100) - 1;
-    byClass[index]! += 1;
+    all.add(status);
     durations.observe(ms / 1_000);
     const route = countOf(routes, name);
-    route.byClass[index]! += 1;
+    route.classes.add(status);
+    route.count += 1;
     route.seconds += ms / 1_000;
   };
 
@@ -32,7 +45,7 @@ export function countTraffic(): Traffic {
       name: "petstore_http_requests_total",
       type: "counter",
       help: "Requests that were answered, by class of status.",
-      samples: classes.map((name, i) => ({ labels: { class: name }, value: byClass[i]! })),
+      samples: all.samples(),
     },
     durations.metric("petstore_http_request_duration_seconds", "Time from a request's head to the end of its answer."),
     ...routeMetrics(routes),
@@ -42,7 +55,7 @@ export function countTraffic(): Traffic {
 
 function countOf(routes: Map<string, RouteCount>, name: string): RouteCount {
   let route = routes.get(name);
-  if (!route) routes.set(name, (route = { byClass: classes.map(() => 0), seconds: 0 }));
+  if (!route) routes.set(name, (route = { classes: countClasses(), count: 0, seconds: 0 }));
   return route;
 }
 
@@ -54,17 +67,15 @@ function routeMetrics(routes: Map<string, RouteCount>): Metric[] {
       name: "petstore_route_requests_total",
       type: "counter",
       help: "Requests that were answered, by operation and class of status.",
-      samples: all.flatMap(([route, { byClass }]) =>
-        byClass.flatMap((value, i) => (value > 0 ? [{ labels: { route, class: classes[i]! }, value }] : [])),
-      ),
+      samples: all.flatMap(([route, { classes: ofRoute }]) => ofRoute.samples({ route }).filter(({ value }) => value > 0)),
     },
     {
       name: "petstore_route_request_duration_seconds",
       type: "summary",
       help: "Time from a request's head to the end of its answer, by operation.",
-      samples: all.flatMap(([route, { byClass, seconds }]) => [
+      samples: all.flatMap(([route, { count, seconds }]) => [
         { suffix: "_sum" as const, labels: { route }, value: seconds },
-        { suffix: "_count" as const, labels: { route }, value: byClass.reduce((sum, count) => sum + count, 0) },
+        { suffix: "_count" as const, labels: { route }, value: count },
       ]),
     },
   ];

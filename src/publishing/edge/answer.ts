@@ -1,74 +1,51 @@
-import type { IncomingHttpHeaders } from "node:http";
-import { evaluateRead } from "../../platform/http/conditions.ts";
-import { chooseCoding, isGzippedType } from "../../platform/http/negotiation.ts";
-import { cacheControlOf, findFile, type Found } from "./files.ts";
-import { renderedAnswer } from "./rendered.ts";
+import { chooseCoding } from "../../platform/http/negotiation.ts";
+import { fileAnswer, findFile, renderedAnswer, text, type Answer } from "./files.ts";
 import { canonicalLink, domainRedirect, httpsRedirect, originAt, type PublicPorts, type Redirect } from "./redirects.ts";
-import { parseRange, type ByteRange } from "./ranges.ts";
 import { photoAt, photosHost } from "../photos/photos.ts";
-import { parseHost, parseTarget, splitAbsoluteForm, type Target } from "./requests.ts";
-import type { RenderStorefront, StreamedBody } from "../storefront/storefront.ts";
-import type { Certificates, Challenges, Encoding, Manifest, PublishedFile, Site, Sites } from "./site.ts";
+import { parseTarget, type Target } from "./requests.ts";
+import type { RenderStorefront } from "../storefront/storefront.ts";
+import type { EdgeHosts, Manifest, Site } from "./site.ts";
+import type { Visit } from "./visits.ts";
 
-export type EdgeRequest = {
-  method: string;
-  url: string;
-  /** The Host header or `:authority`; undefined where there is none, or more than one. */
-  authority: string | undefined;
-  /** The name that the TLS connection was made for; undefined on plain HTTP. */
-  secureHost: string | undefined;
-  /** Whether a trusted proxy says that the visitor reached it over HTTPS. The proxy itself connects over HTTP. */
-  cameByHttps: boolean;
-  headers: IncomingHttpHeaders;
-  /** Whose turns the request takes: the site and the visitor's address. */
-  turn: string;
-};
-
-export type Body = { file: PublishedFile; encoding: Encoding | undefined; range: ByteRange | undefined };
-export type Answer = {
-  status: number;
-  headers: Record<string, string | number>;
-  /** The host whose site answers, if a site does: removing the host cuts the connection. */
-  host?: string;
-  body?: Body | StreamedBody | string | Buffer;
-  /** Finds an answer that is not in memory. Its status, headers and body replace those above; `headers` above are then added to its headers. */
-  pending?: () => Promise<Answer>;
-};
-export type Served = {
-  sites: Sites;
-  certificates: Certificates;
-  challenges: Challenges;
-  ports: PublicPorts;
-  /** The edge serves projects at names below this domain. */
-  platformDomain: string;
-  /** Returns the max-age of a host's Strict-Transport-Security header; undefined to send none. */
-  hstsSeconds: (host: string) => number | undefined;
+/** What the edge shows besides the files of sites. */
+export type Shown = {
+  /** Undefined if no site has a storefront. */
   renderStorefront: RenderStorefront | undefined;
   /** Returns a photo's size in bytes; undefined if the account does not have it. Without an account, it finds the photos of all. */
   findPhoto: (photo: { hash: string; type: string }, accountId: number | undefined) => Promise<number | undefined>;
 };
 
+export type Served = EdgeHosts &
+  Shown & {
+    ports: PublicPorts;
+    /** The edge serves projects at names below this domain. */
+    platformDomain: string;
+  };
+
 const challengePath = "/.well-known/acme-challenge/";
 
 /** Returns the answer to a request, from the arguments alone. The caller reads and sends the bytes of the file. */
-export function answer(request: EdgeRequest, served: Served): Answer {
+export function answer(request: Visit, served: Served): Answer {
   return withHsts(decide(request, served), request, served);
 }
 
-/**
- * Adds Strict-Transport-Security (RFC 6797) to a site's answer over TLS that the edge terminates. Only if the public ports are 80 and 443:
- * with others, browsers would try HTTPS on the port of HTTP. Without `includeSubDomains`: other servers may serve the subdomains.
- */
-function withHsts(reply: Answer, { secureHost }: EdgeRequest, { ports, hstsSeconds }: Served): Answer {
-  if (secureHost === undefined || reply.host === undefined || ports.http !== 80 || ports.https !== 443) return reply;
-  const seconds = hstsSeconds(reply.host);
-  if (seconds === undefined) return reply;
-  return { ...reply, headers: { ...reply.headers, "Strict-Transport-Security": `max-age=${seconds}` } };
+/** Adds Strict-Transport-Security to a site's answer over TLS that the edge terminates. */
+function withHsts(reply: Answer, { secureHost }: Visit, served: Served): Answer {
+  const value = secureHost === undefined || reply.host === undefined ? undefined : hstsOf(reply.host, served);
+  return value === undefined ? reply : { ...reply, headers: { ...reply.headers, "Strict-Transport-Security": value } };
 }
 
-function decide(request: EdgeRequest, served: Served): Answer {
-  const { authority = request.authority, target: url } = splitAbsoluteForm(request.url);
-  const host = parseHost(authority);
+/**
+ * The Strict-Transport-Security header of a host (RFC 6797), if it has one. Only if the public ports are 80 and 443: with others, browsers would
+ * try HTTPS on the port of HTTP. Without `includeSubDomains`: other servers may serve the subdomains.
+ */
+export function hstsOf(host: string, { ports, hstsSeconds }: Served): string | undefined {
+  const seconds = ports.http === 80 && ports.https === 443 ? hstsSeconds(host) : undefined;
+  return seconds === undefined ? undefined : `max-age=${seconds}`;
+}
+
+function decide(request: Visit, served: Served): Answer {
+  const { host, url } = request;
   if (host === undefined) return text(400, "The Host of this request is not a host name.");
   if (request.secureHost !== undefined && host !== request.secureHost) {
     return text(421, "This connection was made for another name.");
@@ -107,7 +84,7 @@ function decide(request: EdgeRequest, served: Served): Answer {
 type LiveSite = Extract<Site, { status: "live" }>;
 
 /** A page of the storefront, a photo or a file of a site. */
-function liveAnswer(host: string, site: LiveSite, target: Target, request: EdgeRequest, served: Served): Answer {
+function liveAnswer(host: string, site: LiveSite, target: Target, request: Visit, served: Served): Answer {
   return (
     storefrontAnswer(host, site, target, request, served) ??
     (site.manifest.has(target.path) ? undefined : photoAnswer(target, site.accountId, request, served)) ??
@@ -120,7 +97,7 @@ async function deploymentAnswer(
   host: string,
   { find }: Extract<Site, { status: "deployment" }>,
   target: Target,
-  request: EdgeRequest,
+  request: Visit,
   served: Served,
 ): Promise<Answer> {
   const site = await find();
@@ -151,7 +128,7 @@ function storefrontAnswer(
   host: string,
   { shop, manifest, canonical }: LiveSite,
   target: Target,
-  { method, headers, turn }: EdgeRequest,
+  { method, headers, turn }: Visit,
   { renderStorefront, certificates, ports }: Served,
 ): Answer | undefined {
   if (shop === undefined || renderStorefront === undefined || photoAt(target.path) !== undefined || (method !== "GET" && method !== "HEAD"))
@@ -177,7 +154,7 @@ function storefrontAnswer(
 function photoAnswer(
   target: Target | undefined,
   accountId: number | undefined,
-  { method, headers }: EdgeRequest,
+  { method, headers }: Visit,
   { findPhoto }: Served,
 ): Answer | undefined {
   const photo = target && photoAt(target.path);
@@ -202,7 +179,7 @@ function photoAnswer(
 }
 
 /** Returns a new answer, which the caller may change. */
-function fromManifest(manifest: Manifest, target: Target, { method, headers }: EdgeRequest): Answer {
+function fromManifest(manifest: Manifest, target: Target, { method, headers }: Visit): Answer {
   if (method !== "GET" && method !== "HEAD") {
     const refused = text(405, "Published files are read-only.");
     return { ...refused, headers: { ...refused.headers, Allow: "GET, HEAD" } };
@@ -211,57 +188,6 @@ function fromManifest(manifest: Manifest, target: Target, { method, headers }: E
   if (found.kind === "nothing") return text(404, "There is no such page on this site.");
   if (found.kind === "folder") return redirectTo({ status: 301, location: found.location + target.query });
   return fileAnswer(found, method, headers);
-}
-
-/** Checks preconditions in the order of RFC 9110, section 13.2.2. A range is always of the uncompressed file, and has that file's ETag. */
-function fileAnswer({ file, path, status }: Extract<Found, { kind: "file" }>, method: string, asked: IncomingHttpHeaders): Answer {
-  const ifRange = asked["if-range"];
-  const partial = status === 200 && method === "GET" && (ifRange === undefined || ifRange === etagOf(file, undefined));
-  const range = partial && asked.range !== undefined ? parseRange(asked.range, file.size) : undefined;
-  const isGzipped = isGzippedType(path);
-  const canChoose = range === undefined && !isGzipped;
-  const encoding = canChoose ? chooseCoding(asked["accept-encoding"], (coding) => file.encodings[coding] !== undefined) : undefined;
-  const etag = etagOf(file, encoding);
-  const headers = headersOf(file, path, etag);
-
-  if (status === 200) {
-    const outcome = evaluateRead(asked, etag);
-    if (outcome === "failed") return text(412, "The file has changed.");
-    if (outcome === "not_modified") return { status: 304, headers };
-  }
-  if (range === "unsatisfiable") {
-    const refused = text(416, "The file is shorter than that.");
-    return { ...refused, headers: { ...refused.headers, "Content-Range": `bytes */${file.size}` } };
-  }
-  headers["Content-Type"] = file.type;
-  if (isGzipped) headers["Content-Encoding"] = "gzip";
-  if (encoding !== undefined) headers["Content-Encoding"] = encoding;
-  headers["Content-Length"] = range === undefined ? sizeOf(file, encoding) : range.end - range.start + 1;
-  if (range !== undefined) headers["Content-Range"] = `bytes ${range.start}-${range.end}/${file.size}`;
-  return { status: range === undefined ? status : 206, headers, body: { file, encoding, range } };
-}
-
-/** Strong: the same tag means the same bytes, so each encoding has its own (RFC 9110, 8.8.3.3). */
-export function etagOf(file: PublishedFile, encoding: Encoding | undefined): string {
-  const own = `"${file.hash.slice(0, 32)}`;
-  return encoding === undefined ? `${own}"` : `${own}-${encoding}"`;
-}
-
-/** The headers that a 304 repeats from the 200. */
-function headersOf(file: PublishedFile, path: string, etag: string): Record<string, string | number> {
-  const headers: Record<string, string | number> = {
-    ETag: etag,
-    "Cache-Control": cacheControlOf(file, path),
-    "X-Content-Type-Options": "nosniff",
-    "Accept-Ranges": "bytes",
-  };
-  if (file.encodings.br !== undefined || file.encodings.gzip !== undefined) headers.Vary = "Accept-Encoding";
-  return headers;
-}
-
-/** The size of a file in this encoding, in bytes. */
-export function sizeOf(file: PublishedFile, encoding: Encoding | undefined): number {
-  return (encoding === undefined ? undefined : file.encodings[encoding]) ?? file.size;
 }
 
 function redirectTo({ status, location }: Redirect): Answer {
@@ -274,20 +200,3 @@ const uncertified = text(503, "The certificate of this address is not ready yet.
 const notCertified: Answer = { ...uncertified, headers: { ...uncertified.headers, "Retry-After": 60 } };
 /** The answer for a site or file that is probably available again in a moment. */
 export const later: Answer = { ...unavailable, headers: { ...unavailable.headers, "Retry-After": 1 } };
-
-export const busyText = "Too many large files are being read. Try again in a moment.";
-export const busy: Answer = { status: 503, headers: { ...text(503, busyText).headers, "Retry-After": 1 } };
-
-/** Returns a short plain-text answer that is never cached. */
-export function text(status: number, body: string): Answer {
-  return {
-    status,
-    headers: {
-      "Content-Type": "text/plain; charset=utf-8",
-      "Content-Length": Buffer.byteLength(body),
-      "Cache-Control": "no-store",
-      "X-Content-Type-Options": "nosniff",
-    },
-    body,
-  };
-}

@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import type { Bounds } from "../../platform/bounds.ts";
 import { createCache, type Cache } from "../../platform/cache.ts";
 import { acquire, release, type FairShare } from "../../platform/jobs/fair-share.ts";
-import { sizeOf } from "./answer.ts";
+import { sizeOf } from "./files.ts";
 import type { Encoding, PublishedFile } from "./site.ts";
 
 export type BodyLimits = {
@@ -18,6 +18,8 @@ export type BodyLimits = {
 export type OpenContent = (hash: string, encoding: Encoding | undefined, size: number, host?: string) => Promise<FileHandle>;
 
 export type Bodies = {
+  /** Whether a file is read whole and cached. */
+  isSmall(file: PublishedFile, encoding: Encoding | undefined): boolean;
   /** Returns a small file if it is cached. */
   hot(file: PublishedFile, encoding: Encoding | undefined): Buffer | undefined;
   /** Reads a small file into the cache. Concurrent calls share one read. */
@@ -26,7 +28,7 @@ export type Bodies = {
   open(host: string, file: PublishedFile, encoding: Encoding | undefined): Promise<OpenBody | undefined>;
 };
 
-export type OpenBody = { read(position: number, bytes: number): Promise<Buffer>; close(): Promise<void> };
+type OpenBody = { read(position: number, bytes: number): Promise<Buffer>; close(): Promise<void> };
 
 type SharedFile = { handle: Promise<FileHandle>; host: string; readers: number };
 type State = {
@@ -42,6 +44,7 @@ export function openBodies(openContent: OpenContent, limits: BodyLimits, bounds:
   const places = bounds.queue<string>("open_files", { max: limits.openFilesMax });
   const state: State = { openContent, cache: createCache(limits.hotBytesMax), reading: new Map(), shared: new Map(), places };
   return {
+    isSmall: (file, encoding) => sizeOf(file, encoding) <= limits.hotFileBytesMax,
     hot: (file, encoding) => state.cache.get(keyOf(file, encoding)),
     read: (host, file, encoding) => readIntoCache(state, host, file, encoding),
     open: (host, file, encoding) => openShared(state, host, file, encoding),

@@ -16,6 +16,7 @@ const storefront = (projectId: number): Site => {
 };
 const body = Buffer.from("a page");
 const page = { status: 200, type: "text/html; charset=utf-8", etag: "x", coding: undefined, body, headers: {} };
+const shownBy = (renderStorefront: RenderStorefront) => ({ renderStorefront, findPhoto: async () => undefined });
 const nextTurn = () => new Promise(setImmediate);
 
 test("a request takes the turns of its project and of the visitor's address, which only a trusted proxy may name", async (t) => {
@@ -26,7 +27,7 @@ test("a request takes the turns of its project and of the visitor's address, whi
   };
   const trustedProxies = new BlockList();
   trustedProxies.addAddress("127.0.0.1");
-  const behind = await openTestEdge({ renderStorefront, trustedProxies });
+  const behind = await openTestEdge({ shown: shownBy(renderStorefront), trustedProxies });
   t.after(() => behind.close(0));
   behind.sites.set("rex.example", storefront(7));
   behind.sites.set("5--rex.petstore.localhost", {
@@ -40,7 +41,7 @@ test("a request takes the turns of its project and of the visitor's address, whi
   await visit("5--rex.petstore.localhost", "192.0.2.1:4711");
   assert.deepEqual(turns.splice(0), ["7 192.0.2.1", "7 2001:db8:1:2::/64", "7 192.0.2.1"]);
 
-  const alone = await openTestEdge({ renderStorefront });
+  const alone = await openTestEdge({ shown: shownBy(renderStorefront) });
   t.after(() => alone.close(0));
   alone.sites.set("rex.example", storefront(7));
   await fetchFrom(alone, "rex.example", "/", { headers: { "x-forwarded-for": "192.0.2.1" } });
@@ -49,7 +50,7 @@ test("a request takes the turns of its project and of the visitor's address, whi
 
 test("a refused page is a 503 that nothing caches, and refusals are one line of the log a minute for each site", async (t) => {
   const renderStorefront: RenderStorefront = async () => Promise.reject(overloaded("Too many pages are rendered at once."));
-  const edge = await openTestEdge({ renderStorefront });
+  const edge = await openTestEdge({ shown: shownBy(renderStorefront) });
   t.after(() => edge.close(0));
   for (const host of ["rex.example", "www.rex.example"]) edge.sites.set(host, storefront(7));
   edge.sites.set("luna.example", storefront(8));
@@ -119,7 +120,7 @@ test("a page that is made while it is sent arrives whole over HTTP/1.1 and HTTP/
   }
   const whole = Buffer.concat(pieces);
   const renderStorefront: RenderStorefront = async () => ({ ...page, body: { bytes: whole.length, chunks } });
-  const edge = await openTestEdge({ renderStorefront });
+  const edge = await openTestEdge({ shown: shownBy(renderStorefront) });
   t.after(() => edge.close(0));
   edge.sites.set("rex.example", storefront(7));
   const fetched = await fetchFrom(edge, "rex.example", "/sitemap.xml");

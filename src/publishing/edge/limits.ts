@@ -1,21 +1,14 @@
 import { connectionLimits, type ConnectionLimits } from "../../platform/connections.ts";
+import type { Http1Limits } from "../../platform/http/http1.ts";
 import type { BodyLimits } from "./bodies.ts";
 import type { Http2Limits } from "./http2-bounds.ts";
 
 /** Bounds everything that a client can make the edge hold or wait for. */
 export type EdgeLimits = BodyLimits &
   ConnectionLimits &
-  Http2Limits & {
-    headerBytesMax: number;
-    /** From the first byte of a request to the end of its headers. */
-    headersTimeoutMs: number;
-    /** From the first byte of a request to its last. */
-    requestTimeoutMs: number;
-    /** Between two requests. */
-    keepAliveTimeoutMs: number;
+  Http2Limits &
+  Http1Limits & {
     handshakeTimeoutMs: number;
-    /** How often the edge looks for requests over their time-outs and for idle HTTP/2 streams and sessions. */
-    timeoutCheckMs: number;
     /** A client may reset this many streams at once, and then this many a second; beyond that its connection is closed (CVE-2023-44487). */
     streamResetBurst: number;
     streamResetsPerSecond: number;

@@ -1,3 +1,5 @@
+import { labelLengthMax } from "../../platform/http/hosts.ts";
+
 export type Target = {
   /** Decoded once, NFC, without the leading slash. */
   path: string;
@@ -7,34 +9,10 @@ export type Target = {
   query: string;
 };
 
-const namePattern = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
-const labelLengthMax = 63;
-const ipv6Pattern = /^\[[0-9a-f:.]{2,45}\]$/;
-const hostLengthMax = 253;
 /** Without leading zeros, so a deployment has only one address. A number holds up to 15 digits exactly. */
 const deploymentPattern = /^([1-9]\d{0,14})--([^.]+)\.(.+)$/;
 /** A published path has at most 1,024 bytes in NFC. Decomposed, it has at most 1.5 characters for each of them. */
 const composedCharactersMax = 1_536;
-
-/**
- * Parses the host of a Host header or `:authority`: lower case, without port and final dot (RFC 9110, section 7.2). Returns undefined if it
- * is not a host: empty, too long, with user information or not ASCII. An IP address is a valid host that no site has.
- */
-export function parseHost(authority: string | undefined): string | undefined {
-  if (authority === undefined || authority.length > hostLengthMax + 8) return undefined;
-  const port = /:(\d{0,5})$/.exec(authority);
-  const name = (port === null ? authority : authority.slice(0, port.index)).toLowerCase();
-  if (port !== null && Number(port[1]) > 65_535) return undefined;
-  if (ipv6Pattern.test(name)) return name;
-  return normaliseName(name);
-}
-
-/** Normalises a host name, such as one from SNI: lower case, without the final dot. Returns undefined if it is not a host name. */
-export function normaliseName(name: string): string | undefined {
-  const plain = (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
-  if (plain.length > hostLengthMax || !namePattern.test(plain)) return undefined;
-  return plain.length <= labelLengthMax || plain.split(".").every((label) => label.length <= labelLengthMax) ? plain : undefined;
-}
 
 /** The host at which one deployment of a project is served (specification 6.8); undefined if the slug is too long for it. */
 export function deploymentHost(id: number, slug: string, platformDomain: string): string | undefined {
@@ -46,15 +24,6 @@ export function deploymentHost(id: number, slug: string, platformDomain: string)
 export function deploymentAt(host: string, platformDomain: string): { id: number; projectHost: string } | undefined {
   const [, id, slug, domain] = deploymentPattern.exec(host) ?? [];
   return domain === platformDomain ? { id: Number(id), projectHost: `${slug}.${domain}` } : undefined;
-}
-
-/** In the absolute form (`GET http://host/path`) the target's host takes precedence over the Host header (RFC 9112, section 3.2.2). */
-export function splitAbsoluteForm(url: string): { authority: string | undefined; target: string } {
-  if (url.startsWith("/")) return { authority: undefined, target: url };
-  const absolute = /^https?:\/\/([^/?#]*)/i.exec(url);
-  if (absolute === null) return { authority: undefined, target: url };
-  const rest = url.slice(absolute[0].length);
-  return { authority: absolute[1], target: rest.startsWith("/") ? rest : `/${rest}` };
 }
 
 /**

@@ -31,8 +31,6 @@ export function siteOf(host: string, site: Site | undefined): string {
   return site.projectId === undefined ? host : `${site.projectId}`;
 }
 
-export type Sites = { get(host: string): Site | undefined };
-
 export type KeyPair = { cert: string; key: string };
 
 export type Certificates = {
@@ -47,6 +45,15 @@ export type Challenges = {
   http(host: string, token: string): string | undefined;
   /** Returns the certificate that answers a tls-alpn-01 challenge (RFC 8737). */
   tlsAlpn(host: string): KeyPair | undefined;
+};
+
+/** What the edge looks up by the name of a host. */
+export type EdgeHosts = {
+  sites: { get(host: string): Site | undefined };
+  certificates: Certificates;
+  challenges: Challenges;
+  /** Returns the max-age of a host's Strict-Transport-Security header; undefined to send none. */
+  hstsSeconds: (host: string) => number | undefined;
 };
 
 export type Log = { warn(fields: object, message: string): void; error(fields: object, message: string): void };

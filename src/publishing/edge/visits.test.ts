@@ -6,8 +6,7 @@ import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
 import { fetchFrom, openTestEdge, throwAwayCertificate } from "../../../test/support/test-edge.ts";
 import { until } from "../../../test/support/until.ts";
-import { openAccessLog, type OnVisit } from "./access-log.ts";
-import { countVisits } from "./edge-traffic.ts";
+import { countVisits, openAccessLog, type OnVisit } from "./visits.ts";
 import { renderMetrics } from "../../platform/metrics.ts";
 
 type Line = Record<string, unknown>;
@@ -20,9 +19,9 @@ async function openScene(t: TestContext) {
     (line) => void lines.push(JSON.parse(line) as Line),
   );
   const { onVisit: count, metrics } = countVisits("petstore.localhost");
-  const onVisit: OnVisit = (visit) => {
-    write(visit);
-    count(visit);
+  const onVisit: OnVisit = (visit, ms) => {
+    write(visit, ms);
+    count(visit, ms);
   };
   const edge = await openTestEdge({ onVisit });
   t.after(() => edge.close(0));
