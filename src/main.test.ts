@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { openAdministration } from "./app/administration.ts";
+import { openAdministration } from "./administration/administration.ts";
 import { wellFormed } from "./callers/keys/keys.ts";
 import { openMemoryLimiter } from "./callers/limits/memory.ts";
 import { openStateFile } from "./callers/limits/state-file.ts";

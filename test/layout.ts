@@ -9,7 +9,7 @@ export const directions: Record<string, string[]> = {
   "src/commands": ["src/app", "src/administration", "src/backup", "src/importing", "src/platform", "client"],
   "src/importing": ["src/platform", "client"],
   "src/app": ["src/administration", "src/backup", "src/events", "src/store", "src/callers", "src/publishing", "src/platform"],
-  "src/administration": ["src/callers", "src/publishing", "src/platform"],
+  "src/administration": ["src/callers", "src/events", "src/publishing", "src/platform"],
 
   "src/backup": ["src/platform"],
 

@@ -5,14 +5,25 @@ import { defaultScopes, makeKey } from "../callers/keys/keys.ts";
 import { deleteKeys, insertKey } from "../callers/keys/keys.store.ts";
 import type { Queryable, Transaction } from "../platform/db/database.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
+import { operatorOperation, type OperatorOperations } from "../platform/http/operation.ts";
+import type { Announcer } from "../platform/nodes/nodes.ts";
+import { Problem } from "../platform/problem.ts";
 import { readStorage, readStorages, type Storage } from "../platform/storage-quotas.ts";
 import { resumeCertificates } from "../publishing/certificates/certificate-state.store.ts";
 import { paidPlans } from "../publishing/domains/domains.ts";
-import { sendsHsts } from "../publishing/domains/hsts.ts";
+import { sendsHsts, type EdgePorts } from "../publishing/domains/hsts.ts";
 import { hasNamesWithHsts, listServedNames, reviewTroubles } from "../publishing/domains/domains.store.ts";
 import { deleteProjectsOf } from "../publishing/projects/projects.store.ts";
-import { absent, id, operation, type Parts } from "./operation.ts";
 
+/** What the operations on accounts use. `ports` are the public ports of the edge. */
+export type AccountServices = {
+  announcer: Announcer;
+  /** The cache of verified keys, which must forget those of every account that changes. */
+  verifier: { forgetAccount(accountId: number): void };
+  ports: EdgePorts;
+};
+
+export const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const listMax = 1_000;
 const figure = Type.Integer({ minimum: 1, maximum: quotaMax });
 const stored = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -27,65 +38,67 @@ const terms = {
 const accountTerms = { name: Type.String(), ...terms };
 
 /** An operator's operations on accounts. */
-export function accountOperations({ db, clock, verifier, announcer, ports }: Parts) {
-  const announceAccount = (tx: Transaction, subject: number) => announcer.publish(tx, { kind: "account", subject: String(subject) });
-  return {
-    /** Creates an account with a first key, which can do everything but manage keys. Only this answer shows the key. */
-    "accounts.create": operation(accountTerms, async (input) => {
-      const wanted = accountWanted(input);
-      return db.write((tx) => makeAccount(tx, wanted, clock()));
-    }),
+export const accountOperations = {
+  /** Creates an account with a first key, which can do everything but manage keys. Only this answer shows the key. */
+  "accounts.create": operatorOperation(accountTerms, async ({ db, body, now }) => {
+    const wanted = accountWanted(body);
+    return db.write((tx) => makeAccount(tx, wanted, now));
+  }),
 
-    /** Returns up to 1,000 accounts, by id, with ids above `after`. */
-    "accounts.list": operation({ after: Type.Optional(Type.Integer({ minimum: 0 })) }, async ({ after = 0 }) => {
-      const accounts = await listAccounts(db, after, listMax);
-      const storages = await readStorages(
-        db,
-        accounts.map((account) => account.id),
-      );
-      return { accounts: accounts.flatMap((account, index) => (storages[index] ? [shownAccount(account, storages[index])] : [])) };
-    }),
+  /** Returns up to 1,000 accounts, by id, with ids above `after`. */
+  "accounts.list": operatorOperation({ after: Type.Optional(Type.Integer({ minimum: 0 })) }, async ({ db, body: { after = 0 } }) => {
+    const accounts = await listAccounts(db, after, listMax);
+    const storages = await readStorages(
+      db,
+      accounts.map((account) => account.id),
+    );
+    return { accounts: accounts.flatMap((account, index) => (storages[index] ? [shownAccount(account, storages[index])] : [])) };
+  }),
 
-    /**
-     * Changes a plan, and lists the custom domains that this stops serving. Default of each figure: the plan's. The account keeps the
-     * events that it holds, unless `eventBytes` is given. `dryRun`: returns the same answer and changes nothing.
-     */
-    "accounts.setPlan": operation({ id, ...terms, dryRun: Type.Optional(Type.Boolean()) }, async (input) => {
-      const agreed = planTerms(input);
-      const set = async (tx: Transaction) => {
-        const stopped = paidPlans.has(agreed.plan) ? noNames : await listServedNames(tx, input.id, stoppedMax);
-        const updated = await updatePlan(tx, input.id, agreed, storageLimits(input), input.eventBytes === undefined);
-        if (!updated) throw absent("account", input.id);
-        const hsts = stopped.count > 0 && sendsHsts(ports) && (await hasNamesWithHsts(tx, updated.id, clock()));
-        const account = shownAccount(updated, await readStorage(tx, updated.id));
-        return { account, stopped, ...(hsts && { warning: hstsWarning }) };
-      };
-      if (input.dryRun === true) return { ...(await db.write(set, { isDryRun: true })), dryRun: true };
-      const [answer, change] = await db.write(async (tx) => [await set(tx), await announceAccount(tx, input.id)] as const);
-      verifier.forgetAccount(input.id);
-      await resumeCertificates(db, input.id, clock());
-      await reviewTroubles(db, input.id);
-      await announcer.waitForAck(change);
-      return { ...answer, dryRun: false };
-    }),
+  /**
+   * Changes a plan, and lists the custom domains that this stops serving. Default of each figure: the plan's. The account keeps the
+   * events that it holds, unless `eventBytes` is given. `dryRun`: returns the same answer and changes nothing.
+   */
+  "accounts.setPlan": operatorOperation({ id, ...terms, dryRun: Type.Optional(Type.Boolean()) }, async ({ db, body, now, services }) => {
+    const { announcer, verifier, ports } = services;
+    const agreed = planTerms(body);
+    const set = async (tx: Transaction) => {
+      const stopped = paidPlans.has(agreed.plan) ? noNames : await listServedNames(tx, body.id, stoppedMax);
+      const updated = await updatePlan(tx, body.id, agreed, storageLimits(body), body.eventBytes === undefined);
+      if (!updated) throw absent("account", body.id);
+      const hsts = stopped.count > 0 && sendsHsts(ports) && (await hasNamesWithHsts(tx, updated.id, now));
+      const account = shownAccount(updated, await readStorage(tx, updated.id));
+      return { account, stopped, ...(hsts && { warning: hstsWarning }) };
+    };
+    if (body.dryRun === true) return { ...(await db.write(set, { isDryRun: true })), dryRun: true };
+    const [answer, change] = await db.write(async (tx) => [await set(tx), await announce(announcer, tx, body.id)] as const);
+    verifier.forgetAccount(body.id);
+    await resumeCertificates(db, body.id, now);
+    await reviewTroubles(db, body.id);
+    await announcer.waitForAck(change);
+    return { ...answer, dryRun: false };
+  }),
 
-    /** Deletes an account with everything that it owns. */
-    "accounts.delete": operation({ id }, async (input) => {
-      const account = await demandAccount(db, input.id);
-      const change = await db.write(async (tx) => {
-        await deleteKeys(tx, account.id);
-        return announceAccount(tx, account.id);
-      });
-      verifier.forgetAccount(account.id);
-      await announcer.waitForAck(change);
-      const forget = () => verifier.forgetAccount(account.id);
-      await deleteProjectsOf(db, account.id, clock(), (tx) => announceAccount(tx, account.id));
-      await deleteAccount(db, account.id, forget);
-      forget();
-      await announcer.waitForAll();
-      return { account: { id: account.id, name: account.name, plan: account.plan } };
-    }),
-  };
+  /** Deletes an account with everything that it owns. */
+  "accounts.delete": operatorOperation({ id }, async ({ db, body, now, services: { announcer, verifier } }) => {
+    const account = await demandAccount(db, body.id);
+    const change = await db.write(async (tx) => {
+      await deleteKeys(tx, account.id);
+      return announce(announcer, tx, account.id);
+    });
+    const forget = () => verifier.forgetAccount(account.id);
+    forget();
+    await announcer.waitForAck(change);
+    await deleteProjectsOf(db, account.id, now, (tx) => announce(announcer, tx, account.id));
+    await deleteAccount(db, account.id, forget);
+    forget();
+    await announcer.waitForAll();
+    return { account: { id: account.id, name: account.name, plan: account.plan } };
+  }),
+} satisfies OperatorOperations<AccountServices>;
+
+function announce(announcer: Announcer, tx: Transaction, accountId: number): Promise<number> {
+  return announcer.publish(tx, { kind: "account", subject: String(accountId) });
 }
 
 /** The most domains that are listed when a plan stops serving them. */
@@ -93,6 +106,11 @@ const stoppedMax = 1_000;
 const noNames = { count: 0, hostnames: [] };
 const hstsWarning =
   "Browsers that have visited a domain open it over HTTPS only, for up to a year (HSTS). Its next address needs a certificate.";
+
+/** The refusal of an unknown id. */
+export function absent(what: string, which: number): Problem {
+  return new Problem("not_found", `There is no ${what} ${which}.`);
+}
 
 /** @throws Problem `not_found` */
 export async function demandAccount(db: Queryable, accountId: number): Promise<Account> {

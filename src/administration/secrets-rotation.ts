@@ -1,5 +1,7 @@
+import { Type } from "../platform/json-schema.ts";
 import type { Database } from "../platform/db/database.ts";
 import { liveSecretsKeys } from "../platform/nodes/nodes.store.ts";
+import { operatorOperation, type OperatorOperations } from "../platform/http/operation.ts";
 import { Problem } from "../platform/problem.ts";
 import { idsOf, keysMax, withCurrentKey, type SecretsKeys } from "../platform/secrets.ts";
 import { addNewKey, dropEarlierKeys, type Secrets } from "./secrets-file.ts";
@@ -8,7 +10,30 @@ import { countEncrypted, encryptAgain, usedKeyIds } from "./encrypted-columns.st
 /** How many batches one step encrypts. */
 const batchesPerStep = 5;
 
-export type RotationStep = {
+/** The keys that encrypt secrets, opened when first needed. */
+export type SecretsServices = { secrets: () => Secrets };
+
+/** An operator's operations on the keys that encrypt secrets. */
+export const secretsOperations = {
+  /**
+   * Encrypts some secrets again with the current key. The command calls it until none is left. With `begin` it first checks the nodes' keys,
+   * and makes the new key of a key file. `keys` are the ids of the keys in the caller's `SECRETS_KEY`. With `dropEarlier` it makes no key, and
+   * the last call removes the earlier keys from the key file.
+   */
+  "secrets.rotate": operatorOperation(
+    {
+      begin: Type.Optional(Type.Boolean()),
+      dropEarlier: Type.Optional(Type.Boolean()),
+      keys: Type.Optional(Type.Array(Type.String({ maxLength: 8 }), { maxItems: 10 })),
+    },
+    async ({ db, body: { begin = false, dropEarlier = false, keys }, services: { secrets } }) => {
+      if (begin) await beginRotation(db, secrets(), { expected: keys, dropEarlier });
+      return rotationStep(db, secrets(), dropEarlier);
+    },
+  ),
+} satisfies OperatorOperations<SecretsServices>;
+
+type RotationStep = {
   /** The id of the current key, and those of the earlier keys. */
   current: string;
   earlier: string[];
@@ -52,7 +77,7 @@ async function unknownKeys(db: Database, keys: SecretsKeys): Promise<string[]> {
  *
  * @throws Problem `invalid_request`, before anything has changed
  */
-export async function beginRotation(db: Database, { keys, path }: Secrets, { expected, dropEarlier }: Rotation): Promise<void> {
+async function beginRotation(db: Database, { keys, path }: Secrets, { expected, dropEarlier }: Rotation): Promise<void> {
   if (expected !== undefined && expected.join() !== idsOf(keys).join())
     throw refused("The service runs with other keys than this command's SECRETS_KEY: restart the service with this command's keys first.");
   const unknown = await unknownKeys(db, keys);
@@ -97,7 +122,7 @@ async function addKeyUnlessBegun(db: Database, path: string, keys: SecretsKeys):
  * Encrypts some secrets again with the current key. The key file keeps the earlier keys, because older copies and backups may need them; with
  * `dropEarlier`, the last step removes them.
  */
-export async function rotationStep(db: Database, { keys, path }: Secrets, dropEarlier: boolean): Promise<RotationStep> {
+async function rotationStep(db: Database, { keys, path }: Secrets, dropEarlier: boolean): Promise<RotationStep> {
   const earlier = idsOf(keys).slice(1);
   let rotated = 0;
   for (let batch = 0; batch < batchesPerStep; batch++) {

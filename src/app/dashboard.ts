@@ -1,6 +1,5 @@
 import type { Dashboard } from "./api.ts";
 import { openDashboardGate, type DashboardGateOptions } from "../callers/members/gate.ts";
-import type { UnbanServices } from "../callers/members/keys.routes.ts";
 import { openPasswordHasher, type HashCost } from "../callers/members/passwords.ts";
 import type { Bounds } from "../platform/bounds.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
@@ -8,7 +7,6 @@ import { passkeyCookie, pendingCookie, sessionCookie } from "../callers/members/
 import { openSignInThrottle } from "../callers/members/throttle.ts";
 
 type DashboardOptions = DashboardGateOptions & {
-  administration: UnbanServices["administration"];
   bounds: Bounds;
   /** Default: OWASP's. */
   hashCost: HashCost | undefined;
@@ -20,8 +18,8 @@ type DashboardOptions = DashboardGateOptions & {
 
 /** Opens the dashboard's gate, and the services of the operations that only the dashboard calls. */
 export function openDashboard(options: DashboardOptions): Dashboard {
-  const { db, publicUrl, administration, onSignedIn, secrets, hashCost, bounds } = options;
+  const { db, publicUrl, onSignedIn, secrets, hashCost, bounds } = options;
   const signIn = { db, hasher: openPasswordHasher(bounds.queue("passwords"), hashCost), throttle: openSignInThrottle(), secrets };
   const cookies = { cookie: sessionCookie(publicUrl), pendingCookie: pendingCookie(publicUrl), passkeyCookie: passkeyCookie(publicUrl) };
-  return { gate: openDashboardGate(options), services: { signIn, ...cookies, onSignedIn, publicUrl, administration } };
+  return { gate: openDashboardGate(options), services: { signIn, ...cookies, onSignedIn, publicUrl } };
 }

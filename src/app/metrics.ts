@@ -6,7 +6,8 @@ import { forwardedAddress } from "../platform/addresses.ts";
 import { sendText } from "../platform/http/answers.ts";
 import type { App } from "../platform/http/app.ts";
 import { addressesOf, clientAddress, type Exchange } from "../platform/http/exchange.ts";
-import { addPage, notFound } from "../platform/http/router.ts";
+import { addPage } from "../platform/http/router.ts";
+import { notFound } from "../platform/http/validation.ts";
 import { joinMetrics } from "./worker-metrics.ts";
 import { hasAddress, type AddressList } from "../platform/parse.ts";
 

@@ -1,7 +1,7 @@
 import { limitRoutes, type LimitServices } from "../callers/limits/limits.routes.ts";
 import { accountRoutes } from "../callers/members/account.routes.ts";
 import { factorRoutes } from "../callers/members/factors.routes.ts";
-import { keyRoutes, unbanRoutes, type UnbanServices } from "../callers/members/keys.routes.ts";
+import { keyRoutes, unbanRoutes } from "../callers/members/keys.routes.ts";
 import type { KeyServices } from "../callers/members/key-operations.ts";
 import { memberRoutes, type MemberServices } from "../callers/members/members.routes.ts";
 import { passkeyRoutes, type PasskeyServices } from "../callers/members/passkeys.routes.ts";
@@ -45,7 +45,7 @@ export type ApiServices = LimitServices &
   KeyServices &
   PhotoFetchServices;
 /** The services that only operations of the dashboard use, besides those of the API's operations. */
-export type DashboardServices = LinkServices & PasskeyServices & MemberServices & UnbanServices;
+export type DashboardServices = LinkServices & PasskeyServices & MemberServices;
 
 /** Every operation of the API, in the order of the description. */
 export const apiOperations: Operation<ApiServices>[] = [

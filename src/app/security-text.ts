@@ -2,7 +2,8 @@ import type { Clock } from "../platform/clock.ts";
 import { sendText } from "../platform/http/answers.ts";
 import type { App } from "../platform/http/app.ts";
 import { headerLines } from "../platform/http/exchange.ts";
-import { addPage, notFound } from "../platform/http/router.ts";
+import { addPage } from "../platform/http/router.ts";
+import { notFound } from "../platform/http/validation.ts";
 
 const path = "/.well-known/security.txt";
 /** How far in the future the `Expires` field is. RFC 9116, 2.5.5 recommends less than a year. */

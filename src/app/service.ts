@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Administration, openAdministration } from "./administration.ts";
 import { openSecrets, type Secrets } from "../administration/secrets-file.ts";
-import { logCommand } from "./administration-log.ts";
+import { logCommand, openAdministration, type Administration } from "../administration/administration.ts";
 import { openApi } from "./api.ts";
 import { openDashboard } from "./dashboard.ts";
 import type { HashCost } from "../callers/members/passwords.ts";
@@ -22,7 +21,6 @@ import { closeWithin, listen, placesOf } from "./listeners.ts";
 import { openBounds, type Bounds, type QueueLimits } from "../platform/bounds.ts";
 import { openNowRange, systemClock, systemTimer, type Clock, type NowRange, type Timer } from "../platform/clock.ts";
 import { connectionLimits, guardConnections, type ConnectionLimits } from "../platform/connections.ts";
-import type { Origin } from "../platform/events.ts";
 import type { Database } from "../platform/db/database.ts";
 import type { Feed } from "../events/log/feed.ts";
 import { openTrimming } from "../events/log/trimming.ts";
@@ -123,8 +121,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const { limiter } = counting;
   const { publicUrl, acmeDirectoryUrl: directoryUrl } = settings;
   const administered = { db, clock, verifier, limiter, announcer, publicUrl, directoryUrl, ports: settings, secrets: () => secrets };
-  const administrationOf = (origin?: Origin) => openAdministration(administered, origin);
-  const administration = administrationOf();
+  const administration = openAdministration(administered);
   const firstStart = openFirstStart({ ...settings, db, clock });
   const changing = { trustedProxies: replaceable(settings.trustedProxies), metricsFrom: replaceable(settings.metricsFrom) };
   const connections = { ...connectionLimits, connectionsPerAddress: settings.connectionsPerAddress, ...options.connections };
@@ -136,7 +133,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.engine, logs: trimming });
   const nowRange = openNowRange(clock, options.timer ?? systemTimer);
   const state: State = { isReady: false, isDraining: false, isClosing: false, publishingStarts: undefined, stops: [] };
-  const http = { administrationOf, firstStart, publishing, webhooks, bounds, connections, changing, nowRange, feed, state };
+  const http = { firstStart, publishing, webhooks, bounds, connections, changing, nowRange, feed, state };
   const app = await openHttp(opening, callers, http);
 
   const heartbeat = repeat(heartbeatEveryMs, () => node.heartbeat(), onError);
@@ -236,7 +233,6 @@ async function drain(ms: number, app: App, publishing: Publishing, state: State)
 
 type HttpParts = {
   feed: Feed;
-  administrationOf: (origin: Origin) => Administration;
   firstStart: FirstStart;
   publishing: Publishing;
   webhooks: Webhooks;
@@ -255,7 +251,7 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
   const { db } = opening.storage;
   const { node, verifier, usage, flushUsage } = callers;
   const { limiter } = callers.counting;
-  const { administrationOf: administration, firstStart, publishing, webhooks, bounds, changing, nowRange, feed, state } = parts;
+  const { firstStart, publishing, webhooks, bounds, changing, nowRange, feed, state } = parts;
   const { getPetSunset, publicUrl, securityContact } = settings;
   const trustedProxies = changing.trustedProxies.list;
   const mayTrust = settings.envFile !== "" || settings.trustedProxies.rules.length > 0;
@@ -278,7 +274,7 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
     clock,
     nowRange,
     gate: tracing?.tracedGate(gate) ?? gate,
-    dashboard: openDashboard({ ...people, db, clock, limiter, bounds, administration, publicUrl, onRefused, onError }),
+    dashboard: openDashboard({ ...people, db, clock, limiter, bounds, publicUrl, onRefused, onError }),
     limiter,
     services: { limiter, flushUsage, ...events, ...publishing.services, ...webhooks.services },
     ...observing.watch({ db, limiter, bounds, node, ...publishing, webhookMetrics: () => webhooks.engine.metrics() }),

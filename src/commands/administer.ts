@@ -1,4 +1,4 @@
-import type { Administration } from "../app/administration.ts";
+import type { Administration } from "../administration/administration.ts";
 import { isSet, loadSettings, type Settings } from "../app/settings.ts";
 import type { Io } from "./command.ts";
 
@@ -69,7 +69,7 @@ export async function withAdministration<R>(
 /** Opens the operations on the data folder itself, until `opened` is disposed of. */
 async function openHere(settings: Settings, who: string, opened: AsyncDisposableStack, mustExist: boolean): Promise<Administration> {
   const { openStorage } = await import("../app/storage.ts");
-  const { openAdministration } = await import("../app/administration.ts");
+  const { openAdministration } = await import("../administration/administration.ts");
   const { openSecrets } = await import("../administration/secrets-file.ts");
   const { systemClock } = await import("../platform/clock.ts");
   const { noOtherNodes, openAnnouncer } = await import("../platform/nodes/nodes.ts");

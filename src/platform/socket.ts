@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { basename, dirname, relative } from "node:path";
 import { attempt } from "./parse.ts";
 import { requireOwnSocket } from "./private-folder.ts";
-import type { ProblemCode } from "./error-table.ts";
+import { statusOf, type ProblemCode } from "./error-table.ts";
 import { Problem } from "./problem.ts";
 
 const bodyBytesMax = 1 << 20;
@@ -57,10 +57,10 @@ export async function openSocket(
       noteCalled({ result });
       send(res, 200, result ?? {});
     } catch (error) {
-      noteCalled({ refused: error instanceof Problem ? error.code : "internal" });
-      if (error instanceof Problem) return send(res, 400, { code: error.code, message: error.message });
-      onError(error);
-      send(res, 500, { code: "internal", message: "The server failed; its log says why." });
+      const { code, message } = error instanceof Problem ? error : new Problem("internal", "The server failed; its log says why.");
+      noteCalled({ refused: code });
+      if (code === "internal") onError(error);
+      send(res, statusOf(code), { code, message });
     }
   }
 

@@ -1,6 +1,6 @@
 import sql, { raw } from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
-import type { Queryable, Row, Transaction } from "../../platform/db/database.ts";
+import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import type { EventType } from "../../platform/event-types.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { quotaOf, type Plan, type Quota } from "../accounts/accounts.ts";
@@ -176,9 +176,16 @@ export async function recordUses(tx: Transaction, uses: readonly Use[]): Promise
   }
 }
 
-/** Records that somebody ended a key's ban. */
-export async function recordUnban(tx: Transaction, key: Key): Promise<void> {
-  record(tx, "key.unbanned", key);
+/** Ends the ban of one key, and returns whether there was one or a strike. Rejects with `unavailable` if the limiter cannot be reached. */
+export type Unbanning = { unban(keyId: number): boolean | Promise<boolean> };
+
+/** Ends a key's ban, also that of a key that made it, and clears their strikes. Returns whether there were any. */
+export async function endBan(db: Database, limiter: Unbanning, key: Key): Promise<boolean> {
+  const ended: boolean[] = [];
+  for (const one of [key.id, ...key.makers]) ended.push(await limiter.unban(one));
+  const unbanned = ended.includes(true);
+  if (unbanned) await db.write(async (tx) => record(tx, "key.unbanned", key));
+  return unbanned;
 }
 
 /** Records an event of a key. It holds only ids: the key's name is read when the event is shown. */

@@ -23,7 +23,7 @@ import {
 import type { Limiter } from "../limits/limits.ts";
 import { signedOut } from "./responses.ts";
 
-export type KeyServices = { announcer: Announcer; limiter: Pick<Limiter, "strikeStatus"> };
+export type KeyServices = { announcer: Announcer; limiter: Pick<Limiter, "strikeStatus" | "unban"> };
 type One = { params: { keyId: number } };
 
 /** What a change of keys knows before its transaction, and the text of the key that it makes, which no stored answer has. */

@@ -1,11 +1,11 @@
 import { Type } from "../../platform/json-schema.ts";
 import type { Queryable } from "../../platform/db/database.ts";
-import type { Origin } from "../../platform/events.ts";
 import type { Caller } from "../../platform/http/caller.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { deleted, listed } from "../../platform/http/resource-answers.ts";
 import { DateTime, Id, named, Nullable, OpenText, paging } from "../../platform/http/schemas.ts";
 import { KeyName, KeyOrigins, overlapHoursDefault, overlapHoursMax, scopes } from "../keys/keys.ts";
+import { endBan } from "../keys/keys.store.ts";
 import {
   confirm,
   createKey,
@@ -211,11 +211,8 @@ export const keyRoutes: Operation<KeyServices>[] = [
   }),
 ];
 
-/** An operator's operations on behalf of an origin. */
-export type UnbanServices = { administration: (origin: Origin) => { "keys.unban": (input: unknown) => Promise<{ unbanned: boolean }> } };
-
 /** Only members end bans. */
-export const unbanRoutes: Operation<UnbanServices>[] = [
+export const unbanRoutes: Operation<KeyServices>[] = [
   operation({
     operationId: "unbanKey",
     method: "POST",
@@ -226,10 +223,9 @@ export const unbanRoutes: Operation<UnbanServices>[] = [
     scope: "keys:write",
     params: KeyPath,
     answers: { 200: { description: "Whether there was a ban or a strike.", schema: Type.Object({ unbanned: Type.Boolean() }) } },
-    handle: async ({ db, caller, params, origin, services: { administration } }) => {
-      await requireKey(db, personOf(caller).accountId, params.keyId);
-      const { unbanned } = await administration(origin)["keys.unban"]({ id: params.keyId });
-      return { status: 200, body: { unbanned } };
+    handle: async ({ db, caller, params, services: { limiter } }) => {
+      const key = await requireKey(db, personOf(caller).accountId, params.keyId);
+      return { status: 200, body: { unbanned: await endBan(db, limiter, key) } };
     },
   }),
 ];

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Static, TSchema } from "typebox";
+import { Type, type Static, type TObject, type TSchema } from "../json-schema.ts";
 import { batchOfOne, type Awaitable, type Batch, type Database, type Queryable, type Transaction } from "../db/database.ts";
 import type { Origin } from "../events.ts";
 import type { ProblemCode } from "../error-table.ts";
@@ -246,4 +246,21 @@ export function operation<
   if (!("batch" in declared)) return declared;
   const { batch } = declared;
   return { ...declared, write: (tx, call) => batchOfOne(batch, call)(tx) };
+}
+
+/** One call of an operation that only the operator makes. `body` is its validated input. */
+export type OperatorCall<S, B> = Pick<DashboardCall<S>, "db" | "services" | "now"> & { body: B };
+
+/** An operation that only the operator calls, by its name: on the service's socket, or on the data folder. Its answer is a JSON object. */
+export type OperatorOperation<S, B, R> = { body: TSchema; handle: (call: OperatorCall<S, B>) => Promise<R> };
+
+/** The operator's operations by name, such as `accounts.create`. */
+export type OperatorOperations<S> = Readonly<Record<string, OperatorOperation<S, never, object>>>;
+
+/** Declares an operation of the operator's by the schemas of its input's fields. */
+export function operatorOperation<S, P extends Record<string, TSchema>, R>(
+  fields: P,
+  handle: (call: OperatorCall<S, Static<TObject<P>>>) => Promise<R>,
+): OperatorOperation<S, Static<TObject<P>>, R> {
+  return { body: Type.Object(fields, { additionalProperties: false }), handle };
 }

@@ -1,6 +1,7 @@
 import findMyWay from "find-my-way";
 import { invalidAt, Problem } from "../problem.ts";
 import { addHeader, type Destination, type Exchange, type HostRule, type Route, type Surface } from "./exchange.ts";
+import { hasEmptyParameter, notFound } from "./validation.ts";
 
 /** The longest parameter of a path: as long as a request line may be. */
 const parameterLengthMax = 16_384;
@@ -54,11 +55,6 @@ function templateOf(pattern: string): string {
   return pattern.replaceAll(/\/:(\w+)[^/]*/g, "/{$1}");
 }
 
-/** The refusal of a path that does not exist. */
-export function notFound(): Problem {
-  return new Problem("not_found", "There is nothing at this path.");
-}
-
 /** A route that only refuses. */
 function refusing(problem: (exchange: Exchange) => Problem | undefined, serve: Route["serve"] = () => undefined): Route {
   return { name: "none", operationId: undefined, isOpen: false, surface: undefined, hosts: "any", isProbe: false, problem, serve };
@@ -92,12 +88,6 @@ export function addPage(
 ): void {
   const page = { name: "pages", operationId: undefined, isOpen: true, surface: undefined, hosts: "public", isProbe: false } as const;
   router.add(pattern, new Map([["GET", { ...page, ...options, problem: undefined, serve }]]));
-}
-
-/** Whether a path leads nowhere although it matches: `/pets/` is `/pets/{petId}` with an empty id. */
-export function hasEmptyParameter(params: Record<string, string>): boolean {
-  for (const name in params) if (params[name] === "") return true;
-  return false;
 }
 
 /** The first `count` segments of a path, decoded if possible. The empty one before the first slash counts. */

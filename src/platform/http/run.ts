@@ -1,6 +1,7 @@
 import { addressName } from "../addresses.ts";
 import type { Clock, NowRange } from "../clock.ts";
 import { andThen, type Awaitable, type Database } from "../db/database.ts";
+import { operatorOrigin } from "../events.ts";
 import { Problem } from "../problem.ts";
 import { addressOf, moved, relocated } from "./api-surfaces.ts";
 import { bodyBytesMaxOf, streamBody } from "./bodies.ts";
@@ -17,15 +18,15 @@ import {
   type DashboardCall,
   type DescribedOperation,
   type Operation,
+  type OperatorOperations,
   type Received,
   type Step,
   type Steps,
   type Sunsets,
 } from "./operation.ts";
 import { asksForDryRun, dryRunApplied, dryRunRefusal } from "./preferences.ts";
-import { hasEmptyParameter, notFound } from "./router.ts";
 import { openSteps } from "./steps.ts";
-import { bodyValidator, parameterValidator, readQuery } from "./validation.ts";
+import { bodyValidator, hasEmptyParameter, notFound, parameterValidator, readQuery } from "./validation.ts";
 
 /** What the operations of an app need to run. */
 export type Runtime<S> = {
@@ -273,4 +274,34 @@ function deprecationOf({ since, successor }: NonNullable<DescribedOperation["dep
 function targetOf({ method, path }: DescribedOperation, base: string, given: Pick<Given, "params">): string {
   const params = given.params as Record<string, unknown> | undefined;
   return `${method} ${base}${path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(params?.[name]))}`;
+}
+
+/** The functions that call an operator's operations. */
+export type OperatorCalls<O extends OperatorOperations<never>> = {
+  readonly [K in keyof O]: (input: unknown) => ReturnType<O[K]["handle"]>;
+};
+
+/**
+ * Opens the operator's operations. Each validates its input as a body, and names a field without `body.` in a refusal.
+ */
+export function openOperatorOperations<S, O extends OperatorOperations<S>>(
+  operations: O,
+  { db, clock, services }: Pick<Runtime<S>, "db" | "clock" | "services">,
+): OperatorCalls<O> {
+  const acting = db.as({ origin: operatorOrigin });
+  const calls = Object.entries(operations).map(([name, { body, handle }]) => {
+    const validate = bodyValidator(body);
+    return [name, async (input: unknown) => handle({ body: fieldsOf(validate, input) as never, db: acting, services, now: clock() })];
+  });
+  return Object.fromEntries(calls) as OperatorCalls<O>;
+}
+
+function fieldsOf(validate: ReturnType<typeof bodyValidator>, input: unknown): unknown {
+  try {
+    return validate(input);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { code, message, details } = error;
+    throw new Problem(code, message.replace(/^body\./, ""), details && { details });
+  }
 }

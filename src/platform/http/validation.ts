@@ -56,6 +56,17 @@ export function readQuery(query: string): Record<string, string | string[]> {
   return parse(query);
 }
 
+/** The refusal of a path that does not exist. */
+export function notFound(): Problem {
+  return new Problem("not_found", "There is nothing at this path.");
+}
+
+/** Whether a path leads nowhere although it matches: `/pets/` is `/pets/{petId}` with an empty id. */
+export function hasEmptyParameter(params: Record<string, string>): boolean {
+  for (const name in params) if (params[name] === "") return true;
+  return false;
+}
+
 type Property = { type?: string; items?: { type?: string }; maxItems?: number };
 
 /**

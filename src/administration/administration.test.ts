@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import sql from "sql-template-tag";
 import { openAdministration } from "./administration.ts";
-import { createFirst } from "../administration/first-account.ts";
+import { createFirst } from "./first-account.ts";
 import { defaultScopes } from "../callers/keys/keys.ts";
 import { openKeyVerifier } from "../callers/keys/verify.ts";
 import { openMemoryLimiter } from "../callers/limits/memory.ts";
