@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { limitWaitMsMax } from "../client/limits.ts";
 import { limitWaitsMax, triesMax } from "../client/sending.ts";
-import { secretFileName } from "../src/app/setting-sources.ts";
+import { secretFileName } from "../src/app/setting.ts";
 import { plans, quotaOf, storageLimits } from "../src/callers/accounts/accounts.ts";
 import { linkMs } from "../src/callers/members/members.ts";
 import { commonOptions, readArguments } from "../src/commands/command.ts";

@@ -80,7 +80,7 @@ const mayBindLimits = /^src\/platform\/db\/batches\.ts$/;
  * that encodes pictures writes a setting of the kernel.
  */
 const mayWriteFiles =
-  /^(src\/platform\/files\.ts$|src\/publishing\/photos\/picture-process\.ts$|src\/platform\/(db\/sqlite-recovery|log-output)\.ts$|src\/commands\/|web\/|bench\/|bin\/|client\/)/;
+  /^(src\/platform\/files\.ts$|src\/publishing\/photos\/picture-process\.ts$|src\/platform\/(db\/sqlite-recovery|log)\.ts$|src\/commands\/|web\/|bench\/|bin\/|client\/)/;
 const writers = /\*|\b(?:writeFile|appendFile|rename|copyFile|cp|link|symlink|truncate)(?:Sync)?\b|\bcreateWriteStream\b|\bwriteSync\b/;
 export const linesMax = 400;
 

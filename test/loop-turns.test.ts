@@ -12,7 +12,7 @@ const short: Record<string, string> = {
   "src/events/log/order-history.store.ts#placingOf": "a binary search: at most 50 reads of one row",
   "src/events/webhooks/attempts.ts#readRetries": "at most 20 retries, which are one page of a scan",
   "src/publishing/certificates/acme-usage.store.ts#listUses": "one read for each of four limits",
-  "src/publishing/projects/blobs.store.ts#listSizes": "files are in the database only on PostgreSQL, where each read waits for the server",
+  "src/publishing/projects/shared-bytes.ts#listSizes": "files are in the database only on PostgreSQL, where each read waits for the server",
   "src/publishing/projects/shared-bytes.ts#read": "the same",
 };
 

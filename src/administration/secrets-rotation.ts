@@ -1,6 +1,6 @@
 import { Type } from "../platform/json-schema.ts";
 import type { Database } from "../platform/db/database.ts";
-import { liveSecretsKeys } from "../platform/nodes/nodes.store.ts";
+import { liveSecretsKeys } from "../platform/nodes/nodes.ts";
 import { operatorOperation, type OperatorOperations } from "../platform/http/operation.ts";
 import { Problem } from "../platform/problem.ts";
 import { idsOf, keysMax, withCurrentKey, type SecretsKeys } from "../platform/secrets.ts";

@@ -1,28 +1,28 @@
 import type { Logger } from "pino";
-import type { Health } from "./health.ts";
-import { addMetrics, type MetricsOptions } from "./metrics.ts";
 import type { Bounds } from "../platform/bounds.ts";
 import type { Clock, NowRange } from "../platform/clock.ts";
 import type { ConnectionGuard } from "../platform/connections.ts";
 import type { Database } from "../platform/db/database.ts";
-import { send, sendJson } from "../platform/http/answers.ts";
-import { openApp, type App } from "../platform/http/app.ts";
-import { addHeader, type Exchange, type Gate, type Surface } from "../platform/http/exchange.ts";
-import { addPage, otherMethods } from "../platform/http/router.ts";
+import { logUnexpected } from "../platform/http/admission.ts";
+import { send, sendJson, sendText } from "../platform/http/answers.ts";
 import { apiSurface, dashboardSurface, mcpPath, mcpSurface } from "../platform/http/api-surfaces.ts";
-import { gauge, type Metric } from "../platform/metrics.ts";
+import { type App, openApp } from "../platform/http/app.ts";
+import { addHeader, type Exchange, type Gate, headerLines, type Surface } from "../platform/http/exchange.ts";
 import type { OwnHosts } from "../platform/http/hosts.ts";
 import type { RequestBounds } from "../platform/http/request-bounds.ts";
-import { logUnexpected } from "../platform/http/admission.ts";
+import { addPage, otherMethods } from "../platform/http/router.ts";
 import { addOperations } from "../platform/http/routes.ts";
 import { openOperations, type Runnable } from "../platform/http/run.ts";
 import { openStaticText, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
-import { countTraffic, type Answered } from "../platform/http/traffic.ts";
+import { type Answered, countTraffic } from "../platform/http/traffic.ts";
+import { notFound } from "../platform/http/validation.ts";
+import { gauge, type Metric } from "../platform/metrics.ts";
 import type { AddressList } from "../platform/parse.ts";
 import type { DnsPageOptions } from "./dns-page.ts";
 import { addDocuments, openToAll } from "./documents.ts";
-import { apiOperations, dashboardOperations, sunsetsOf, type ApiServices, type DashboardServices } from "./operations.ts";
-import { addSecurityText } from "./security-text.ts";
+import type { Health } from "./health.ts";
+import { addMetrics, type MetricsOptions } from "./metrics.ts";
+import { apiOperations, type ApiServices, dashboardOperations, type DashboardServices, sunsetsOf } from "./operations.ts";
 import type { Tracing } from "./tracing.ts";
 import { addWeb, sendPage, type Web } from "./web.ts";
 
@@ -143,4 +143,36 @@ function addProbes(app: Pick<App, "add">, { ready, health }: Pick<ApiOptions, "r
     const warnings = health.warnings();
     sendJson(exchange, 200, JSON.stringify({ status: "ready", ...(warnings.length > 0 && { warnings }) }));
   });
+}
+
+const path = "/.well-known/security.txt";
+/** How far in the future the `Expires` field is. RFC 9116, 2.5.5 recommends less than a year. */
+const validMs = 180 * 86_400_000;
+const dayMs = 86_400_000;
+
+type SecurityTextOptions = {
+  clock: Clock;
+  /** URIs, the preferred one first. If empty, the path is a 404. */
+  securityContact: string[];
+  /** The public origin of the service. */
+  publicUrl: string;
+};
+
+/** Adds `GET /.well-known/security.txt` (RFC 9116): where to report a weakness of this service. */
+function addSecurityText(app: Pick<App, "add">, options: SecurityTextOptions): void {
+  const caching = headerLines({ "Cache-Control": "max-age=86400" });
+  addPage(app, path, { hosts: "any" }, (exchange) => {
+    if (options.securityContact.length === 0) throw notFound();
+    exchange.lines += caching;
+    sendText(exchange, 200, securityText(options), "text/plain; charset=utf-8");
+  });
+}
+
+function securityText({ clock, securityContact, publicUrl }: SecurityTextOptions): string {
+  const now = clock();
+  const expires = new Date(now - (now % dayMs) + validMs).toISOString().replace(".000Z", "Z");
+  const lines = [...securityContact.map((uri) => `Contact: ${uri}`), `Expires: ${expires}`, "Preferred-Languages: en"];
+  // RFC 9116, 2.5.2 allows only https here
+  if (publicUrl.startsWith("https://")) lines.push(`Canonical: ${publicUrl}${path}`);
+  return lines.map((line) => `${line}\n`).join("");
 }

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { serverUrl } from "../platform/parse.ts";
-import { parsed, withEnvFile } from "./setting-sources.ts";
-import { setting, type Environment, type Setting } from "./setting.ts";
+import { type Environment, parsed, setting, type Setting, withEnvFile } from "./setting.ts";
 
 /** The settings of the commands that call a service. */
 export const clientTable = {

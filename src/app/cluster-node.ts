@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { KeyVerifier } from "../callers/keys/verify.ts";
 import type { Database } from "../platform/db/database.ts";
-import { type Announcer, type Node, type NodeOptions, openAnnouncer, openNode } from "../platform/nodes/nodes.ts";
-import type { Change } from "../platform/nodes/nodes.store.ts";
+import { type Announcer, type Change, type Node, type NodeOptions, openAnnouncer, openNode } from "../platform/nodes/nodes.ts";
 
 /** The data of the database that this process caches. */
 type NodeCaches = {

@@ -53,7 +53,7 @@ export function addDocuments(app: Pick<App, "add">, options: DocumentOptions, we
   }
 
   async function prerender({ page }: Web, path: string): Promise<StaticFile> {
-    const [{ prerendered }, all] = await Promise.all([import("./reference-html.ts"), texts()]);
+    const [{ prerendered }, all] = await Promise.all([import("./reference-texts.ts"), texts()]);
     const text = all.get(path);
     return text ? openStaticText(page.type, prerendered(page.body.toString(), text, publicUrl)) : page;
   }

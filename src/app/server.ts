@@ -1,18 +1,18 @@
 import cluster from "node:cluster";
+import { X509Certificate } from "node:crypto";
 import { flushCompileCache } from "node:module";
 import { performance } from "node:perf_hooks";
 import { causeOf } from "../platform/causes.ts";
-import { systemClock } from "../platform/clock.ts";
-import { openLog, type Logger, type OpenLog } from "../platform/log.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import { type Logger, openLog, type OpenLog } from "../platform/log.ts";
 import { attempt } from "../platform/parse.ts";
 import { logFormatOf } from "./observing-settings.ts";
-import { reloaded } from "./reloading.ts";
 import { openService, type Service } from "./service.ts";
-import type { Settings } from "./settings.ts";
-import { report } from "./worker-reports.ts";
-import { databasePath } from "./storage.ts";
-import { withPathNamed } from "./storage-errors.ts";
+import { needingRestart, type Settings } from "./settings.ts";
 import type { Signals } from "./signals.ts";
+import { withPathNamed } from "./storage-errors.ts";
+import { databasePath } from "./storage.ts";
+import { report } from "./worker-reports.ts";
 
 /** The exit code after a flush that failed: EX_IOERR of sysexits.h. */
 const flushFailedCode = 74;
@@ -86,4 +86,45 @@ async function stop(service: Service, signal: NodeJS.Signals, { drainSeconds }: 
   log.info({ signal }, "stopping");
   await service.close();
   log.info("stopped");
+}
+
+export type ReloadParts = {
+  service: Pick<Service, "reload">;
+  /** Reads the settings again. */
+  read: () => Settings;
+  log: Logger;
+  clock: Clock;
+};
+
+/**
+ * Reads the settings and the files that they name again, and applies those that can change while the service runs. If one of them is wrong, it
+ * changes nothing. It logs one line in either case.
+ *
+ * @returns the settings that are in force
+ */
+export function reloaded(current: Settings, { service, read, log, clock }: ReloadParts): Settings {
+  try {
+    const next = read();
+    if (next.edgeCert !== current.edgeCert) requireUsable(next, clock());
+    service.reload(next);
+    const unchanged = needingRestart(current, next);
+    if (unchanged.length > 0) log.warn({ settings: unchanged }, "reloaded; these settings change with the next start");
+    else log.info("reloaded");
+    log.level = next.logLevel;
+    return next;
+  } catch (error) {
+    log.error({ reason: (error as Error).message }, "the reload changed nothing");
+    return current;
+  }
+}
+
+/** Throws if browsers would refuse the new wildcard certificate. */
+function requireUsable({ edgeCert, platformDomain }: Settings, now: number): void {
+  if (edgeCert === "") return;
+  const certificate = new X509Certificate(edgeCert);
+  const { validFrom, validTo } = certificate;
+  if (certificate.validToDate.getTime() <= now) throw new Error(`the certificate in EDGE_CERT_FILE expired: ${validTo}`);
+  if (certificate.validFromDate.getTime() > now) throw new Error(`the certificate in EDGE_CERT_FILE is not valid yet: ${validFrom}`);
+  if (certificate.checkHost(`a.${platformDomain}`) === undefined)
+    throw new Error(`the certificate in EDGE_CERT_FILE is not for the names below PLATFORM_DOMAIN (${platformDomain})`);
 }

@@ -1,44 +1,45 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Administration, logCommand, openAdministration } from "../administration/administration.ts";
 import { openSecrets, type Secrets } from "../administration/secrets-file.ts";
-import { logCommand, openAdministration, type Administration } from "../administration/administration.ts";
-import { openApi } from "./api.ts";
-import { openDashboard } from "./dashboard.ts";
-import type { HashCost } from "../callers/members/passwords.ts";
 import { openGate } from "../callers/gate.ts";
-import { openLimitRecorder } from "../callers/limits/limit-recorder.ts";
 import { openKeyVerifier } from "../callers/keys/verify.ts";
+import { openLimitRecorder } from "../callers/limits/limit-recorder.ts";
+import { passkeyWarning } from "../callers/members/passkeys.store.ts";
+import type { HashCost } from "../callers/members/passwords.ts";
 import { openUsageRecorder } from "../callers/usage/recorder.ts";
-import { openLimiter, type RedisTiming } from "./limiter.ts";
-import { noteStorageFault } from "./health.ts";
-import { openObserving, type Observing } from "./observing.ts";
-import { eventServices, openEvents } from "./events.ts";
-import { openFirstStart, type FirstStart } from "./first-start.ts";
-import { openClusterNode } from "./cluster-node.ts";
-import { platformCertificateOf } from "./edge.ts";
-import { startImports } from "./imports.ts";
-import { startJobs } from "./jobs.ts";
-import { closeWithin, listen, placesOf } from "./listeners.ts";
-import { openBounds, type Bounds, type QueueLimits } from "../platform/bounds.ts";
-import { openNowRange, systemClock, systemTimer, type Clock, type NowRange, type Timer } from "../platform/clock.ts";
-import { connectionLimits, guardConnections, type ConnectionLimits } from "../platform/connections.ts";
-import type { Database } from "../platform/db/database.ts";
 import type { Feed } from "../events/log/feed.ts";
 import { openTrimming } from "../events/log/trimming.ts";
+import { type Bounds, openBounds, type QueueLimits } from "../platform/bounds.ts";
+import { type Clock, type NowRange, openNowRange, systemClock, systemTimer, type Timer } from "../platform/clock.ts";
+import { connectionLimits, type ConnectionLimits, guardConnections } from "../platform/connections.ts";
+import type { Database } from "../platform/db/database.ts";
+import { stopping } from "../platform/db/turns.ts";
 import type { App } from "../platform/http/app.ts";
 import { boundRequests, requestLimits, type RequestLimits } from "../platform/http/request-bounds.ts";
 import { repeat } from "../platform/jobs/runs.ts";
 import { requireFree } from "../platform/listening.ts";
 import type { Logger, OpenLog } from "../platform/log.ts";
-import { heartbeatEveryMs } from "../platform/nodes/nodes.ts";
+import { heartbeatEveryMs, type Node } from "../platform/nodes/nodes.ts";
 import { replaceable } from "../platform/parse.ts";
 import { idsOf } from "../platform/secrets.ts";
 import { openSocket } from "../platform/socket.ts";
-import { closePublishing, startWings, stopWork, type State } from "./running.ts";
-import type { Settings } from "./settings.ts";
+import { photosHost } from "../publishing/photos/photos.ts";
+import { openApi } from "./api.ts";
+import { openClusterNode } from "./cluster-node.ts";
+import { openDashboard } from "./dashboard.ts";
+import { platformCertificateOf } from "./edge.ts";
+import { eventServices, openEvents } from "./events.ts";
+import { type FirstStart, openFirstStart } from "./first-start.ts";
+import { noteStorageFault } from "./health.ts";
+import { startImports } from "./imports.ts";
+import { startJobs } from "./jobs.ts";
+import { openLimiter, type RedisTiming } from "./limiter.ts";
+import { closeWithin, listen, placesOf } from "./listeners.ts";
+import { type Observing, openObserving } from "./observing.ts";
 import { openPublishing, type Publishing } from "./publishing.ts";
+import type { Settings } from "./settings.ts";
 import { openStorage, socketPath, type Storage } from "./storage.ts";
 import { logUpgrade } from "./upgrade.ts";
-import { photosHost } from "../publishing/photos/photos.ts";
 import { readWeb } from "./web.ts";
 import { openWebhooks, type Webhooks } from "./webhooks.ts";
 
@@ -292,4 +293,46 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
     web,
     ready: () => state.isReady && !state.isDraining,
   });
+}
+
+/** The parts that change while the service runs. */
+type State = {
+  isReady: boolean;
+  isDraining: boolean;
+  isClosing: boolean;
+  /** Resolves when the publishing wing has started; undefined before it begins to. */
+  publishingStarts: Promise<void> | undefined;
+  /** The functions that stop the work in progress; they run at the same time. */
+  stops: (() => Promise<unknown>)[];
+};
+
+/** Starts the publishing wing and the delivery of webhooks when the database is ready; resolves when the service takes requests. */
+async function startWings(
+  { storage, settings, options }: { storage: Storage; settings: Pick<Settings, "publicUrl">; options: { log: Logger } },
+  node: Node,
+  { publishing, webhooks }: { publishing: Publishing; webhooks: Pick<Webhooks, "engine"> },
+  app: App,
+  state: State,
+): Promise<void> {
+  await storage.ready;
+  await node.heartbeat();
+  if (state.isClosing) throw stopping();
+  state.publishingStarts = publishing.start(app.server);
+  await state.publishingStarts;
+  await webhooks.engine.start();
+  const line = await passkeyWarning(storage.db, settings.publicUrl);
+  if (line !== undefined) options.log.warn(line);
+  state.isReady = !state.isClosing;
+}
+
+/** Closes the publishing wing, once it is open. */
+async function closePublishing(publishing: Publishing, { publishingStarts }: State): Promise<void> {
+  await publishingStarts?.catch(() => undefined); // callers that await `ready` see the error
+  await publishing.close();
+}
+
+async function stopWork(state: State, onError: (error: unknown) => void): Promise<void> {
+  state.isClosing = true;
+  state.isReady = false;
+  await Promise.all(state.stops.map((stop) => stop().catch(onError)));
 }

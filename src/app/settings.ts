@@ -12,8 +12,22 @@ import { observingSettings } from "./observing-settings.ts";
 import { backupSettings } from "./backup-settings.ts";
 import { publishingSettings } from "./publishing-settings.ts";
 import { spaceSettings } from "./space-settings.ts";
-import { certificateFile, onOff, port, setting, SettingError, withoutUser, type Environment, type Setting } from "./setting.ts";
-import { envFileName, fallbackOf, parsed, secretFileName, unknownNames, withEnvFile } from "./setting-sources.ts";
+import {
+  certificateFile,
+  envFileName,
+  type Environment,
+  fallbackOf,
+  onOff,
+  parsed,
+  port,
+  secretFileName,
+  setting,
+  type Setting,
+  SettingError,
+  unknownNames,
+  withEnvFile,
+  withoutUser,
+} from "./setting.ts";
 
 const workersMax = 64;
 

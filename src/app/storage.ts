@@ -1,22 +1,23 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Bounds } from "../platform/bounds.ts";
-import { systemClock, type Clock } from "../platform/clock.ts";
-import type { Around, Database } from "../platform/db/database.ts";
-import type { Heartbeat } from "../platform/db/postgres-heartbeat.ts";
-import { AccessError } from "../platform/db/postgres-errors.ts";
+import sql from "sql-template-tag";
+import { unfinishedFile, unfinishedTable } from "../backup/manifest.ts";
 import { settleRestore, settleRestoreUnlocked } from "../backup/restore-state.ts";
-import { createEmpty } from "../platform/files.ts";
+import type { Bounds } from "../platform/bounds.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import type { Around, Database } from "../platform/db/database.ts";
+import { AccessError } from "../platform/db/postgres-errors.ts";
+import type { Heartbeat } from "../platform/db/postgres-heartbeat.ts";
 import { damagedLogPath, recoverLog } from "../platform/db/sqlite-recovery.ts";
-import type { SqliteOptions } from "../platform/db/sqlite.ts";
 import { compactFile } from "../platform/db/sqlite-space.ts";
 import type { StorageFault } from "../platform/db/sqlite-statements.ts";
+import type { SqliteOptions } from "../platform/db/sqlite.ts";
+import { createEmpty } from "../platform/files.ts";
 import { requireAccess } from "../platform/folder-access.ts";
 import { lockFolder } from "../platform/lock.ts";
 import { Problem } from "../platform/problem.ts";
-import { clockBehind, requireSameClock } from "./clock-check.ts";
-import { requireMoved } from "./moved-data.ts";
 import type { Settings } from "./settings.ts";
 import { withPathNamed } from "./storage-errors.ts";
 import { upgrade, type Upgrade } from "./upgrade.ts";
@@ -248,4 +249,74 @@ function closedGate() {
     return work();
   };
   return { around, open: () => void (isOpen = true) };
+}
+
+/**
+ * Prevents a start that would create an empty store beside a full one, or serve a copy that `petstore move` has not finished.
+ *
+ * @throws Error with one line that says what to do
+ */
+async function requireMoved(
+  db: Pick<Database, "engine" | "query">,
+  { dataDir, allowEmptyDatabase = false }: Pick<Settings, "dataDir"> & Partial<Pick<Settings, "allowEmptyDatabase">>,
+): Promise<void> {
+  if (db.engine === "sqlite") {
+    if (existsSync(join(dataDir, unfinishedFile)))
+      throw new Error(`DATA_DIR=${dataDir} has an unfinished copy: run \`petstore move\` again, or delete the folder`);
+    return;
+  }
+  const [has] = await db.query<{ unfinished: boolean; accounts: boolean }>(sql`
+    SELECT to_regclass(${unfinishedTable}) IS NOT NULL AS unfinished, to_regclass('accounts') IS NOT NULL AS accounts`);
+  if (has?.unfinished) throw new Error("the database of DATABASE_URL has an unfinished copy: run `petstore move` again, which starts over");
+  if (allowEmptyDatabase) return;
+  const isEmpty = !has?.accounts || (await db.query(sql`SELECT 1 FROM accounts LIMIT 1`)).length === 0;
+  const file = join(dataDir, "petstore.db");
+  if (!isEmpty || !hasAccount(file)) return;
+  throw new Error(
+    `the database of DATABASE_URL has no account, and ${file} has one: copy it with \`petstore move --to postgres://…\` while DATABASE_URL ` +
+      "is not set, or set ALLOW_EMPTY_DATABASE=on to begin with an empty store",
+  );
+}
+
+function hasAccount(file: string): boolean {
+  if (!existsSync(file)) return false;
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    const table = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'accounts'").get();
+    return table !== undefined && db.prepare("SELECT 1 FROM accounts LIMIT 1").get() !== undefined;
+  } finally {
+    db.close();
+  }
+}
+
+/** Clocks of machines with a time server differ by seconds. */
+const offMsMax = 60 * 60_000;
+
+/**
+ * Compares this machine's clock with that of PostgreSQL, before anything is written. A wrong clock would end sessions of all nodes, and
+ * forget their answers under Idempotency-Keys, too early.
+ *
+ * @throws Error with one line if they differ by more than an hour
+ */
+async function requireSameClock(db: Pick<Database, "engine" | "query">, clock: () => number): Promise<void> {
+  if (db.engine === "sqlite") return;
+  const [row] = await db.query<{ now: number }>(sql`SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now`);
+  const aheadMs = clock() - Number(row?.now);
+  if (Math.abs(aheadMs) <= offMsMax) return;
+  const side = aheadMs > 0 ? "ahead of" : "behind";
+  throw new Error(`the clock of this machine is ${hours(aheadMs)} hours ${side} that of PostgreSQL: set the wrong one before the start`);
+}
+
+/** Returns a line that says by how much the clock is behind the newest data; undefined if it is not. The database must be up to date. */
+async function clockBehind(db: Pick<Database, "query">, now: number): Promise<string | undefined> {
+  const [row] = await db.query<{ newest: number | null }>(sql`
+    SELECT MAX(at) AS newest FROM (SELECT MAX(created_at) AS at FROM idempotency UNION ALL SELECT MAX(created_at) FROM sessions
+      UNION ALL SELECT MAX(applied_at) FROM migrations) AS times`);
+  const newest = row?.newest ?? 0;
+  if (newest - now <= offMsMax) return undefined;
+  return `the clock is ${hours(newest - now)} hours behind the newest data, of ${new Date(newest).toISOString()}: set it, or new rows are dated before old ones`;
+}
+
+function hours(ms: number): string {
+  return (Math.abs(ms) / 3_600_000).toFixed(1);
 }

@@ -1,12 +1,15 @@
+import { newestOf } from "../events/log/events.store.ts";
 import type { Database } from "../platform/db/database.ts";
 import type { EventType } from "../platform/event-types.ts";
 import { openSharing } from "../platform/jobs/runs.ts";
-import { newestOf } from "../events/log/events.store.ts";
-import type { Catalogue, ShownAnimal } from "../publishing/storefront/catalogue.ts";
+import type { openPhotoUploads } from "../publishing/photos/photo-uploads.ts";
+import type { Content } from "../publishing/projects/shared-content.ts";
+import type { StorefrontServices } from "../publishing/projects/storefront.routes.ts";
+import type { Catalogue, ShownAnimal } from "../publishing/storefront/storefront.ts";
 import { listCategories } from "../store/categories/categories.store.ts";
 import { listPets, newestPetIds } from "../store/pets/pet-lists.store.ts";
-import type { Pet } from "../store/pets/pets.ts";
 import { findPet } from "../store/pets/pets.store.ts";
+import type { Pet } from "../store/pets/pets.ts";
 import { findProfile, findProfiles } from "../store/profiles/profiles.store.ts";
 import type { StoredProfile } from "../store/profiles/profiles.ts";
 
@@ -70,4 +73,21 @@ export function openCatalogue(db: Database): Catalogue {
 function shown({ id, name, categoryId, status }: Pet, profile: StoredProfile | undefined): ShownAnimal {
   const { description = null, price = null, photos = [] } = profile ?? {};
   return { id, name, categoryId, status, description, price, photos: photos.filter(({ forms }) => forms.length > 0) };
+}
+
+/** Receives and reads the logo of the storefront's form: it is encoded like a photo, and stored in the published content. */
+export function logosOf(photos: ReturnType<typeof openPhotoUploads>, open: Content["open"]): StorefrontServices["logos"] {
+  return {
+    receive: (uploader, body) => photos.receive(uploader, body, "logo"),
+    requireStored: photos.requireStored,
+    finish: photos.finish,
+    async read(hash, size) {
+      const file = await open(hash, undefined, size);
+      try {
+        return await file.readFile();
+      } finally {
+        await file.close();
+      }
+    },
+  };
 }

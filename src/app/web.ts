@@ -1,9 +1,14 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { sessionCookieName } from "../callers/members/sessions.ts";
+import { dashboardPrefix } from "../platform/http/api-surfaces.ts";
 import type { App } from "../platform/http/app.ts";
-import { headerLines, type Exchange } from "../platform/http/exchange.ts";
+import { type Exchange, headerLines } from "../platform/http/exchange.ts";
 import { addPage } from "../platform/http/router.ts";
-import { readStaticFiles, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
-import { readFirstViews, type FirstViews } from "./first-views.ts";
+import { openStaticText, readStaticFiles, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
+import { apiOperations } from "./operations.ts";
+import { earlyHead, operationPath } from "./reference-texts.ts";
 
 /** The built web application: its page, and the other files by path. Absent until bin/build-web.mjs has run. */
 export type Web = { page: StaticFile; files: Map<string, StaticFile>; pageHeaders: string; firstViews: FirstViews };
@@ -65,7 +70,7 @@ export async function readWeb(photosHost: string): Promise<Web | undefined> {
   const page = files.get("index.html");
   files.delete("index.html");
   if (!page) return undefined;
-  return { page, files, pageHeaders: pageHeaders(photosHost), firstViews: await readFirstViews(folder, page) };
+  return { page, files, pageHeaders: pageHeaders(photosHost), firstViews: await readFirstViews(page) };
 }
 
 /** Serves the web application. Files under /assets carry a hash in their name, and never change. */
@@ -83,3 +88,116 @@ export function addWeb(app: Pick<App, "add">, web: Web): void {
 export function sendPage(exchange: Exchange, { page, pageHeaders: lines, firstViews }: Omit<Web, "files">, status = 200): void {
   sendStaticFile(exchange, page, lines + firstViews.linksOf(exchange), status);
 }
+
+/** The header and the early content with which a page shows faster on the first view (decision 90). */
+type FirstViews = {
+  /** Returns the `Link` header that names a page's scripts and data, so that the browser requests all of them at once; empty without any. */
+  linksOf(exchange: Exchange): string;
+  /** Returns the application's page with the title and lead of the page that a member requests; undefined for other visitors and pages. */
+  pageOf(exchange: Exchange): Promise<StaticFile> | undefined;
+};
+
+type Head = { title: string; lead: string };
+
+/** Keyed by the address of a page, in which `:name` matches any part. */
+type ByAddress<T> = Record<string, T>;
+
+/** The address by which `web/first-loads.ts` lists the scripts of the panel that most operations have. */
+const panelAddress = `${operationPath(":operationId")}#try-it`;
+
+/** The calls that every page below an address makes first. */
+const readsOfAll: ByAddress<string[]> = {
+  "/reference": ["/openapi.json"],
+  "/dashboard": ["/session", "/webhooks?limit=100"].map((path) => dashboardPrefix + path),
+};
+
+const ofProject = ["/projects/:projectId/deployments?limit=100", "/projects/:projectId"];
+const ofCategories = ["/categories?limit=100", "/pets/counts?"];
+const openOrders = "/store/orders?complete=false&sort=-id&limit=8";
+
+/** The calls that one page of the dashboard also makes, if its address has no query. */
+const readsOfPages: ByAddress<string[]> = {
+  "/dashboard": ["/pets/counts?", "/projects?limit=5", openOrders, "/store/inventory/low?limit=10", "/account"],
+  "/dashboard/animals": [...ofCategories, "/pets?limit=100"],
+  "/dashboard/categories": ofCategories,
+  "/dashboard/orders": ["/store/orders?limit=100&sort=-id&complete=false", "/store/orders?limit=100&sort=-id&complete=true"],
+  "/dashboard/inventory": ["/store/inventory?limit=100"],
+  "/dashboard/projects": ["/projects?limit=100"],
+  "/dashboard/projects/:projectId": [...ofProject, "/projects/:projectId/storefront"],
+  "/dashboard/projects/:projectId/settings": ofProject,
+  "/dashboard/projects/:projectId/domains": [...ofProject, "/projects/:projectId/domains?limit=100"],
+  "/dashboard/usage": ["/account", "/usage?interval=minute&groupBy=key", "/usage?interval=minute&groupBy=operation", "/keys?limit=100"],
+  "/dashboard/keys": ["/keys?limit=100"],
+  "/dashboard/activity": ["/members", "/keys?limit=100", "/audit?limit=50"],
+  "/dashboard/account": ["/account", "/members", "/factors", "/sessions"],
+};
+
+/**
+ * Reads the files that `web/first-loads.ts` wrote when the pages were built.
+ *
+ * @param shell the application's page
+ */
+async function readFirstViews(shell: StaticFile): Promise<FirstViews> {
+  const read = async <T>(name: string) => JSON.parse(await readFile(join(folder, name), "utf8")) as ByAddress<T>;
+  const [firstLoads, heads] = [await read<string[]>("first-loads.json"), await read<Head>("early-heads.json")];
+  const scripts = matcherOf(withPanels(firstLoads));
+  const reads = matcherOf(readsOfPages);
+  const headOf = matcherOf(heads);
+  const headed = new Map<Head, Promise<StaticFile>>();
+  return {
+    linksOf({ url, headers }) {
+      const [path = "", query] = url.split("?", 2);
+      const ofPage = mayBeMember(headers) && query === undefined ? dataOf(reads(path)) : [];
+      const links = [
+        ...(scripts(path)?.value ?? []).map((script) => `<${script}>; rel=modulepreload`),
+        ...[...readsBelow(path), ...ofPage].map((data) => `<${data}>; rel=preload; as=fetch; crossorigin`),
+      ];
+      return links.length > 0 ? headerLines({ link: links.join(", ") }) : "";
+    },
+    pageOf({ url, headers }) {
+      const head = mayBeMember(headers) && headOf(url.split("?", 1)[0] ?? "")?.value;
+      if (!head) return undefined;
+      const page = headed.get(head) ?? openStaticText(shell.type, earlyHead(shell.body.toString(), head));
+      headed.set(head, page);
+      return page;
+    },
+  };
+}
+
+/** Whether a browser sends a session cookie; its session may have ended. Other browsers get the sign-in page. */
+const mayBeMember = ({ cookie }: Exchange["headers"]): boolean => cookie?.includes(sessionCookieName) === true;
+
+/** Adds the scripts of the panel to the pages of operations, except to those without a panel. */
+function withPanels({ [panelAddress]: ofPanel = [], ...firstLoads }: ByAddress<string[]>): ByAddress<string[]> {
+  const ofOperation = firstLoads[operationPath(":operationId")] ?? [];
+  const without = apiOperations.filter(({ hideTryItPanel }) => hideTryItPanel).map(({ operationId }) => operationPath(operationId));
+  const loads: ByAddress<string[]> = Object.fromEntries(without.map((path) => [path, ofOperation]));
+  return { ...loads, ...firstLoads, [operationPath(":operationId")]: [...ofOperation, ...ofPanel] };
+}
+
+type Match<T> = { value: T; parts: Record<string, string> };
+
+/** Returns a function that finds the value for a path, and the parts of the path by name. */
+function matcherOf<T>(values: ByAddress<T>): (path: string) => Match<T> | undefined {
+  const all = Object.entries(values).map(([address, value]) => ({ names: address.split("/"), value }));
+  return (path) => {
+    const asked = withoutSlash(path).split("/");
+    const found = all.find(
+      ({ names }) => names.length === asked.length && names.every((name, i) => name === asked[i] || name.startsWith(":")),
+    );
+    if (!found) return undefined;
+    const parts = found.names.flatMap((name, i) => (name.startsWith(":") ? [[name, asked[i]!] as const] : []));
+    return { value: found.value, parts: Object.fromEntries(parts) };
+  };
+}
+
+/** The first calls of the pages in the path's area. */
+const readsBelow = (path: string): string[] => readsOfAll[`/${path.split("/")[1]}`] ?? [];
+
+/** The calls of a page, with the numbers of its path filled in; none if a part that should be a number is not one. */
+function dataOf(page: Match<string[]> | undefined): string[] {
+  if (!page || Object.values(page.parts).some((part) => !/^\d{1,15}$/.test(part))) return [];
+  return page.value.map((read) => dashboardPrefix + read.replaceAll(/:\w+/g, (name) => page.parts[name] ?? ""));
+}
+
+const withoutSlash = (path: string): string => path.replace(/(?<=.)\/$/, "");

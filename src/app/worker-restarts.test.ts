@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { afterEnd, noEnds, type Ending } from "./worker-restarts.ts";
+import { afterEnd, type Ending, noEnds } from "./supervisor.ts";
 
 const refused: Ending = { code: 1, signal: null, wasReady: false, isLasting: false, ranMs: 400 };
 const wrong: Ending = { ...refused, isLasting: true };

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
-import type { Bytes } from "../platform/archives/archive-entry.ts";
+import type { Bytes } from "../platform/archives/archive-bytes.ts";
 import { ArchiveError, BackupError } from "./manifest.ts";
 
 /** The cost of a guess (the base-2 logarithm of scrypt's N): 128 MiB and half a second. */

@@ -4,8 +4,7 @@ import { createServer, type Server } from "node:http";
 import { BlockList, connect, type AddressInfo, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { openBounds } from "./bounds.ts";
-import { connectionLimits, guardConnections, type ConnectionLimits } from "./connections.ts";
-import { connectionsWithin } from "./file-limit.ts";
+import { connectionLimits, type ConnectionLimits, connectionsWithin, guardConnections } from "./connections.ts";
 import { addressList } from "./parse.ts";
 
 /** A listener whose guard sweeps only when the test calls it, at a time that the test sets. */

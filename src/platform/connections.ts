@@ -1,11 +1,10 @@
 import type { EventEmitter } from "node:events";
+import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { addressName } from "./addresses.ts";
 import type { Bound, Bounds, Listener } from "./bounds.ts";
-import { connectionsWithin, fileLimit } from "./file-limit.ts";
-import { hasAddress, type AddressList } from "./parse.ts";
-import { isOverdrawn, openByteAccount, type ByteAccount } from "./received-bytes.ts";
+import { type AddressList, attempt, hasAddress } from "./parse.ts";
 
 /** The bounds of the connections to a group of listeners. Times in milliseconds. */
 export type ConnectionLimits = {
@@ -19,6 +18,13 @@ export type ConnectionLimits = {
   /** Time without a byte in either direction, after which a connection is closed. */
   idleTimeoutMs: number;
 };
+
+/** Assumed if the system reports no limit. */
+const assumedFiles = 4_096;
+const connectionsMost = 10_000;
+const connectionsLeast = 64;
+/** The share of the process's file limit that the API and the edge each get; a quarter is left for everything else. */
+const share = 3 / 8;
 
 export const connectionLimits: ConnectionLimits = {
   connectionsMax: connectionsWithin(fileLimit()),
@@ -275,4 +281,62 @@ function peerOf({ localAddress, localPort, remoteAddress, remotePort }: Socket):
 function bytesMoved(socket: Socket): number {
   const { _handle: handle } = socket as { _handle?: { bytesRead: number; bytesWritten: number; writeQueueSize: number } | null };
   return handle ? handle.bytesRead + handle.bytesWritten - handle.writeQueueSize : socket.bytesRead + socket.bytesWritten;
+}
+
+/** Returns how many files this process may open: on Linux the soft limit, which Node raises to the hard limit. */
+export function fileLimit(): number {
+  const limits = attempt(() => readFileSync("/proc/self/limits", "utf8")) ?? "";
+  return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? assumedFiles);
+}
+
+/** Returns how many connections the API and the edge may each have if the process may open this many files. */
+export function connectionsWithin(files: number): number {
+  return Math.min(connectionsMost, Math.max(connectionsLeast, Math.floor(files * share)));
+}
+
+/** The bytes that a client may send at any time without a request for them, and how many more each second. */
+const burstBytes = 256 * 1024;
+const bytesPerSecond = 16 * 1024;
+/** What a request accounts for besides its body: its line, headers and trailers, which are bounded to 16 KiB each. */
+const bytesOfRequest = 32 * 1024;
+/** A client may send one byte for each so many that it gets. WINDOW_UPDATE frames, for example, follow the bytes of answers. */
+const sentPerByte = 8;
+/** The most bytes of TLS for each byte of content. A frame of 13 bytes takes 35 in a record of its own. */
+const tlsBytesPerByte = 8;
+
+/** What the bytes of a connection are at one moment: of content in each direction, and received below TLS. */
+export type ByteCounts = { received: number; sent: number; receivedBelowTls: number };
+
+/** The account of a connection's bytes. */
+export type ByteAccount = {
+  /** How many more bytes the client may send now without a request for them. */
+  left: number;
+  /** Requests since the last look. */
+  requests: number;
+  /** Bytes of bodies that are still to come. Their own bounds apply to them. */
+  bodyBytes: number;
+  seen: { received: number; sent: number; at: number };
+};
+
+/** Opens the account of a new connection. @param now a monotonic time in ms */
+export function openByteAccount(now: number): ByteAccount {
+  return { left: burstBytes, requests: 0, bodyBytes: 0, seen: { received: 0, sent: 0, at: now } };
+}
+
+/**
+ * Whether a client has sent more than its requests and their bodies account for. Every protocol has bytes that carry neither and cost the
+ * server time: blank lines before a request, requests after the last one that is read, HTTP/2 frames of all types but DATA and HEADERS, key
+ * updates of TLS. So the bound is on what is left when all else is taken away.
+ */
+export function isOverdrawn(account: ByteAccount, { received, sent, receivedBelowTls }: ByteCounts, now: number): boolean {
+  const { seen } = account;
+  const more = received - seen.received;
+  const ofBodies = Math.min(account.bodyBytes, more);
+  const earned =
+    account.requests * bytesOfRequest + (sent - seen.sent) / sentPerByte + ((now - seen.at) / 1_000) * bytesPerSecond - (more - ofBodies);
+  account.left = Math.min(burstBytes, account.left + earned);
+  account.bodyBytes -= ofBodies;
+  account.requests = 0;
+  account.seen = { received, sent, at: now };
+  return account.left < 0 || receivedBelowTls > burstBytes + received * tlsBytesPerByte;
 }

@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEmpty, writeDurablySync } from "./files.ts";
-import { requireAccess, whyNotMade } from "./folder-access.ts";
-import { makePrivate } from "./private-folder.ts";
+import { makePrivate, requireAccess, whyNotMade } from "./folder-access.ts";
 
 /** Another process has locked the folder. The message is one line that names it. */
 export class FolderHeldError extends Error {

@@ -3,9 +3,7 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";
-import { fileOutput, type LogOutput } from "./log-output.ts";
-import { readableLine } from "./log-text.ts";
-import { openLog } from "./log.ts";
+import { fileOutput, type LogOutput, openLog, readableLine } from "./log.ts";
 
 /** A log whose output takes `room` characters and then no more; `room` may grow. */
 function openScene(t: TestContext, { level = "info" }: { level?: string } = {}) {

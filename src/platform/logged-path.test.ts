@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loggedPath } from "./logged-path.ts";
+import { loggedPath } from "./log.ts";
 
 const key = "0123456789abcdefghijABCDEFGHIJ0qbdq0";
 const token = "dGhlIHRva2VuIG9mIGEgc2lnbi1pbiBsaW5rIGlzIDQ";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { lockFolder } from "./lock.ts";
-import { makePrivate, requireOwnSocket } from "./private-folder.ts";
+import { makePrivate, requireOwnSocket } from "./folder-access.ts";
 import { callSocket } from "./socket.ts";
 
 const nobody = 65_534;

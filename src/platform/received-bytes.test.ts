@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isOverdrawn, openByteAccount } from "./received-bytes.ts";
+import { isOverdrawn, openByteAccount } from "./connections.ts";
 
 const kiB = 1_024;
 

@@ -44,11 +44,11 @@ const operator = "only for operators";
 const inPages = "only in pages, as text";
 
 const bounded: Record<string, Bound> = {
-  "app/dns-page-html.ts": inPages,
+  "app/dns-page.ts": inPages,
   "app/doctor.ts": operator,
-  "app/moved-data.ts": atStart,
   "app/server.ts": atStart,
   "app/settings.ts": atStart,
+  "app/storage.ts": atStart,
   "app/supervisor.ts": atStart,
   "app/tracing.ts": "only spans, in batches that wait for each other",
   "app/worker-metrics.ts": operator,

@@ -4,7 +4,7 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import { userInfo } from "node:os";
 import { basename, dirname, relative } from "node:path";
 import { attempt } from "./parse.ts";
-import { requireOwnSocket } from "./private-folder.ts";
+import { requireOwnSocket } from "./folder-access.ts";
 import { statusOf, type ProblemCode } from "./error-table.ts";
 import { Problem } from "./problem.ts";
 

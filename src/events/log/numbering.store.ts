@@ -3,7 +3,7 @@ import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { eventBytes } from "../../platform/event-storage.ts";
 import { chained, emptyHead, type ChainedEvent, type Head, type RecordedEvent } from "../../platform/events.ts";
-import { databaseTime } from "../../platform/nodes/nodes.store.ts";
+import { databaseTime } from "../../platform/nodes/nodes.ts";
 
 /** The most events that one transaction numbers. */
 const numberedMax = 1_000;

@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { acquire, release, type FairShare } from "../../platform/jobs/fair-share.ts";
-import type { RowLeases } from "../../platform/nodes/row-leases.ts";
+import type { RowLeases } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import { logStart, newestEvent, readEvents, type StoredEvent } from "../log/events.store.ts";
 import { dueDeliveries, type StoredDelivery } from "./deliveries.store.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { repeat } from "../../platform/jobs/runs.ts";
 import { openHistogram, type Metric } from "../../platform/metrics.ts";
-import type { Change } from "../../platform/nodes/nodes.store.ts";
+import type { Change } from "../../platform/nodes/nodes.ts";
 import type { Appended, Feed } from "../log/feed.ts";
 import type { AttemptParts } from "./attempts.ts";
 import { expireDeliveries } from "./deliveries.store.ts";

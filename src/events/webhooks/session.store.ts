@@ -1,7 +1,7 @@
 import sql, { join, type Sql } from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
-import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
+import type { RowClaim, RowLease } from "../../platform/nodes/nodes.ts";
 import { makeDeliveriesDue, saveDelivery, trimDeliveries, waitingDeliveries, type SavedDelivery } from "./deliveries.store.ts";
 import type { Health } from "./schedule.ts";
 import { columns, disable, fromRow, tryLockWebhook, webhookResponse, type StoredWebhook, type WebhookRow } from "./webhooks.store.ts";

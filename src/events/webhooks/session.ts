@@ -1,5 +1,5 @@
 import type { Coalesced } from "../../platform/jobs/runs.ts";
-import type { RowLease } from "../../platform/nodes/row-leases.ts";
+import type { RowLease } from "../../platform/nodes/nodes.ts";
 import { waitingMax, type SavedDelivery, type StoredDelivery } from "./deliveries.store.ts";
 import { expiredType, type Message } from "./message.ts";
 import { errorOf, hasRecovered, healthAfter, isDelivered, nextAttemptAt, retriedMs, type Health } from "./schedule.ts";

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { Problem } from "../../platform/problem.ts";
 import { coalesced } from "../../platform/jobs/runs.ts";
-import type { RowLease } from "../../platform/nodes/row-leases.ts";
+import type { RowLease } from "../../platform/nodes/nodes.ts";
 import { decryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import { fill, startAttempts, type AttemptParts } from "./attempts.ts";
 import { waitingDeliveries } from "./deliveries.store.ts";

@@ -1,7 +1,7 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime, openEnumeration, Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
 import { type EventType, eventTypes } from "../../platform/event-types.ts";
-import type { Change } from "../../platform/nodes/nodes.store.ts";
+import type { Change } from "../../platform/nodes/nodes.ts";
 import { invalidAt } from "../../platform/problem.ts";
 
 /** The most endpoints of an account. */

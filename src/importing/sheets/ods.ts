@@ -1,4 +1,4 @@
-import type { Bytes } from "../../platform/archives/archive-entry.ts";
+import type { Bytes } from "../../platform/archives/archive-bytes.ts";
 import type { CsvRow } from "../csv.ts";
 import { numberText } from "./numbers.ts";
 import { cellsCharactersMax, columnsMax, openRows, type Sheet } from "./sheet-rows.ts";

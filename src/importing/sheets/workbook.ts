@@ -1,4 +1,4 @@
-import { UnreadableArchive } from "../../platform/archives/archive-entry.ts";
+import { UnreadableArchive } from "../../platform/archives/archive-bytes.ts";
 import type { RandomAccess } from "../../platform/archives/zip-directory.ts";
 import { readZip } from "../../platform/archives/zip-reader.ts";
 import { Problem } from "../../platform/problem.ts";

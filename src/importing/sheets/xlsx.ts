@@ -1,4 +1,4 @@
-import type { Bytes } from "../../platform/archives/archive-entry.ts";
+import type { Bytes } from "../../platform/archives/archive-bytes.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { CsvRow } from "../csv.ts";
 import { dateText, isDateFormat, numberText } from "./numbers.ts";

@@ -1,7 +1,6 @@
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { openTurns } from "../event-loop.ts";
-import { UnreadableArchive, type Bytes } from "./archive-entry.ts";
 
 const chunkBytes = 64 * 1024;
 
@@ -89,4 +88,17 @@ export function openByteReader(source: Bytes): ByteReader & { close(): Promise<v
     },
     close: async () => void (await chunks.return?.()),
   };
+}
+
+export type Bytes = AsyncIterable<Uint8Array>;
+
+/** What an entry of an archive is; `unknown` is what neither POSIX nor the format defines. */
+export type EntryType = "file" | "link" | "symlink" | "character-device" | "block-device" | "directory" | "fifo" | "unknown";
+
+/** An entry of an archive. Read its content before the next entry. */
+export type ArchiveEntry = { name: string; type: EntryType; size: number; content: Bytes };
+
+/** Why an archive cannot be read, as the end of a sentence that begins with the archive: "is not a complete gzip file". */
+export class UnreadableArchive extends Error {
+  override name = "UnreadableArchive";
 }

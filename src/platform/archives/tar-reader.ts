@@ -1,8 +1,17 @@
-import { openByteReader, type ByteReader } from "./archive-bytes.ts";
-import { UnreadableArchive, type ArchiveEntry, type Bytes, type EntryType } from "./archive-entry.ts";
-import { bytesOfPax, parsePax } from "./pax-records.ts";
-import { checkSparse, readOldSparse, readPaxSparse, withHoles, type Sparse } from "./sparse-files.ts";
-import { blockBytes, decodeHeader, type ExtensionType, type TarHeader } from "./tar-header.ts";
+import { type ArchiveEntry, type ByteReader, type Bytes, type EntryType, openByteReader, UnreadableArchive } from "./archive-bytes.ts";
+import {
+  blockBytes,
+  bytesOfPax,
+  checkSparse,
+  decodeHeader,
+  type ExtensionType,
+  parsePax,
+  readOldSparse,
+  readPaxSparse,
+  type Sparse,
+  type TarHeader,
+  withHoles,
+} from "./tar-header.ts";
 
 const oneKiB = 1_024;
 /** The bounds of extended headers: of each pax header, long name and long link, of all global pax headers, and of all together. */

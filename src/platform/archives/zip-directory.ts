@@ -1,6 +1,4 @@
-import { UnreadableArchive, type EntryType } from "./archive-entry.ts";
-import { crc32 } from "./crc-32.ts";
-import { zipNameOf } from "./zip-names.ts";
+import { type EntryType, UnreadableArchive } from "./archive-bytes.ts";
 
 /** Bytes that can be read at any position. `read` returns fewer only at the end. */
 export type RandomAccess = { size: number; read: (position: number, bytes: number) => Promise<Uint8Array> };
@@ -178,4 +176,38 @@ function typeOf(name: string, mode: number): EntryType {
     0o010000: "fifo",
   };
   return kinds[kind] ?? (name.endsWith("/") || kind === 0o040000 ? "directory" : "file");
+}
+
+const upperHalf =
+  "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00A0";
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/**
+ * Decodes the name of an entry of a zip file. Names are UTF-8 if a flag or field says so, or if they are valid UTF-8, which macOS does not mark;
+ * else of code page 437, as the format's specification says. Tools of Windows write backslashes between folders.
+ *
+ * @param unicode the name in UTF-8 that a field has in addition
+ */
+function zipNameOf(raw: Uint8Array, name: { isUtf8: boolean; isFromDos: boolean; unicode: Uint8Array | undefined }): string {
+  const text = utf8.decode(name.unicode ?? raw);
+  const isMarked = name.isUtf8 || name.unicode !== undefined;
+  const decoded = !isMarked && text.includes("\uFFFD") ? codePage437(raw) : text;
+  return name.isFromDos || !decoded.includes("/") ? decoded.replaceAll("\\", "/") : decoded;
+}
+
+function codePage437(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => (byte < 0x80 ? String.fromCharCode(byte) : upperHalf[byte - 0x80])).join("");
+}
+
+const table = Int32Array.from({ length: 256 }, (_, byte) => {
+  let rest = byte;
+  for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ 0xedb8_8320 : rest >>> 1;
+  return rest;
+});
+
+/** The CRC-32 of ISO 3309 that zip files use, also in a browser. Goes on from the sum of the bytes before. */
+export function crc32(bytes: Uint8Array, before = 0): number {
+  let sum = ~before;
+  for (let at = 0; at < bytes.length; at++) sum = table[(sum ^ bytes[at]!) & 0xff]! ^ (sum >>> 8);
+  return ~sum >>> 0;
 }

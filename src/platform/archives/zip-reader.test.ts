@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crc32, deflateRawSync } from "node:zlib";
 import { rawZip, type RawZipEntry } from "../../../test/support/zip-bytes.ts";
-import { UnreadableArchive } from "./archive-entry.ts";
+import { UnreadableArchive } from "./archive-bytes.ts";
 import { readZip } from "./zip-reader.ts";
 
 type Read = { name: string; type: string; text: string };

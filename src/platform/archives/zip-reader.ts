@@ -1,13 +1,13 @@
-import { UnreadableArchive, type ArchiveEntry } from "./archive-entry.ts";
-import { crc32 } from "./crc-32.ts";
+import { type ArchiveEntry, UnreadableArchive } from "./archive-bytes.ts";
 import {
+  crc32,
   damaged,
   extraFields,
   longNumbers,
-  readDirectory,
-  readExactly,
   numbersIn,
   type RandomAccess,
+  readDirectory,
+  readExactly,
   type ZipEntry,
   type ZipOptions,
 } from "./zip-directory.ts";

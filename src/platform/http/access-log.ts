@@ -1,6 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { linesOf, type Logger } from "../log.ts";
-import { loggedPath } from "../logged-path.ts";
+import { linesOf, loggedPath, type Logger } from "../log.ts";
 import type { Caller } from "./caller.ts";
 import type { Exchange, HttpRequest } from "./exchange.ts";
 import { traceIdOf } from "./request-ids.ts";

@@ -1,6 +1,16 @@
-import { addPartUsage, countPart, everyPart, inMostWaiting, openParts, partsUsed, type KeyParts, type PartsOf } from "./key-parts.ts";
+import {
+  addPartUsage,
+  countPart,
+  everyPart,
+  inMostWaiting,
+  type KeyParts,
+  openParts,
+  openUsage,
+  type PartsOf,
+  partsUsed,
+  type Usage,
+} from "./key-parts.ts";
 import { createTally, type Tally } from "./tally.ts";
-import { openUsage, type Usage } from "./recent-usage.ts";
 
 /** How many places there are, and how much work may wait for one. */
 export type ShareLimits = {

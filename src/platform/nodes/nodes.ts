@@ -1,3 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import sql, { type Sql } from "sql-template-tag";
+import type { Clock } from "../clock.ts";
+import type { Database, Queryable, Transaction } from "../db/database.ts";
+import { foldingVersion } from "../normalize.ts";
+import { Problem } from "../problem.ts";
+
 /**
  * How a change that takes something away (a key, a plan, a domain) reaches every node before the request that made it is
  * answered.
@@ -17,24 +24,6 @@
  *
  * The embedded database has one node: it applies the same changes by the same numbers, and needs no lease.
  */
-import { setTimeout as sleep } from "node:timers/promises";
-import sql, { type Sql } from "sql-template-tag";
-import type { Database, Transaction } from "../db/database.ts";
-import { Problem } from "../problem.ts";
-import {
-  changesAfter,
-  countLive,
-  countUnacknowledged,
-  databaseTime,
-  deleteNode,
-  expireChanges,
-  insertChange,
-  lastChange,
-  leaseHasEnded,
-  renewLease,
-  takeLease,
-  type Change,
-} from "./nodes.store.ts";
 
 /** How often the owner of a node calls `heartbeat`. */
 export const heartbeatEveryMs = 100;
@@ -211,7 +200,7 @@ async function keepLease(node: NodeState): Promise<void> {
 
 async function renew(node: NodeState): Promise<void> {
   const { leaseId, seen } = node;
-  const live = await node.db.write((tx) => renewLease(tx, leaseId, seen, leaseMs, node.now()));
+  const live = await node.db.write((tx) => renewLease(tx, leaseId, seen, node.now()));
   // A late answer loses the lease too: other nodes may have seen it ended before the renewal was committed.
   if (live > 0 && isLive(node)) return void (node.liveNodes = live);
   endLease(node);
@@ -224,7 +213,7 @@ async function startLease(node: NodeState): Promise<void> {
   let count = 1;
   await node.db.write(async (tx) => {
     await deleteNode(tx, leaseId);
-    await takeLease(tx, { id: fresh, seen, secretsKeys: node.secretsKeys ?? null }, leaseMs, node.now());
+    await takeLease(tx, { id: fresh, seen, secretsKeys: node.secretsKeys ?? null }, node.now());
     count = await countLive(tx, node.now());
   });
   // The other nodes may just have lost their leases too, and get new ones in a moment.
@@ -256,4 +245,137 @@ async function leave(node: NodeState): Promise<void> {
 /** Deletes changes and nodes that no node needs any more. Called about once a minute. */
 export function expireNodes(db: Database): Promise<void> {
   return db.write((tx) => expireChanges(tx, databaseTime(db.engine)));
+}
+
+/**
+ * The lease of a row of work. It ends with the lease of the node, and in any case at `until` (ms), in case that node hangs. The
+ * transaction that writes the result of the work checks that the row still has this lease.
+ */
+export type RowLease = { until: number; leaseId: string };
+
+/** The claim used to lease rows. `isFree` returns an SQL condition: the row whose lease is in these two columns is not leased. */
+export type RowClaim = { lease: RowLease; now: number; isFree: (until: Sql, leaseId: Sql) => Sql };
+
+export type RowLeases = {
+  /** Makes a claim for `ms` from now; undefined if this node has no lease itself, even after a heartbeat. */
+  begin(ms: number): Promise<RowClaim | undefined>;
+  /** Whether no other node can have leased the rows of this lease. Reads memory only, so callers may check right before a step that cannot be undone. */
+  isHeld(lease: RowLease): boolean;
+};
+
+/**
+ * Leases of rows, which end with the lease of their node. When a process is killed, paused or cut off, other nodes can lease its rows once
+ * its lease has ended; a process that is still running knows by then that its lease has ended.
+ */
+export function openRowLeases(node: Pick<Node, "heartbeat" | "leaseId" | "hasEnded">, clock: Clock): RowLeases {
+  return {
+    async begin(ms) {
+      if (node.leaseId() === undefined) await node.heartbeat();
+      const [leaseId, now] = [node.leaseId(), clock()];
+      if (leaseId === undefined) return undefined;
+      const isFree: RowClaim["isFree"] = (until, of) => sql`(${until} IS NULL OR ${until} <= ${now} OR ${node.hasEnded(of)})`;
+      return { lease: { until: now + ms, leaseId }, now, isFree };
+    },
+    isHeld: ({ until, leaseId }) => node.leaseId() === leaseId && clock() < until,
+  };
+}
+
+/** Names what nodes may have cached, as `{kind: "key", subject: "7"}` or `{kind: "domain", subject: "www.example.com"}`. */
+export type Change = { kind: string; subject: string };
+type NumberedChange = Change & { number: number };
+
+/** Changes and ended leases are kept for a minute. By then every node that still has a lease has long applied the changes. */
+const keptMs = 60_000;
+
+/** The database's clock, in ms. It alone measures leases, so the nodes' clocks need not agree. */
+export function databaseTime(engine: Database["engine"]): Sql {
+  return engine === "sqlite"
+    ? sql`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
+    : sql`CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`;
+}
+
+/** Inserts a change with the next number. Its transaction holds a lock until the commit, so that numbers become visible in their order. */
+async function insertChange(tx: Transaction, { kind, subject }: Change, now: Sql): Promise<number> {
+  await tx.lock("changes");
+  const rows = await tx.query(sql`
+    INSERT INTO changes (number, kind, subject, made_at)
+    SELECT COALESCE(MAX(number), 0) + 1, CAST(${kind} AS TEXT), CAST(${subject} AS TEXT), ${now} FROM changes RETURNING number`);
+  return Number(rows[0]?.["number"]);
+}
+
+/** Returns the number of the last change, 0 before the first. */
+async function lastChange(db: Pick<Queryable, "query">): Promise<number> {
+  const rows = await db.query(sql`SELECT COALESCE(MAX(number), 0) AS number FROM changes`);
+  return Number(rows[0]?.["number"]);
+}
+
+/** Lists the changes with a higher number, in their order. */
+async function changesAfter(db: Pick<Queryable, "query">, number: number): Promise<NumberedChange[]> {
+  const rows = await db.query(sql`SELECT number, kind, subject FROM changes WHERE number > ${number} ORDER BY number`);
+  return rows.map((row) => ({ number: Number(row["number"]), kind: String(row["kind"]), subject: String(row["subject"]) }));
+}
+
+type Lease = {
+  id: string;
+  /** The number of the last change that the node has applied. */
+  seen: number;
+  /** The ids of the keys that the node encrypts secrets with, the current one first, separated by commas; null if it does not say. */
+  secretsKeys: string | null;
+};
+
+/** Inserts a lease of `leaseMs` from now. */
+async function takeLease(tx: Transaction, { id, seen, secretsKeys }: Lease, now: Sql): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO nodes (id, lease_until, seen, secrets_keys, records_events, folding)
+    VALUES (${id}, ${now} + ${leaseMs}, ${seen}, ${secretsKeys}, TRUE, ${foldingVersion})`);
+}
+
+/** The ids of the keys that each node with a lease holds, as in its `Lease`. */
+export async function liveSecretsKeys(db: Pick<Database, "engine" | "query">): Promise<(string | null)[]> {
+  const rows = await db.query<{ secrets_keys: string | null }>(sql`
+    SELECT secrets_keys FROM nodes WHERE lease_until > ${databaseTime(db.engine)}`);
+  return rows.map((row) => row.secrets_keys);
+}
+
+/** Whether a node with a lease makes other keys of names than this release. */
+export async function hasOtherFoldings(db: Pick<Database, "engine" | "query">): Promise<boolean> {
+  const rows = await db.query(sql`
+    SELECT 1 FROM nodes WHERE lease_until > ${databaseTime(db.engine)} AND folding IS DISTINCT FROM ${foldingVersion} LIMIT 1`);
+  return rows.length > 0;
+}
+
+/** Extends a lease to `leaseMs` from now. Returns the number of nodes with a lease, including this one, or 0 if its own lease has ended. */
+async function renewLease(tx: Transaction, id: string, seen: number, now: Sql): Promise<number> {
+  const rows = await tx.query(sql`
+    UPDATE nodes SET lease_until = ${now} + ${leaseMs}, seen = ${seen} WHERE id = ${id} AND lease_until > ${now}
+    RETURNING (SELECT COUNT(*) FROM nodes AS live WHERE live.lease_until > ${now}) AS live`);
+  return Number(rows[0]?.["live"] ?? 0);
+}
+
+/** Counts the nodes with a lease. */
+async function countLive(db: Pick<Queryable, "query">, now: Sql): Promise<number> {
+  const rows = await db.query(sql`SELECT COUNT(*) AS live FROM nodes WHERE lease_until > ${now}`);
+  return Number(rows[0]?.["live"]);
+}
+
+/** An SQL condition: the lease whose id is in the column has ended; false where the column is NULL. */
+function leaseHasEnded(column: Sql, now: Sql): Sql {
+  return sql`(${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM nodes node WHERE node.id = ${column} AND node.lease_until > ${now}))`;
+}
+
+/** Counts the nodes with a lease that have not acknowledged the change. */
+async function countUnacknowledged(db: Pick<Queryable, "query">, number: number, now: Sql): Promise<number> {
+  const rows = await db.query(sql`SELECT COUNT(*) AS n FROM nodes WHERE seen < ${number} AND lease_until > ${now}`);
+  return Number(rows[0]?.["n"]);
+}
+
+/** Deletes a lease. */
+async function deleteNode(tx: Transaction, id: string): Promise<void> {
+  await tx.query(sql`DELETE FROM nodes WHERE id = ${id}`);
+}
+
+/** Deletes old changes and leases. The last change stays, because the next one is numbered after it. */
+async function expireChanges(tx: Transaction, now: Sql): Promise<void> {
+  await tx.query(sql`DELETE FROM changes WHERE made_at < ${now} - ${keptMs} AND number < (SELECT MAX(number) FROM changes)`);
+  await tx.query(sql`DELETE FROM nodes WHERE lease_until < ${now} - ${keptMs}`);
 }

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
-import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
+import type { RowClaim, RowLease } from "../../platform/nodes/nodes.ts";
 import { claimDue, hasPaidPlan, reviewTroublesOf } from "../domains/domains.store.ts";
 import { type AppliedCheck, type CertificateState, domainFromRow, type DomainRow, type StoredDomain } from "../domains/domain-rows.ts";
 import { recordCertificate } from "../domains/domain-events.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
-import type { RowLeases } from "../../platform/nodes/row-leases.ts";
+import type { RowLeases } from "../../platform/nodes/nodes.ts";
 import { type AcmeAccount, withPermit } from "../acme/acme-client.ts";
 import { AcmeProblem, NotPermitted } from "../acme/acme-problem.ts";
 import { knowsRenewalInfo, renewalIdentifier, renewalInfoOf } from "../acme/ari.ts";

@@ -1,7 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import type { Announcer } from "../../platform/nodes/nodes.ts";
-import type { RowLease, RowLeases } from "../../platform/nodes/row-leases.ts";
+import type { Announcer, RowLease, RowLeases } from "../../platform/nodes/nodes.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
 import { lockProjectOf } from "../projects/projects.store.ts";

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import type { Transaction } from "../../platform/db/database.ts";
 import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
-import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
+import type { RowClaim, RowLease } from "../../platform/nodes/nodes.ts";
 import { claimDue } from "./domains.store.ts";
 import type { StoredDomain } from "./domain-rows.ts";
 

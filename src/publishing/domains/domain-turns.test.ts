@@ -8,7 +8,7 @@ import type { Transaction } from "../../platform/db/database.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
 import { openWorkerInTurns, type ClaimShare } from "../../platform/jobs/worker.ts";
-import type { RowClaim } from "../../platform/nodes/row-leases.ts";
+import type { RowClaim } from "../../platform/nodes/nodes.ts";
 import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { claimCertificates } from "../certificates/certificate-state.store.ts";
 import { insertProject } from "../projects/projects.store.ts";

@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
 import { Type, type Static } from "../../platform/json-schema.ts";
-import type { Change } from "../../platform/nodes/nodes.store.ts";
+import type { Change } from "../../platform/nodes/nodes.ts";
 import { Challenge, DateTime, Id, named, Nullable, openEnumeration, OpenText, variant } from "../../platform/http/schemas.ts";
 import { attentionChecks, domainProblemCodes } from "./troubles.ts";
 import { RedirectStatus } from "../projects/projects.ts";

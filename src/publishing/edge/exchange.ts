@@ -9,7 +9,7 @@ import { hasBody } from "../../platform/http/bodies.ts";
 import { countHosts, parseHost, splitAbsoluteForm } from "../../platform/http/hosts.ts";
 import { requestIdOf, traceparentOf } from "../../platform/http/request-ids.ts";
 import { stopParsing } from "../../platform/http/stop-parsing.ts";
-import { loggedPath } from "../../platform/logged-path.ts";
+import { loggedPath } from "../../platform/log.ts";
 import { hasAddress, type AddressList } from "../../platform/parse.ts";
 import { overloaded, Problem } from "../../platform/problem.ts";
 import { answer, later, type Served } from "./answer.ts";

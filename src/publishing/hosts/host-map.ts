@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import type { Change } from "../../platform/nodes/nodes.store.ts";
+import type { Change } from "../../platform/nodes/nodes.ts";
 import { decryptSecret } from "../../platform/secrets.ts";
 import { findCertificate, findCertificateById } from "../certificates/certificates.store.ts";
 import { hstsSeconds } from "../domains/hsts.ts";

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { UnreadableArchive, type ArchiveEntry, type Bytes } from "../../platform/archives/archive-entry.ts";
+import { type ArchiveEntry, type Bytes, UnreadableArchive } from "../../platform/archives/archive-bytes.ts";
 import { isGzippedType } from "../../platform/http/negotiation.ts";
 import { Problem } from "../../platform/problem.ts";
 import { createPathSet, publishedPath, quoted } from "./archive-paths.ts";

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { openContentCache } from "./content-cache.ts";
+import { openContentCache } from "./shared-content.ts";
 
 const kib = 1024;
 const nothing = () => false;

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
 import type { ClaimShare } from "../../platform/jobs/worker.ts";
-import type { RowClaim } from "../../platform/nodes/row-leases.ts";
+import type { RowClaim } from "../../platform/nodes/nodes.ts";
 import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { claimDeployments, claimFiles, failDeployment, insertDeployment, type WaitingDeployment } from "./deployments.store.ts";
 import { insertProject } from "./projects.store.ts";

@@ -9,9 +9,16 @@ import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import { archiveLimits } from "./archive.ts";
 import { Deployment, DeploymentPath, Deployments } from "./deployments.ts";
-import { findDeployment, insertDeployment, isUploadTaken, listDeployments, requireRoom } from "./deployments.store.ts";
-import { recordedDeployment, type StoredDeployment } from "./deployment-rows.ts";
-import { recordPromotion } from "./deployment-events.ts";
+import {
+  findDeployment,
+  insertDeployment,
+  isUploadTaken,
+  listDeployments,
+  recordedDeployment,
+  recordPromotion,
+  requireRoom,
+  type StoredDeployment,
+} from "./deployments.store.ts";
 import { PageQuery, projectChanged, ProjectPath } from "./projects.ts";
 import { findProject, lockProject, switchDeployment } from "./projects.store.ts";
 import type { Uploads } from "./uploads.ts";

@@ -1,16 +1,15 @@
 import sql, { bulk, join, type Sql } from "sql-template-tag";
+import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
-import { limitTo } from "../../platform/db/batches.ts";
-import { actorText, systemOrigin, type Origin } from "../../platform/events.ts";
-import { andUncrowded, type ClaimShare } from "../../platform/jobs/worker.ts";
+import { actorOfText, actorText, fieldsBefore, type Origin, systemOrigin } from "../../platform/events.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
-import type { RowClaim, RowLease } from "../../platform/nodes/row-leases.ts";
+import { andUncrowded, type ClaimShare } from "../../platform/jobs/worker.ts";
+import type { RowClaim, RowLease } from "../../platform/nodes/nodes.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { changePublishedBytes, noRoomForBytes, readStorage } from "../../platform/storage-quotas.ts";
-import { recordEnd, type EndedRow } from "./deployment-events.ts";
-import { columns, deploymentFromRow, type DeploymentRow, type StoredDeployment } from "./deployment-rows.ts";
-import { waitingMax, type ClaimedFile, type Unpacked } from "./deployments.ts";
+import { type ClaimedFile, type Deployment, type DeploymentStatus, type Unpacked, waitingMax } from "./deployments.ts";
 import { manifestToText } from "./manifest.ts";
 import { storefrontText } from "./project-file.ts";
 
@@ -294,4 +293,73 @@ export async function listUnusedFiles(tx: Transaction, limit: number): Promise<{
 /** Deletes the marks of removed content. */
 export async function deleteUnusedFiles(tx: Transaction, hashes: string[]): Promise<void> {
   if (hashes.length > 0) await tx.query(sql`DELETE FROM unused_files WHERE hash IN (${join(hashes)})`);
+}
+
+export type StoredDeployment = {
+  id: number;
+  accountId: number;
+  projectId: number;
+  status: DeploymentStatus;
+  error: string | null;
+  files: number;
+  bytes: number;
+  version: number;
+  createdAt: number;
+  leftOut: Deployment["leftOut"];
+};
+
+type DeploymentRow = {
+  account_id: number;
+  id: number;
+  project_id: number;
+  status: DeploymentStatus;
+  error: string | null;
+  files: number;
+  bytes: number;
+  version: number;
+  created_at: number;
+  left_out: number;
+  left_out_paths: string;
+};
+
+export const columns = sql`account_id, id, project_id, status, error, files, bytes, version, created_at, left_out, left_out_paths`;
+
+export function deploymentFromRow(row: DeploymentRow): StoredDeployment {
+  const { account_id: accountId, id, project_id: projectId, status, error, files, bytes, version, created_at: createdAt } = row;
+  const leftOut = { count: row.left_out, paths: JSON.parse(row.left_out_paths) as string[] };
+  return { accountId, id, projectId, status, error, files, bytes, version, createdAt, leftOut };
+}
+
+/** A deployment as its events record it: as in the API, but without the address, which depends on the project's slug. */
+export function recordedDeployment({
+  id,
+  projectId,
+  status,
+  error,
+  files,
+  bytes,
+  createdAt,
+  leftOut,
+}: StoredDeployment): Omit<Deployment, "url"> {
+  return { id, projectId, status, error, files, bytes, leftOut, createdAt: formatDateTime(createdAt) };
+}
+
+export type EndedRow = DeploymentRow & { uploaded_by: string | null; upload_request_id: string | null };
+
+/** Records that a deployment is ready or has failed, with its uploader as the actor. */
+export function recordEnd(tx: Transaction, type: "deployment.ready" | "deployment.failed", row: EndedRow): void {
+  const data = recordedDeployment(deploymentFromRow(row));
+  const previous = fieldsBefore({ ...data, status: "queued", error: null, files: 0, bytes: 0, leftOut: { count: 0, paths: [] } }, data);
+  const origin = { actor: actorOfText(row.uploaded_by), requestId: row.upload_request_id };
+  tx.record(
+    { accountId: row.account_id, type, resource: { type: "deployment", id: row.id }, data, previous, version: row.version },
+    origin,
+  );
+}
+
+/** Records that a project serves an earlier deployment again. */
+export function recordPromotion(tx: Transaction, deployment: StoredDeployment): void {
+  const { accountId, id, version } = deployment;
+  const data = recordedDeployment(deployment);
+  tx.record({ accountId, type: "deployment.promoted", resource: { type: "deployment", id }, data, version });
 }

@@ -3,8 +3,7 @@ import { test } from "node:test";
 import sql from "sql-template-tag";
 import { openEmptyOn } from "../../../test/support/databases.ts";
 import { migrate } from "../../platform/db/migrate.ts";
-import { deleteOldFreedSlugs } from "./freed-slugs.store.ts";
-import { deleteProject, insertProject } from "./projects.store.ts";
+import { deleteOldFreedSlugs, deleteProject, insertProject } from "./projects.store.ts";
 
 const dayMs = 86_400_000;
 const now = 100 * dayMs;

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import sql from "sql-template-tag";
-import { limitTo } from "../../platform/db/batches.ts";
+import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
-import { fieldsBefore, type EventDraft } from "../../platform/events.ts";
+import { type EventDraft, fieldsBefore } from "../../platform/events.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { byId, invalidAt, Problem } from "../../platform/problem.ts";
 import { deleteDeployments, freeFilesOf } from "./deployments.store.ts";
-import { isKeptForAnother, keepSlug } from "./freed-slugs.store.ts";
 import { projectsMax } from "./projects.ts";
 
 export type StoredProject = {
@@ -266,4 +265,43 @@ function fromRow(row: ProjectRow): StoredProject {
     version: row.version,
     createdAt: row.created_at,
   };
+}
+
+/**
+ * For this long, only its former account may take a freed slug: browsers keep the site's pages and service workers, and
+ * its certificates stay valid.
+ */
+const keptMs = 30 * 86_400_000;
+/** The most slugs kept for one account; a further one replaces the one that was freed first. */
+const keptMax = 1_000;
+
+/** Keeps the slug of a project for its account, in the transaction that deletes or renames the project. */
+async function keepSlug(tx: Transaction, accountId: number, projectId: number, now: number): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO freed_slugs (slug, account_id, freed_at)
+    SELECT slug, account_id, CAST(${now} AS BIGINT) FROM projects WHERE account_id = ${accountId} AND id = ${projectId}
+    ON CONFLICT (slug) DO UPDATE SET account_id = excluded.account_id, freed_at = excluded.freed_at`);
+  await tx.query(sql`
+    DELETE FROM freed_slugs WHERE account_id = ${accountId}
+      AND ${keptMax} < (SELECT COUNT(*) FROM freed_slugs WHERE account_id = ${accountId})
+      AND slug = (SELECT slug FROM freed_slugs WHERE account_id = ${accountId} ORDER BY freed_at, slug LIMIT 1)`);
+}
+
+/**
+ * Whether a slug is kept for another account. Call it in the transaction that takes the slug, after taking it: a transaction that frees
+ * the slug at the same time has committed by then.
+ */
+async function isKeptForAnother(tx: Transaction, slug: string, accountId: number, now: number): Promise<boolean> {
+  const rows = await tx.query(sql`
+    SELECT 1 FROM freed_slugs WHERE slug = ${slug} AND account_id <> ${accountId} AND freed_at > ${now - keptMs}`);
+  return rows.length > 0;
+}
+
+/** Deletes the slugs that were freed more than 30 days ago. */
+export async function deleteOldFreedSlugs(db: Database, now: number): Promise<void> {
+  await writeInBatches(
+    db,
+    (limit) => sql`
+    DELETE FROM freed_slugs WHERE slug IN (SELECT slug FROM freed_slugs WHERE freed_at <= ${now - keptMs} ${limit}) RETURNING 1`,
+  );
 }

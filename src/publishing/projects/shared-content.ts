@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { open, rm, type FileHandle } from "node:fs/promises";
+import { type FileHandle, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { Bounds } from "../../platform/bounds.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
-import type { Bounds } from "../../platform/bounds.ts";
-import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
+import { type FairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
+import { openSharing } from "../../platform/jobs/runs.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
-import { openContentCache, type ContentCache } from "./content-cache.ts";
-import { contentPath, encodings, flushContentFolders, openIncoming, publishFile, stageFile, type Encoding } from "./content.ts";
+import { contentPath, type Encoding, encodings, flushContentFolders, openIncoming, publishFile, stageFile } from "./content.ts";
 import { deleteUnusedFiles, listUnusedFiles } from "./deployments.store.ts";
 import type { Blobs } from "./shared-bytes.ts";
 
@@ -204,4 +204,55 @@ async function openWhole(path: string, size: number): Promise<FileHandle | undef
 
 function missing(path: string): never {
   throw new Error(`${basename(path)} does not have the size in its manifest`);
+}
+
+/** An eviction goes down to this share of the bound, so the next one is not due at once. */
+const leftShare = 0.8;
+
+/** Bounds a folder of files that can be fetched again, each in a subfolder of two letters. */
+type ContentCache = {
+  /** Counts added bytes, and evicts the least recently read files if there are too many. */
+  grow: (bytes: number) => Promise<void>;
+};
+
+/** @param isHeld whether the files with this hash must stay */
+export function openContentCache(folder: string, bytesMax: number, isHeld: (hash: string) => boolean): ContentCache {
+  let size: number | undefined;
+  const evicting = openSharing<"folder", void>();
+
+  async function evict(): Promise<void> {
+    const files = (await listFiles(folder)).toSorted((a, b) => a.usedAt - b.usedAt);
+    let left = files.reduce((sum, file) => sum + file.bytes, 0);
+    if (left > bytesMax) {
+      for (const { path, hash, bytes } of files) {
+        if (left <= bytesMax * leftShare) break;
+        if (isHeld(hash)) continue;
+        await rm(path, { force: true });
+        left -= bytes;
+      }
+    }
+    size = left;
+  }
+
+  return {
+    async grow(bytes) {
+      if (size !== undefined) size += bytes;
+      if (size !== undefined && size <= bytesMax) return;
+      await evicting.run("folder", evict);
+    },
+  };
+}
+
+/** A file system may record the time of a read only once a day, or never: then the file that was written first is evicted first. */
+async function listFiles(folder: string): Promise<{ path: string; hash: string; bytes: number; usedAt: number }[]> {
+  const files = [];
+  const shelves = (await readdir(folder).catch(() => [])).filter((name) => name.length === 2);
+  for (const shelf of shelves) {
+    for (const name of await readdir(join(folder, shelf))) {
+      const path = join(folder, shelf, name);
+      const found = await stat(path).catch(() => undefined); // deleted meanwhile
+      if (found) files.push({ path, hash: name.replace(/\..*/, ""), bytes: found.size, usedAt: Math.max(found.atimeMs, found.mtimeMs) });
+    }
+  }
+  return files;
 }

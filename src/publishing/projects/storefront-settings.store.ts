@@ -2,9 +2,15 @@ import sql from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { actorText, type Origin } from "../../platform/events.ts";
 import { Problem } from "../../platform/problem.ts";
-import { recordEnd, type EndedRow } from "./deployment-events.ts";
-import { columns, deploymentFromRow, type StoredDeployment } from "./deployment-rows.ts";
-import { claimFiles, pruneDeployments } from "./deployments.store.ts";
+import {
+  claimFiles,
+  columns,
+  deploymentFromRow,
+  type EndedRow,
+  pruneDeployments,
+  recordEnd,
+  type StoredDeployment,
+} from "./deployments.store.ts";
 import { manifestFromText, manifestToText, type Manifest } from "./manifest.ts";
 import { findProject, lockProject, switchDeployment } from "./projects.store.ts";
 import type { StoredStorefront } from "./storefront-settings.ts";

@@ -1,6 +1,5 @@
 import { open } from "node:fs/promises";
-import { gunzipped } from "../../platform/archives/archive-bytes.ts";
-import type { ArchiveEntry, Bytes } from "../../platform/archives/archive-entry.ts";
+import { type ArchiveEntry, type Bytes, gunzipped } from "../../platform/archives/archive-bytes.ts";
 import { readTar } from "../../platform/archives/tar-reader.ts";
 import { isZip, readZip } from "../../platform/archives/zip-reader.ts";
 import { openTurns } from "../../platform/event-loop.ts";

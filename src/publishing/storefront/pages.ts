@@ -1,7 +1,6 @@
 import { photoPath } from "../photos/photos.ts";
-import type { ShownAnimal, ShownCategory, ShownPhoto } from "./catalogue.ts";
+import type { Shop, ShownAnimal, ShownCategory, ShownPhoto } from "./storefront.ts";
 import { markup, jsonMarkup, type Markup } from "./markup.ts";
-import type { Shop } from "./storefront.ts";
 import { logoPath, pageOf, placeholder, telephone } from "./layout.ts";
 
 /** One page of the list of animals. */

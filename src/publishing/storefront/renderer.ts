@@ -6,12 +6,10 @@ import type { Coding } from "../../platform/http/negotiation.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openSharing, type Sharing } from "../../platform/jobs/runs.ts";
 import { createCache, type Cache } from "../../platform/cache.ts";
-import type { Catalogue, ShownCategory } from "./catalogue.ts";
+import type { Catalogue, RenderedPage, RenderStorefront, Shop, ShownCategory } from "./storefront.ts";
 import { markup } from "./markup.ts";
 import { policyOf } from "./layout.ts";
-import { makeOnce } from "./make-once.ts";
-import { openSitemaps, sitemapOf, type Listed } from "./sitemap.ts";
-import type { RenderedPage, RenderStorefront, Shop } from "./storefront.ts";
+import { type Listed, makeOnce, openSitemaps, sitemapOf } from "./sitemap.ts";
 import { animalPage, listPage, notFoundPage } from "./pages.ts";
 
 const animalsAtOnce = 24;

@@ -2,16 +2,14 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
+import { createCache } from "../../platform/cache.ts";
 import { openTurns } from "../../platform/event-loop.ts";
 import type { Coding } from "../../platform/http/negotiation.ts";
-import type { FairShare } from "../../platform/jobs/fair-share.ts";
-import { openSharing } from "../../platform/jobs/runs.ts";
-import { createCache } from "../../platform/cache.ts";
-import type { Catalogue } from "./catalogue.ts";
-import { makeOnce } from "./make-once.ts";
+import { type FairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
+import { openSharing, type Sharing } from "../../platform/jobs/runs.ts";
+import type { Catalogue, RenderedPage } from "./storefront.ts";
 import { escaped } from "./markup.ts";
 import { addressOf } from "./pages.ts";
-import type { RenderedPage } from "./storefront.ts";
 
 const animalsMax = 30_000;
 /** For how long (ms) a list is used although the catalogue has changed. */
@@ -101,4 +99,32 @@ async function* chunksOf(origin: string, paths: readonly string[]): AsyncGenerat
     for (const path of paths.slice(at, at + stepSize)) chunk += before + origin + path + after;
     yield Buffer.from(at + stepSize < paths.length ? chunk : chunk + tail);
   }
+}
+
+/** What `makeOnce` makes, and in whose turn. */
+type Making<V> = {
+  key: string;
+  turn: string;
+  places: FairShare<string>;
+  /** What is being made, by key. */
+  running: Sharing<string, V>;
+  /** Returns the value if it was made before and can still be used. */
+  kept: () => V | undefined;
+  make: () => Promise<V>;
+};
+
+/**
+ * Returns the kept value, or makes one in the visitor's turn. Concurrent requests share a value that is being made, but not one that still waits
+ * for its turn, which may be long in coming if its visitor has much waiting. Each begins in a turn of the event loop, because with an embedded
+ * database nothing else would run between a page and the next.
+ *
+ * @throws Problem `unavailable` if it gets no turn
+ */
+export async function makeOnce<V>({ key, turn, places, running, kept, make }: Making<V>): Promise<V> {
+  const found = (): V | Promise<V> | undefined => kept() ?? running.get(key);
+  const inTurn = async (): Promise<V> => {
+    await nextTurn();
+    return kept() ?? running.run(key, make);
+  };
+  return found() ?? runInTurn(places, turn, inTurn);
 }

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
-import type { RowClaim } from "../../platform/nodes/row-leases.ts";
+import type { RowClaim } from "../../platform/nodes/nodes.ts";
 import { deleteUnusedCategories } from "../categories/categories.store.ts";
 import { staysListedMax, type StayingPet } from "./imports.ts";
 import { eventOf, findImport, type StoredImport } from "./imports.store.ts";

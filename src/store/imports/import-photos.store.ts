@@ -3,7 +3,7 @@ import { limitTo } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { statementOfRows } from "../../platform/db/statement.ts";
 import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
-import type { RowClaim } from "../../platform/nodes/row-leases.ts";
+import type { RowClaim } from "../../platform/nodes/nodes.ts";
 import type { FailedPhoto } from "./imports.ts";
 
 /** A photo that is still to be fetched. */

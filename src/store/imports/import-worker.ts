@@ -5,7 +5,7 @@ import type { Database } from "../../platform/db/database.ts";
 import { actorOfText } from "../../platform/events.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
-import type { RowLeases } from "../../platform/nodes/row-leases.ts";
+import type { RowLeases } from "../../platform/nodes/nodes.ts";
 import type { UrlOf } from "../profiles/profiles.ts";
 import { claimDue, endUndoTime, releaseDue, type DueImport } from "./due-imports.store.ts";
 import { findImport, finishImport, lockImport } from "./imports.store.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
-import type { RowLeases } from "../../platform/nodes/row-leases.ts";
+import type { RowLeases } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
 import type { FetchPicture, PhotoService, ReceivedPhoto } from "../profiles/profiles.ts";
