@@ -82,11 +82,23 @@ type Compiled<S> = Common<S> & {
   bytesMax: number;
 };
 
-/** The validated input of one call, with the parsed body as it was sent. */
-type Given = { params: unknown; query: unknown; body: unknown; sent: unknown; key: string | undefined; isDryRun: boolean; now: number };
+/** The validated input of a call; `sent` is its body as it was sent. */
+type Input = { params: unknown; query: unknown; body: unknown; sent: unknown; key: string | undefined; isDryRun: boolean };
 
-/** An exchange with an operation, with its caller and the time that counts as now. */
-type Asked = { exchange: Exchange; caller: Caller | null; now: number };
+/** A call whose caller may make it, and the time that counts as now. */
+type Admitted = { exchange: Exchange; caller: Caller | null; now: number };
+
+/** A call that changes something. */
+type Changing<S> = {
+  exchange: Exchange;
+  call: Call<S, never>;
+  /** The database, charged to the caller's account, with the caller as the actor of every change. */
+  db: Database;
+  isDryRun: boolean;
+  sent: unknown;
+  /** Where its answer is kept; undefined without an Idempotency-Key, which a dry run ignores. */
+  slot: Slot | undefined;
+};
 
 /** Opens the operations that are served below a prefix, by their ids. */
 export function openOperations<S>(base: string, operations: readonly Operation<S>[], runtime: Runtime<S>): Map<string, Runnable> {
@@ -131,17 +143,18 @@ function begin<S>(compiled: Compiled<S>, exchange: Exchange, receive: () => Awai
   operation.throttle?.(runtime.services, clientAddress(exchange), now);
   if (operation.params && hasEmptyParameter(exchange.params)) throw notFound();
   compiled.addDeprecation?.(exchange, now);
-  const asked = { exchange, caller: requireScope(exchange, operation.scope), now };
+  const caller = requireScope(exchange, operation.scope);
   if (operation.alsoScope !== undefined) requireScope(exchange, operation.alsoScope);
-  if (!asked.caller || !operation.authorize) return andThen(receive(), (sent) => perform(compiled, asked, sent));
-  const authorized = operation.authorize(runtime.db.as({ caller: asked.caller.accountId }), asked.caller, now);
-  return authorized.then(receive).then((sent) => perform(compiled, asked, sent));
+  const admitted = { exchange, caller, now };
+  if (!caller || !operation.authorize) return andThen(receive(), (sent) => perform(compiled, admitted, sent));
+  const authorized = operation.authorize(runtime.db.as({ caller: caller.accountId }), caller, now);
+  return authorized.then(receive).then((sent) => perform(compiled, admitted, sent));
 }
 
 /** Validates the input, and calls the operation. */
-function perform<S>(compiled: Compiled<S>, asked: Asked, sent: unknown): Awaitable<Answer> {
+function perform<S>(compiled: Compiled<S>, admitted: Admitted, sent: unknown): Awaitable<Answer> {
   const { operation, validateParams, validateQuery, validateBody, base } = compiled;
-  const { exchange, now } = asked;
+  const { exchange } = admitted;
   const key =
     operation.method === "POST" && (operation.write ?? operation.steps) ? idempotencyKeyOf(exchange.headers["idempotency-key"]) : undefined;
   const isDryRun = asksForDryRun(exchange.headers["prefer"], compiled.dryRunRefusal);
@@ -149,7 +162,7 @@ function perform<S>(compiled: Compiled<S>, asked: Asked, sent: unknown): Awaitab
   const params = validateParams?.(exchange.params);
   const query = validateQuery(exchange.query === "" ? nothing : readQuery(exchange.query));
   const body = validateBody?.(operation.isBodyOptional ? (sent ?? {}) : sent, params);
-  const answer = execute(compiled, asked, { params, query, body, sent, key, isDryRun, now });
+  const answer = execute(compiled, admitted, { params, query, body, sent, key, isDryRun });
   return andThen(answer, (made) => moved(operation.read ? conditional(exchange, made) : made, base));
 }
 
@@ -164,14 +177,14 @@ function conditional({ headers }: Exchange, answer: Answer): Answer {
 
 const nothing: Record<string, never> = {};
 
-function execute<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: Given): Awaitable<Answer> {
+function execute<S>(compiled: Compiled<S>, { exchange, caller, now }: Admitted, input: Input): Awaitable<Answer> {
   const { operation, runtime } = compiled;
   const { db, services } = runtime;
-  const { params, query, body, now } = given;
+  const { params, query, body, sent, key, isDryRun } = input;
   const { headers } = exchange;
+  const origin = originOf(caller, exchange.id, now);
   const hasGone = (): boolean => isGone(exchange);
   if (operation.handle) {
-    const origin = originOf(caller, exchange.id, now);
     const [address, userAgent] = [clientAddress(exchange), headers["user-agent"] ?? ""];
     const own = db.as({ caller: caller?.accountId ?? addressName(address), origin, isGone: hasGone });
     const call = { params, query, body, db: own, caller, address, userAgent, cookies: headers.cookie, services, origin, now };
@@ -180,79 +193,56 @@ function execute<S>(compiled: Compiled<S>, { exchange, caller }: Asked, given: G
   if (!caller) throw unknownCaller();
   const { accountId, keyId } = caller;
   const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
-  const origin = originOf(caller, exchange.id, now);
-
   const call = { params, query, body, accountId, keyId, conditions, headers, caller, services, now, origin, hasGone } as Call<S, never>;
   if (operation.read) return operation.read(db.as({ caller: accountId }), call);
   const own = db.as({ caller: accountId, origin, isGone: hasGone });
-  if (operation.steps) return operation.steps(stepsOf(compiled, own, accountId, exchange, given), call);
-  if (given.isDryRun) return dryRun(compiled, operation, own, call, exchange);
-  if (operation.before || operation.finish || given.key !== undefined) return change(compiled, operation, own, call, exchange, given);
-  const { write, batch } = operation;
-  return batch ? own.batch(batch, call) : own.write((tx) => write(tx, call, undefined as never));
-}
+  if (operation.write && operation.batch && !isDryRun && key === undefined) return own.batch(operation.batch, call);
 
-/** Makes a change, rolls it back, and returns its answer. Ignores an Idempotency-Key: no answer is kept or replayed. */
-async function dryRun<S>(
-  { bytesMax }: Compiled<S>,
-  { beforeDryRun, write }: Change<S>,
-  db: Database,
-  call: Call<S, never>,
-  exchange: Exchange,
-): Promise<Answer> {
-  exchange.lines += dryRunApplied;
-  const prepared = (await beforeDryRun?.(db, call, streamBody(exchange.request, bytesMax))) as never;
-  return db.write((tx) => write(tx, call, prepared), { isDryRun: true });
-}
-
-function stepsOf<S>(
-  { runtime, base, operation, idempotent }: Compiled<S>,
-  db: Database,
-  accountId: number,
-  exchange: Exchange,
-  given: Given,
-): Steps {
-  const { key, isDryRun, sent } = given;
   if (isDryRun) exchange.lines += dryRunApplied;
-  const onError = (error: unknown): void => runtime.onError(exchange, error);
-  if (isDryRun || key === undefined) return openSteps({ db, isDryRun, onError });
-  const [target, bodyHash] = [targetOf(operation, base, given), hashOf(sent)];
-  const once = (place: string, step: Step) =>
-    idempotent.run(db, { accountId, target: target + place, key }, bodyHash, runtime.nowRange(), step);
-  return openSteps({ db, isDryRun, once, onError });
+  const slot = key === undefined || isDryRun ? undefined : { accountId, target: targetOf(compiled, params), key };
+  const changing = { exchange, call, db: own, isDryRun, sent, slot };
+  if (operation.steps) return operation.steps(stepsOf(compiled, changing), call);
+  const make = (): Promise<Answer> => change(compiled, operation, changing);
+  return slot && operation.upload ? compiled.idempotent.prepareOnce(own, slot, runtime.nowRange(), make) : make();
 }
 
-function change<S>(
-  compiled: Compiled<S>,
-  operation: Change<S>,
-  db: Database,
-  call: Call<S, never>,
-  exchange: Exchange,
-  given: Given,
-): Promise<Answer> {
-  const { runtime, base, idempotent } = compiled;
-  const { key } = given;
-  const slot = key === undefined ? undefined : { accountId: (call as Call<S>).accountId, target: targetOf(operation, base, given), key };
-  const make = (): Promise<Answer> => changeOnce(compiled, operation, { db, call, exchange, sent: given.sent, slot });
-  return slot && operation.upload ? idempotent.prepareOnce(db, slot, runtime.nowRange(), make) : make();
+/**
+ * Runs a transaction of a call. A dry run rolls it back. With an Idempotency-Key it takes effect once: a repeated call gets the kept answer.
+ *
+ * @param place tells the transactions of one call apart; empty for the first
+ */
+function transact<S>(
+  { runtime, idempotent }: Compiled<S>,
+  { db, isDryRun, slot }: Changing<S>,
+  hash: () => string,
+  step: Step,
+  place = "",
+) {
+  if (!slot) return db.write(step, { isDryRun });
+  return idempotent.run(db, { ...slot, target: slot.target + place }, hash(), runtime.nowRange(), step);
 }
 
-/** A change, with its Idempotency-Key's slot if it has one. */
-type Making<S> = { db: Database; call: Call<S, never>; exchange: Exchange; sent: unknown; slot: Slot | undefined };
+function stepsOf<S>(compiled: Compiled<S>, changing: Changing<S>): Steps {
+  const { exchange, db, isDryRun, sent } = changing;
+  return openSteps({
+    db,
+    isDryRun,
+    transact: (step, place) => transact(compiled, changing, () => hashOf(sent), step, place),
+    onError: (error) => compiled.runtime.onError(exchange, error),
+  });
+}
 
-async function changeOnce<S>(
-  { runtime, idempotent, bytesMax }: Compiled<S>,
-  { before, write, finish, reveal, upload }: Change<S>,
-  { db, call, exchange, sent, slot }: Making<S>,
-): Promise<Answer> {
-  const prepared = (await before?.(db, call, streamBody(exchange.request, bytesMax))) as never;
+async function change<S>(compiled: Compiled<S>, operation: Change<S>, changing: Changing<S>): Promise<Answer> {
+  const { before, beforeDryRun, write, finish, reveal, upload } = operation;
+  const { exchange, call, db, isDryRun, sent } = changing;
+  const prepare = isDryRun ? beforeDryRun : before;
+  const prepared = (await prepare?.(db, call, streamBody(exchange.request, compiled.bytesMax))) as never;
   try {
-    const shown = (answer: Answer): Answer => reveal?.(answer, call, prepared) ?? answer;
-    if (!slot) return shown(await db.write((tx) => write(tx, call, prepared)));
-    const bodyHash = hashOf(upload ? (prepared as Received).fingerprint : sent);
-    return shown(await idempotent.run(db, slot, bodyHash, runtime.nowRange(), (tx) => write(tx, call, prepared)));
+    const hash = (): string => hashOf(upload ? (prepared as Received).fingerprint : sent);
+    const answer = await transact(compiled, changing, hash, (tx) => write(tx, call, prepared));
+    return isDryRun ? answer : (reveal?.(answer, call, prepared) ?? answer);
   } finally {
-    await finish?.(db, call, prepared);
+    if (!isDryRun) await finish?.(db, call, prepared);
   }
 }
 
@@ -271,9 +261,9 @@ function deprecationOf({ since, successor }: NonNullable<DescribedOperation["dep
 }
 
 /** The method and path of a request in its one canonical spelling. */
-function targetOf({ method, path }: DescribedOperation, base: string, given: Pick<Given, "params">): string {
-  const params = given.params as Record<string, unknown> | undefined;
-  return `${method} ${base}${path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(params?.[name]))}`;
+function targetOf<S>({ operation: { method, path }, base }: Compiled<S>, params: unknown): string {
+  const values = params as Record<string, unknown> | undefined;
+  return `${method} ${base}${path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(values?.[name]))}`;
 }
 
 /** The functions that call an operator's operations. */

@@ -36,7 +36,8 @@ async function openItems(t: TestContext, failsAt = 0, error?: unknown) {
   };
   const errors: unknown[] = [];
   return {
-    steps: (isDryRun = false) => openSteps({ db, isDryRun, onError: (failure) => errors.push(failure) }),
+    steps: (isDryRun = false) =>
+      openSteps({ db, isDryRun, transact: (step) => db.write(step, { isDryRun }), onError: (failure) => errors.push(failure) }),
     stored: async () => (await db.query<{ item: number }>(sql`SELECT item FROM items ORDER BY item`)).map(({ item }) => item),
     errors,
   };

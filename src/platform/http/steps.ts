@@ -7,20 +7,17 @@ import type { Answer, Step, Steps } from "./operation.ts";
 type Options = {
   db: Database;
   isDryRun: boolean;
-  /** Runs a step at most once, however often the call is repeated. `place` tells the steps of the call apart. Default: the call is not repeated. */
-  once?: (place: string, step: Step) => Promise<Answer>;
+  /** Runs the transaction of a step. `place` tells the steps of the call apart. */
+  transact: (step: Step, place: string) => Promise<Answer>;
   onError: (error: unknown) => void;
 };
 
-export function openSteps({ db, isDryRun, once, onError }: Options): Steps {
+export function openSteps({ db, isDryRun, transact, onError }: Options): Steps {
   return {
     db,
     isDryRun,
-    run(from, step) {
-      if (isDryRun) return db.write(step, { isDryRun });
-      // The first step has the call's own place, so a call that has one step keeps its answer as any other write does.
-      return once ? once(from === 0 ? "" : ` ${from}`, step) : db.write(step);
-    },
+    // The first step has the call's own place, so a call that has one step keeps its answer as any other write does.
+    run: (from, step) => transact(step, from === 0 ? "" : ` ${from}`),
     problemOf(error) {
       const problem = problemOf(error);
       if (problem.code === "internal") onError(error);
