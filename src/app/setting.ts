@@ -98,7 +98,7 @@ function readText(path: string): string {
   return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
 }
 
-/** Finds the value of a setting: in a variable, a line of the file of `ENV_FILE`, the setting's own file, or its default. */
+// A value comes from a variable, from a line of the file of `ENV_FILE`, from the setting's own file, or from its default.
 
 export const envFileName = "ENV_FILE";
 

@@ -1,162 +1,24 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { isDeepStrictEqual } from "node:util";
-import { postgresUrl } from "../platform/db/postgres-url.ts";
-import { parseDateTime } from "../platform/http/dates.ts";
+import type { LogFormat } from "../platform/log.ts";
+import { attempt } from "../platform/parse.ts";
 import { parseHostname } from "../publishing/dns/hostnames.ts";
-import { addressList, attempt, contactUri, host, integer, items, origin } from "../platform/parse.ts";
-import { clientTable } from "./client-settings.ts";
-import { observingSettings } from "./observing-settings.ts";
-import { backupSettings } from "./backup-settings.ts";
-import { publishingSettings } from "./publishing-settings.ts";
-import { spaceSettings } from "./space-settings.ts";
 import {
-  certificateFile,
-  envFileName,
   type Environment,
   fallbackOf,
-  onOff,
   parsed,
-  port,
   secretFileName,
-  setting,
   type Setting,
   SettingError,
   unknownNames,
   withEnvFile,
   withoutUser,
 } from "./setting.ts";
-
-const workersMax = 64;
-
-/** Every setting of the service (specification 7.1). An empty variable counts as not set. */
-const table = {
-  envFile: setting({
-    name: envFileName,
-    fallback: "",
-    parse: (text) => text,
-    allowed: "a file",
-    meaning: "File of further settings, one NAME=value a line, which a reload reads again; variables of the environment take precedence",
-  }),
-  port: port("PORT", "8080", "Port of the API, the dashboard and the API reference"),
-  host: setting({
-    name: "HOST",
-    fallback: "127.0.0.1",
-    parse: host,
-    allowed: "an IP address or a host name",
-    meaning: "Address to listen on; 0.0.0.0 or :: for every interface",
-  }),
-  publicUrl: setting({
-    name: "PUBLIC_URL",
-    fallback: (env) => `http://localhost:${env["PORT"] || "8080"}`,
-    parse: origin,
-    allowed: "an http or https origin without user or path, such as https://pets.example.com",
-    meaning: "The origin that people see; the API is at its /v1",
-  }),
-  dataDir: setting({
-    name: "DATA_DIR",
-    fallback: "./data",
-    parse: (text) => (text.includes("\0") ? undefined : resolve(text)),
-    allowed: "a folder",
-    meaning: "Folder of this process alone, with the embedded database; made if absent (mode 0700)",
-  }),
-  contentCacheMib: setting({
-    name: "CONTENT_CACHE_MIB",
-    fallback: "2048",
-    parse: integer(256, 1_000_000),
-    allowed: "MiB from 256 to 1000000",
-    meaning: "With DATABASE_URL: how much of the published files DATA_DIR caches; the service fetches the rest when it is requested",
-  }),
-  databaseUrl: setting({
-    name: "DATABASE_URL",
-    fallback: "",
-    parse: (text) => (text === "" ? "" : attempt(() => postgresUrl(text))),
-    allowed: "a postgres:// or postgresql:// URL with a host; with sslmode=verify-full its sslrootcert, sslcert and sslkey are PEM files",
-    meaning: "PostgreSQL database that all nodes share; without it the data is in DATA_DIR",
-    secret: true,
-  }),
-  allowEmptyDatabase: onOff(
-    "ALLOW_EMPTY_DATABASE",
-    "off",
-    "Whether the service starts on a DATABASE_URL without an account although DATA_DIR has an embedded database with one",
-  ),
-  redisUrl: setting({
-    name: "REDIS_URL",
-    fallback: "",
-    parse: (text) => (text === "" || (/^rediss?:\/\/[^/]/i.test(text) && URL.canParse(text)) ? text : undefined),
-    allowed: "a redis:// or rediss:// URL",
-    meaning: "Redis or Valkey in which all nodes count limits together; without it each process counts alone",
-    secret: true,
-  }),
-  redisCa: certificateFile("REDIS_CA_FILE", "PEM file of the authorities that the certificate of a rediss:// REDIS_URL may come from"),
-  trustedProxies: setting({
-    name: "TRUSTED_PROXIES",
-    fallback: "",
-    parse: addressList,
-    allowed: "IP addresses and CIDR ranges, separated by commas",
-    meaning: "Proxies whose X-Forwarded-For, and at the edge X-Forwarded-Proto, is believed",
-    reloads: true,
-  }),
-  connectionsPerAddress: setting({
-    name: "CONNECTIONS_PER_ADDRESS",
-    fallback: "1024",
-    parse: integer(1, 1_000_000),
-    allowed: "a number from 1 to 1000000",
-    meaning: "Connections that one address may hold to the API, and as many to published projects; TRUSTED_PROXIES are exempt",
-  }),
-  metricsFrom: setting({
-    name: "METRICS",
-    fallback: "127.0.0.0/8,::1",
-    parse: (text) => addressList(text === "off" ? "" : text),
-    allowed: "off, or IP addresses and CIDR ranges, separated by commas",
-    meaning: "Who may read /metrics",
-    reloads: true,
-  }),
-  securityContact: setting({
-    name: "SECURITY_CONTACT",
-    fallback: "",
-    parse: (text) => items(text, contactUri),
-    allowed: "email addresses, or mailto:, https: or tel: URIs, separated by commas",
-    meaning: "Where to report a weakness, shown in /.well-known/security.txt; without it that path is a 404",
-  }),
-  webhookPrivateAddresses: onOff(
-    "WEBHOOK_PRIVATE_ADDRESSES",
-    "off",
-    "Whether webhooks may go to plain HTTP and to private and loopback addresses: for development only",
-  ),
-  ...spaceSettings,
-  ...backupSettings,
-  getPetSunset: setting({
-    name: "GET_PET_SUNSET",
-    fallback: "2027-12-31T00:00:00Z",
-    parse: parseDateTime,
-    allowed: "an RFC 3339 date and time with a zone",
-    meaning: "When GET /pets/{petId} goes away",
-  }),
-  ...publishingSettings,
-  ...clientTable,
-  workers: setting({
-    name: "WORKERS",
-    fallback: "1",
-    parse: (text) => (text === "auto" ? availableParallelism() : integer(1, workersMax)(text)),
-    allowed: `auto, or a number from 1 to ${workersMax}`,
-    meaning: "How many nodes this machine runs, supervised; auto is one for each core. More than one need DATABASE_URL and REDIS_URL",
-  }),
-  drainSeconds: setting({
-    name: "DRAIN_SECONDS",
-    fallback: "0",
-    parse: integer(0, 3_600),
-    allowed: "seconds from 0 to 3600",
-    meaning: "How long /readyz is 503 after SIGTERM, while requests are still served, before the service stops",
-    reloads: true,
-  }),
-  ...observingSettings,
-};
+import { settingTable } from "./setting-table.ts";
 
 /** The settings, parsed. Times are ms since the Unix epoch, `dataDir` is absolute, `publicUrl` has no slash at its end. */
-export type Settings = { readonly [K in keyof typeof table]: (typeof table)[K] extends Setting<infer T> ? T : never };
+export type Settings = { readonly [K in keyof typeof settingTable]: (typeof settingTable)[K] extends Setting<infer T> ? T : never };
 
 /**
  * Reads and validates every setting: the environment, the file of `ENV_FILE` and the files of secrets. The only place where the
@@ -168,17 +30,17 @@ export type Settings = { readonly [K in keyof typeof table]: (typeof table)[K] e
 export function loadSettings(env: Environment = process.env, { needsSecretsKey = true } = {}): Settings {
   const all = withEnvFile(env);
   const read = ([field, entry]: [string, Setting<unknown>]) => [field, parsed(entry, all)];
-  const settings = Object.fromEntries(Object.entries(table).map(read)) as Settings;
+  const settings = Object.fromEntries(Object.entries(settingTable).map(read)) as Settings;
   requireTogether(settings, all, needsSecretsKey);
   return settings;
 }
 
 /** Returns the names of the settings that differ and that only a restart can change. */
 export function needingRestart(before: Settings, after: Settings): string[] {
-  const fields = Object.keys(table) as (keyof Settings)[];
+  const fields = Object.keys(settingTable) as (keyof Settings)[];
   return fields
-    .filter((field) => !table[field].reloads && !isDeepStrictEqual(before[field], after[field]))
-    .map((field) => table[field].name);
+    .filter((field) => !settingTable[field].reloads && !isDeepStrictEqual(before[field], after[field]))
+    .map((field) => settingTable[field].name);
 }
 
 /** Checks the rules between settings. */
@@ -248,7 +110,9 @@ function requireCertifiable({ publicUrl, platformDomain, acmeDirectoryUrl, edgeP
 
 /** Returns a line for each name in the file of `ENV_FILE` that is not a setting, at most ten, with the setting that may be meant. */
 export function unknownSettings(env: Environment = process.env): string[] {
-  const names = Object.values<Setting<unknown>>(table).flatMap(({ name, secret }) => (secret ? [name, secretFileName(name)] : [name]));
+  const names = Object.values<Setting<unknown>>(settingTable).flatMap(({ name, secret }) =>
+    secret ? [name, secretFileName(name)] : [name],
+  );
   return unknownNames(env, names);
 }
 
@@ -262,7 +126,7 @@ type SettingLine = { name: string; value: string; default: string; meaning: stri
 /** Returns each setting as it was written, with secrets masked. */
 export function describeSettings(env: Environment = process.env): SettingLine[] {
   const all = withEnvFile(env);
-  return Object.values<Setting<unknown>>(table).flatMap((entry) => {
+  return Object.values<Setting<unknown>>(settingTable).flatMap((entry) => {
     const fallback = fallbackOf(entry, all);
     const { name, meaning } = entry;
     if (!entry.secret) return [{ name, value: withoutUser(all[name] || fallback), default: fallback, meaning }];
@@ -272,4 +136,10 @@ export function describeSettings(env: Environment = process.env): SettingLine[] 
       { name: secretFileName(name), value: file, default: "", meaning: `File that holds ${name}` },
     ];
   });
+}
+
+/** By default, lines for people on a terminal and JSON elsewhere. */
+export function logFormatOf({ logFormat }: { logFormat: "auto" | LogFormat }): LogFormat {
+  if (logFormat === "auto") return process.stdout.isTTY ? "text" : "json";
+  return logFormat;
 }
