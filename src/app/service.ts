@@ -13,7 +13,7 @@ import { type Bounds, openBounds, type QueueLimits } from "../platform/bounds.ts
 import { type Clock, type NowRange, openNowRange, systemClock, systemTimer, type Timer } from "../platform/clock.ts";
 import { connectionLimits, type ConnectionLimits, guardConnections } from "../platform/connections.ts";
 import type { Database } from "../platform/db/database.ts";
-import { stopping } from "../platform/db/turns.ts";
+import { stopping } from "../platform/db/database.ts";
 import type { App } from "../platform/http/app.ts";
 import { boundRequests, requestLimits, type RequestLimits } from "../platform/http/request-bounds.ts";
 import { repeat } from "../platform/jobs/runs.ts";

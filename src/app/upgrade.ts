@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Database } from "../platform/db/database.ts";
-import { migrate, migrationsFor } from "../platform/db/migrate.ts";
-import { NewerDataError } from "../platform/db/migration-history.ts";
+import { migrate, migrationsFor, NewerDataError } from "../platform/db/migrate.ts";
 import { copyBeforeUpgrade, copyToGoBackTo } from "../platform/db/sqlite-copies.ts";
 import type { Logger } from "../platform/log.ts";
 import { foldNames } from "../store/pets/folded-names.store.ts";

@@ -1,5 +1,5 @@
 import cluster from "node:cluster";
-import { HistoryError } from "../platform/db/migration-history.ts";
+import { HistoryError } from "../platform/db/migrate.ts";
 import { SettingError } from "./setting.ts";
 
 /**

@@ -63,7 +63,7 @@ const bounded: Record<string, Bound> = {
   "platform/db/postgres-notifications.ts": "only one connection of the node",
   "platform/db/postgres-writers.ts": "queue writer",
   "platform/db/sqlite-checkpoint-thread.ts": "queue writer",
-  "platform/db/sqlite-checkpoints.ts": "queue writer",
+  "platform/db/sqlite-log.ts": "queue writer",
   "platform/db/sqlite-copies.ts": operator,
   "platform/db/sqlite-space.ts": operator,
   "platform/db/sqlite.ts": "queue writer",

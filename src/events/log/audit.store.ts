@@ -1,6 +1,6 @@
 import sql, { join, raw } from "sql-template-tag";
 import type { Database, Transaction } from "../../platform/db/database.ts";
-import { walkStatement } from "../../platform/db/walk-statements.ts";
+import { walkStatement } from "../../platform/db/index-walk.ts";
 import type { AuditFilter } from "./audit.ts";
 import type { StoredEvent } from "./events.store.ts";
 

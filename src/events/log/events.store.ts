@@ -1,7 +1,7 @@
 import sql, { raw } from "sql-template-tag";
 import { andThen, type Awaitable, type Database, type Queryable } from "../../platform/db/database.ts";
 import { statement } from "../../platform/db/statement.ts";
-import { walkStatement } from "../../platform/db/walk-statements.ts";
+import { walkStatement } from "../../platform/db/index-walk.ts";
 import { emptyHead, type Head } from "../../platform/events.ts";
 import type { EventType } from "../../platform/event-types.ts";
 import { Problem } from "../../platform/problem.ts";

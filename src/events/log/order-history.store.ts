@@ -1,7 +1,7 @@
 import sql, { raw } from "sql-template-tag";
 import type { Database } from "../../platform/db/database.ts";
 import { byId, Problem } from "../../platform/problem.ts";
-import { walkStatement } from "../../platform/db/walk-statements.ts";
+import { walkStatement } from "../../platform/db/index-walk.ts";
 import { eventColumns, eventOfRow, logStart, newestEvent, type EventRow, type StoredEvent } from "./events.store.ts";
 
 /** The most changes that the history of an order shows, in addition to its placing. */

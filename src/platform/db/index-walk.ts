@@ -1,6 +1,7 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import type { Database } from "./database.ts";
 import { limitTo } from "./batches.ts";
+import type { Database } from "./database.ts";
+import { statement, type Bound, type BoundValue, type Statement } from "./statement.ts";
 
 type Value = string | number | boolean;
 
@@ -75,20 +76,20 @@ function namedBranch({ table, index, condition, columns, ...walk }: Walk): Sql {
 function orderedBranch({ table, condition, columns, ...walk }: Walk): Sql {
   const fixed = fixedOf(walk);
   const { lower, upper } = boundsOf(walk);
-  const begin: Bound = { columns: fixed.columns, sign: lower?.sign ?? ">=", values: fixed.values };
-  const end: Bound = { columns: fixed.columns, sign: upper?.sign ?? "<=", values: fixed.values };
+  const begin: Comparison = { columns: fixed.columns, sign: lower?.sign ?? ">=", values: fixed.values };
+  const end: Comparison = { columns: fixed.columns, sign: upper?.sign ?? "<=", values: fixed.values };
   const also = raw(condition === undefined ? "" : ` AND ${condition}`);
   return sql`SELECT ${columns} FROM ${raw(table)} WHERE ${comparison(joined(begin, lower))} AND ${comparison(joined(end, upper))}${also}`;
 }
 
-type Bound = { columns: readonly string[]; sign: string; values: readonly Value[] };
+type Comparison = { columns: readonly string[]; sign: string; values: readonly Value[] };
 
-function joined(fixed: Bound, bound: Bound | undefined): Bound {
-  if (!bound) return fixed;
-  return { columns: [...fixed.columns, ...bound.columns], sign: bound.sign, values: [...fixed.values, ...bound.values] };
+function joined(fixed: Comparison, more: Comparison | undefined): Comparison {
+  if (!more) return fixed;
+  return { columns: [...fixed.columns, ...more.columns], sign: more.sign, values: [...fixed.values, ...more.values] };
 }
 
-function comparison({ columns, sign, values }: Bound): Sql {
+function comparison({ columns, sign, values }: Comparison): Sql {
   if (columns.length === 1) return sql`${raw(columns.join(""))} ${raw(sign)} ${values[0]}`;
   return sql`(${raw(columns.join(", "))}) ${raw(sign)} (${join(values)})`;
 }
@@ -98,9 +99,12 @@ function fixedOf({ accountId, equal = {} }: Pick<Walk, "accountId" | "equal">): 
 }
 
 /** A position replaces the lower bound, which it lies beyond: given both, an engine may seek to the wrong one. */
-function boundsOf({ order, after, from, until }: Pick<Walk, "order" | "after" | "from" | "until">): { lower?: Bound; upper?: Bound } {
+function boundsOf({ order, after, from, until }: Pick<Walk, "order" | "after" | "from" | "until">): {
+  lower?: Comparison;
+  upper?: Comparison;
+} {
   const first = order.slice(0, 1);
-  const bounds: { lower?: Bound; upper?: Bound } = {};
+  const bounds: { lower?: Comparison; upper?: Comparison } = {};
   if (after) bounds.lower = { columns: order, sign: ">", values: after };
   else if (from !== undefined) bounds.lower = { columns: first, sign: ">=", values: [from] };
   if (until !== undefined) bounds.upper = { columns: first, sign: "<", values: [until] };
@@ -127,4 +131,65 @@ export function findRows(engine: Database["engine"], { table, columns, accountId
       SELECT * FROM ${raw(table)} WHERE ${place} >= (${join(fixed.values)}, CAST(wanted AS ${type}))
         AND ${place} <= (${join(fixed.values)}, CAST(wanted AS ${type}))
       ORDER BY ${raw([...fixed.columns, key].join(", "))} LIMIT 1) AS found`;
+}
+
+/** The statement of one shape, and the place of each of its values among the values of the walks. */
+type Prepared = { statement: Statement<never>; places: number[] };
+
+/** The statements by shape. There are few, because a list has few filters and orders, and a filter is a column. */
+const kept = new Map<string, Prepared>();
+
+/**
+ * The statement of `mergeRows`, written only once for all walks of one shape: the same tables, indexes and columns, and the same bounds,
+ * whatever their values.
+ */
+export function walkStatement<R extends unknown[]>(engine: Database["engine"], walks: readonly Walk[], limit: number): Bound<R> {
+  let shape: string = engine;
+  const given: BoundValue[] = [];
+  for (const walk of walks) {
+    shape += shapeOf(walk);
+    addValues(given, walk);
+  }
+  given.push(limit);
+  let prepared = kept.get(shape);
+  if (!prepared) kept.set(shape, (prepared = prepare(engine, walks)));
+  return { statement: prepared.statement, values: prepared.places.map((place) => given[place]!) };
+}
+
+function shapeOf({ table, index, condition, columns, equal, order, isBackwards, after, from, until }: Walk): string {
+  let shape = ` ${table} ${index} ${condition} ${columns.sql}`;
+  for (const column in equal) shape += ` ${column}`;
+  return `${shape} by ${order.join()}${isBackwards ? " back" : ""}${after ? " after" : ""}${from === undefined ? "" : " from"}${until === undefined ? "" : " until"}`;
+}
+
+/** Adds the values of a walk, in the order in which `placed` counts them. */
+function addValues(values: BoundValue[], { accountId, equal, after, from, until }: Walk): void {
+  values.push(accountId);
+  for (const column in equal) values.push(bound(equal[column]!));
+  if (after) for (const value of after) values.push(bound(value));
+  if (from !== undefined) values.push(bound(from));
+  if (until !== undefined) values.push(bound(until));
+}
+
+function bound(value: string | number | boolean): BoundValue {
+  return typeof value === "boolean" ? Number(value) : value;
+}
+
+/** Writes the statement with the place of each value instead of the value. */
+function prepare(engine: Database["engine"], walks: readonly Walk[]): Prepared {
+  let count = 0;
+  const next = () => count++;
+  const placed = walks.map((walk): Walk => {
+    const { equal, after, from, until } = walk;
+    return {
+      ...walk,
+      accountId: next(),
+      ...(equal && { equal: Object.fromEntries(Object.keys(equal).map((column) => [column, next()])) }),
+      ...(after && { after: after.map(next) }),
+      ...(from !== undefined && { from: next() }),
+      ...(until !== undefined && { until: next() }),
+    };
+  });
+  const written = mergeRows(engine, placed, next());
+  return { statement: statement<never>(written.sql, written.text), places: written.values as number[] };
 }

@@ -1,6 +1,5 @@
 import { Problem } from "../problem.ts";
-import { ConstraintError, type ConstraintKind } from "./database.ts";
-import { unavailable } from "./turns.ts";
+import { ConstraintError, unavailable, type ConstraintKind } from "./database.ts";
 
 /** PostgreSQL's code for an error (SQLSTATE), or Node's for a connection (`ECONNREFUSED`). */
 type Coded = { code?: string; message?: string };

@@ -1,11 +1,9 @@
 import type pg from "pg";
 import type { Sql } from "sql-template-tag";
-import { directly, type Around, type Database } from "./database.ts";
-import { openConnection } from "./postgres-connections.ts";
+import { directly, stopping, type Around, type Database } from "./database.ts";
+import { openConnection, statementOf } from "./postgres-connections.ts";
 import { breaksConnection, translate } from "./postgres-errors.ts";
-import { statementOf } from "./postgres-statements.ts";
 import { transact } from "./postgres-transactions.ts";
-import { stopping } from "./turns.ts";
 
 /** Time-outs of a heartbeat. A slower heartbeat is useless: the lease that it renews has expired. */
 const patience = { connectMs: 3_000, statementMs: 1_000 };

@@ -1,9 +1,8 @@
 import type { Bounds } from "../bounds.ts";
 import { acquireTimed, release, type ShareLoad } from "../jobs/fair-share.ts";
 import { createTally } from "../jobs/tally.ts";
-import { openConnection, type Rows } from "./postgres-connections.ts";
+import { openConnection, type Rows, type Statement } from "./postgres-connections.ts";
 import { isOutdated } from "./postgres-errors.ts";
-import type { Statement } from "./postgres-statements.ts";
 import { openHistogram, waitBounds, type Histogram } from "../metrics.ts";
 import type { CallerKey } from "./database.ts";
 

@@ -2,13 +2,10 @@ import type pg from "pg";
 import sql, { raw, type Sql } from "sql-template-tag";
 import { systemClock, type Clock } from "../clock.ts";
 import { recordedEvent, systemOrigin, type Origin, type RecordedEvent } from "../events.ts";
-import type { Awaitable, Transaction, WriteOptions } from "./database.ts";
-import { outboxInsert } from "./postgres-outbox.ts";
+import { unavailable, type Awaitable, type Transaction, type WriteOptions } from "./database.ts";
+import { bound, fixedStatementOf, silenceMs, statementOf, type Rows, type Statement } from "./postgres-connections.ts";
 import { breaksConnection, isCollision, StartOver, translate } from "./postgres-errors.ts";
-import { silenceMs, type Rows } from "./postgres-connections.ts";
-import { bound, fixedStatementOf, statementOf, type Statement } from "./postgres-statements.ts";
-import { type BoundValue, type Insertion, type Statement as FixedStatement } from "./statement.ts";
-import { unavailable } from "./turns.ts";
+import type { BoundValue, Insertion, Statement as FixedStatement } from "./statement.ts";
 
 const forUpdate = sql` FOR UPDATE`;
 
@@ -127,4 +124,27 @@ function rollBack(run: (statement: Statement) => Promise<Rows>): Promise<boolean
     () => true,
     () => false,
   );
+}
+
+const outboxColumns = {
+  account_id: "BIGINT",
+  type: "TEXT",
+  at: "BIGINT",
+  resource: "TEXT",
+  actor: "TEXT",
+  request_id: "TEXT",
+  version: "BIGINT",
+  head: "TEXT",
+  tail: "TEXT",
+};
+const names = Object.keys(outboxColumns).join(", ");
+const typed = Object.entries(outboxColumns).map(([name, type]) => `${name} ${type}`);
+const outboxText = `
+  INSERT INTO event_outbox (id, ${names})
+  SELECT nextval('event_outbox_ids'), ${names} FROM json_to_recordset(CAST($1 AS JSON)) AS recorded (${typed.join(", ")})`;
+
+/** The statement that stores a transaction's events until they get their positions. It is the transaction's last one (decision 0074). */
+function outboxInsert(events: readonly RecordedEvent[]): Statement {
+  const rows = events.map(({ accountId, requestId, ...event }) => ({ account_id: accountId, request_id: requestId, ...event }));
+  return { name: "event_outbox", text: outboxText, values: [JSON.stringify(rows)] };
 }

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  clientGone,
   directly,
+  othersWait,
+  stopping,
   systemHandle,
+  tookTooLong,
   type Around,
   type Awaitable,
   type CallerKey,
@@ -17,12 +21,10 @@ import { queues } from "../queues.ts";
 import { systemWorkTimer, type WorkTimer } from "../event-loop.ts";
 import type { FairShare } from "../jobs/fair-share.ts";
 import { translate } from "./postgres-errors.ts";
-import { openGroups, type WriteInGroup } from "./postgres-groups.ts";
+import { openGroups, openWriters, writersMax, type WriteInGroup, type Writers } from "./postgres-writers.ts";
 import { openReaders, type Readers } from "./postgres-readers.ts";
-import { fixedStatementOf, statementOf, type Statement } from "./postgres-statements.ts";
+import { fixedStatementOf, statementOf, type Statement } from "./postgres-connections.ts";
 import { transact } from "./postgres-transactions.ts";
-import { openWriters, writersMax, type Writers } from "./postgres-writers.ts";
-import { clientGone, othersWait, stopping, tookTooLong } from "./turns.ts";
 
 /** How often a transaction that collides with others is run, and the pause before it runs again (doubled each time, a random part of it). */
 const triesMax = 6;

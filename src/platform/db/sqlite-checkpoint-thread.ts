@@ -6,7 +6,7 @@ export type CheckpointRequest = "run" | "close";
 /** What the thread answers to "run": nothing, or the error of SQLite. */
 export type CheckpointAnswer = { message: string; errcode: number | undefined } | undefined;
 
-/* The thread of `sqlite-checkpoints.ts`: copies the log of a database into its file whenever it is asked to. */
+/* The thread of `sqlite-log.ts`: copies the log of a database into its file whenever it is asked to. */
 let checkpoint: StatementSync | undefined;
 const connection = new DatabaseSync(workerData as string, { open: false, timeout: 5_000 });
 

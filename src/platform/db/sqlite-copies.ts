@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEmpty, placeFileSync, timeInName } from "../files.ts";
-import { pendingOf, type AppliedMigration, type Migration } from "./migration-history.ts";
+import { pendingOf, type AppliedMigration, type Migration } from "./migrate.ts";
 import { storageFaultOf } from "./sqlite-statements.ts";
 
 /** The number of copies to keep: those of the latest upgrades. */

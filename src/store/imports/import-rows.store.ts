@@ -2,10 +2,9 @@ import type { Transaction } from "../../platform/db/database.ts";
 import { int32Max } from "../../platform/http/schemas.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { statusOfStock } from "../inventory/inventory.ts";
-import { addEntries, lockPetsWithEntries, type PetsWithEntries, setCounts } from "../inventory/stock-rows.store.ts";
+import { addEntries, lockPetsWithEntries, type PetsWithEntries, setCounts } from "../inventory/inventory.store.ts";
 import { statusDefault, type Pet } from "../pets/pets.ts";
-import { insertPets, requireCategories, updatePets } from "../pets/pets.store.ts";
-import type { StoredPet } from "../pets/shown-pets.store.ts";
+import { insertPets, requireCategories, updatePets, type StoredPet } from "../pets/pets.store.ts";
 import {
   afterBoth,
   findChanges,
@@ -13,13 +12,14 @@ import {
   findTaken,
   saveChanges,
   saveKnown,
+  writeProfileValues,
   type Change,
   type Importing,
   type KnownRow,
   type Prior,
+  type WrittenProfile,
 } from "./import-changes.store.ts";
 import { queuePhotos } from "./import-photos.store.ts";
-import { writeProfileValues, type WrittenProfile } from "./import-profiles.store.ts";
 import {
   newPhotos,
   newValues,

@@ -7,8 +7,7 @@ import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
 import type { RowLeases } from "../../platform/nodes/nodes.ts";
 import type { UrlOf } from "../profiles/profiles.ts";
-import { claimDue, endUndoTime, releaseDue, type DueImport } from "./due-imports.store.ts";
-import { findImport, finishImport, lockImport } from "./imports.store.ts";
+import { claimDue, endUndoTime, findImport, finishImport, lockImport, releaseDue, type DueImport } from "./imports.store.ts";
 import { undoSome } from "./undo.store.ts";
 
 const pollEveryMs = 1_000;

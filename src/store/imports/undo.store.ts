@@ -1,13 +1,12 @@
 import sql, { join } from "sql-template-tag";
 import type { Transaction } from "../../platform/db/database.ts";
 import { statusOfStock } from "../inventory/inventory.ts";
-import { deleteEntries, lockPetsWithEntries, setCounts, type StoredItem } from "../inventory/stock-rows.store.ts";
+import { deleteEntries, lockPetsWithEntries, setCounts, type StoredItem } from "../inventory/inventory.store.ts";
 import type { Pet } from "../pets/pets.ts";
-import { deletePets, updatePets } from "../pets/pets.store.ts";
-import type { StoredPet } from "../pets/shown-pets.store.ts";
+import { deletePets, updatePets, type StoredPet } from "../pets/pets.store.ts";
 import type { StoredProfile } from "../profiles/profiles.ts";
 import { deleteProfile, findProfiles, recordProfile } from "../profiles/profiles.store.ts";
-import { addUndone, finishUndo } from "./due-imports.store.ts";
+import { addUndone, finishUndo, lockImport } from "./imports.store.ts";
 import {
   deleteChanges,
   deleteKnown,
@@ -17,15 +16,15 @@ import {
   firstChanges,
   saveChanges,
   saveKnown,
+  writeProfileValues,
   type Change,
   type Importing,
   type KnownRow,
+  type ProfileValues,
   type Versions,
 } from "./import-changes.store.ts";
 import { dropPhotos } from "./import-photos.store.ts";
-import { writeProfileValues, type ProfileValues } from "./import-profiles.store.ts";
 import type { StayingPet } from "./imports.ts";
-import { lockImport } from "./imports.store.ts";
 
 /** The most pets that one step takes back: few enough that no other write waits long. */
 const stepMax = 200;

@@ -2,10 +2,8 @@ import sql, { join } from "sql-template-tag";
 import { openStep, stepRowsMax } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { byId, Problem } from "../../platform/problem.ts";
-import { deletePet, lockPet, lockPetWithEntry, updatePet } from "../pets/pets.store.ts";
-import type { StoredPet } from "../pets/shown-pets.store.ts";
-import { deleteItem, lockItem, lockItemWithOrders, setQuantity } from "./inventory.store.ts";
-import { lockPetsWithEntries } from "./stock-rows.store.ts";
+import { deletePet, lockPet, lockPetWithEntry, updatePet, type StoredPet } from "../pets/pets.store.ts";
+import { deleteItem, lockItem, lockItemWithOrders, lockPetsWithEntries, setQuantity } from "./inventory.store.ts";
 import type { BulkChange, BulkResult, PetState } from "./pet-changes.ts";
 
 /** The state before the changes: the pets and stock counts, whose rows are locked, and which of the named categories exist. */

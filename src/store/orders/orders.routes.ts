@@ -5,7 +5,7 @@ import { operation, type Answer, type Operation } from "../../platform/http/oper
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
-import { cancelOrder, changeOrder, placeOrders } from "./fulfilment.store.ts";
+import { cancelOrder, changeOrder, findOrder, listOrders, lockOrder, orderOf, placeOrders, type StoredOrder } from "./orders.store.ts";
 import {
   OrderInput,
   Order,
@@ -17,7 +17,6 @@ import {
   WrittenOrderPatch,
   type OrderFields,
 } from "./orders.ts";
-import { findOrder, listOrders, lockOrder, orderOf, type StoredOrder } from "./orders.store.ts";
 
 const path = "/store/orders";
 const onePath = "/store/orders/{orderId}";

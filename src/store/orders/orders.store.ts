@@ -1,11 +1,24 @@
+import { isDeepStrictEqual } from "node:util";
 import { raw } from "sql-template-tag";
 import { andThen, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import { walkStatement } from "../../platform/db/index-walk.ts";
 import { insertion, lockingStatement, statement } from "../../platform/db/statement.ts";
-import { walkStatement } from "../../platform/db/walk-statements.ts";
-import { formatDateTime } from "../../platform/http/dates.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
-import { byId, Problem } from "../../platform/problem.ts";
-import type { Order, OrderFields, OrderQuery } from "./orders.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import { byId, Problem, unknownReference } from "../../platform/problem.ts";
+import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
+import {
+  giveBackUnits,
+  insufficient,
+  lockItem,
+  lockItems,
+  requireUntracked,
+  sellUnits,
+  takeUnits,
+  type Take,
+} from "../inventory/inventory.store.ts";
+import { lockPet, petExists } from "../pets/pets.store.ts";
+import { unitsMoved, type Order, type OrderFields, type OrderQuery } from "./orders.ts";
 
 type OrderRow = [
   id: number,
@@ -76,10 +89,10 @@ export function lockOrder(tx: Transaction, accountId: number, id: number): Await
 }
 
 /** An order to insert. The caller has already taken its `held` units from the stock. */
-export type PlacedOrder = { accountId: number; fields: OrderFields; held: number; origin: Origin };
+type PlacedOrder = { accountId: number; fields: OrderFields; held: number; origin: Origin };
 
 /** Inserts orders, which get ascending identifiers. */
-export function insertOrders(tx: Transaction, placed: readonly PlacedOrder[]): Awaitable<StoredOrder[]> {
+function insertOrders(tx: Transaction, placed: readonly PlacedOrder[]): Awaitable<StoredOrder[]> {
   const rows = placed.map(({ accountId, fields: { petId, quantity, shipDate, complete }, held }) => [
     accountId,
     petId,
@@ -99,13 +112,7 @@ export function insertOrders(tx: Transaction, placed: readonly PlacedOrder[]): A
 }
 
 /** Updates a locked order; `held` is the number of units that it holds from now on. @throws Problem `not_found` */
-export function updateOrder(
-  tx: Transaction,
-  accountId: number,
-  current: StoredOrder,
-  fields: OrderFields,
-  held: number,
-): Awaitable<StoredOrder> {
+function updateOrder(tx: Transaction, accountId: number, current: StoredOrder, fields: OrderFields, held: number): Awaitable<StoredOrder> {
   const { id } = current;
   const { petId, quantity, shipDate, complete } = fields;
   const values = [petId, quantity, held, shipDate, Number(complete), accountId, id];
@@ -118,7 +125,7 @@ export function updateOrder(
 }
 
 /** Deletes a locked order, but does not give back its units: the caller does. */
-export async function deleteOrder(tx: Transaction, accountId: number, order: StoredOrder): Promise<void> {
+async function deleteOrder(tx: Transaction, accountId: number, order: StoredOrder): Promise<void> {
   await tx.run(deleteById, [accountId, order.id]);
   tx.record(eventOf(accountId, "order.cancelled", order));
 }
@@ -141,4 +148,141 @@ function requireRow(rows: OrderRow[], id: number): StoredOrder {
 
 function fromRow([id, petId, quantity, held, shipDate, complete, version]: OrderRow): StoredOrder {
   return { id, fields: { petId, quantity, shipDate, complete: Boolean(complete) }, held, version };
+}
+
+/*
+ * No unit is sold twice (specification 2.5). For each pet whose stock is tracked:
+ *
+ *   free units = units counted in - units sold by complete orders - units held by open orders
+ *
+ * None of these numbers is ever negative. All changes of a request are in one transaction, so a refused request changes nothing.
+ */
+
+/** The fields of a new order, its account, and who places it. */
+export type OrderRequest = { accountId: number; fields: OrderFields; origin: Origin };
+
+/**
+ * Places orders, with one stock update for each pet and one INSERT: an open order holds its units, a complete order sells them. A batch of several
+ * leaves out complete orders, and the orders for a pet that has too few free units for all of them, or that is not tracked.
+ *
+ * @throws Problem `storage_limit_reached` if an account has no room for all open orders; of a batch of one also `unknown_reference`,
+ *   `pet_not_available`, `insufficient_stock`
+ */
+export async function placeOrders<R extends OrderRequest>(tx: Transaction, requests: readonly R[]): Promise<ReadonlyMap<R, StoredOrder>> {
+  const isOne = requests.length === 1;
+  const wanted = requests.filter(({ fields }) => isOne || !fields.complete);
+  const held = new Map<R, number>();
+  const take = async (orders: R[]): Promise<void> => {
+    const [first] = orders as [R];
+    const { petId, complete } = first.fields;
+    if (petId === null) for (const order of orders) held.set(order, 0);
+    else if (await takeUnits(tx, first.accountId, petId, orders.map(takeOf)))
+      for (const order of orders) held.set(order, order.fields.quantity);
+    else if (isOne) held.set(first, await holdWithLocks(tx, first.accountId, petId, takeOf(first)));
+    if (complete) held.set(first, await sell(tx, first.accountId, petId, held.get(first)!));
+  };
+  const byPet = Map.groupBy(wanted, ({ accountId, fields }) => `${accountId} ${fields.petId}`);
+  await Promise.all([...byPet.values()].toSorted(byLockOrder).map(take)); // On PostgreSQL, sends each without waiting for the one before.
+  const taken = wanted.flatMap((request) => (held.has(request) ? { ...request, held: held.get(request)!, request } : []));
+  const orders = taken.length === 0 ? [] : await insertOrders(tx, taken);
+  const open = Map.groupBy(
+    taken.filter(({ fields }) => !fields.complete),
+    ({ accountId }) => accountId,
+  );
+  for (const [accountId, { length }] of open) await addRecords(tx, accountId, length);
+  return new Map(taken.map(({ request }, i) => [request, orders[i]!]));
+}
+
+function takeOf({ fields: { quantity }, origin }: OrderRequest): Take {
+  return { units: quantity, origin };
+}
+
+/** Compares by account and pet, the order in which `lockItems` locks inventory entries. */
+function byLockOrder([a]: OrderRequest[], [b]: OrderRequest[]): number {
+  return a!.accountId - b!.accountId || a!.fields.petId! - b!.fields.petId!;
+}
+
+/**
+ * Updates a locked order. Does nothing if no field changes.
+ *
+ * @throws Problem `unknown_reference`, `order_complete`, `pet_not_available`, `insufficient_stock`
+ */
+export async function changeOrder(tx: Transaction, accountId: number, order: StoredOrder, next: OrderFields): Promise<StoredOrder> {
+  const { id, fields: current } = order;
+  if (isDeepStrictEqual(next, current)) return order;
+  const petChanges = next.petId !== current.petId;
+  if (petChanges && next.petId !== null) await requirePetExists(tx, accountId, next.petId);
+  const stockChanges = petChanges || next.quantity !== current.quantity;
+  if (current.complete && (stockChanges || !next.complete)) throw orderComplete(id);
+
+  let { held } = order;
+  if (stockChanges) held = await move(tx, accountId, order, next);
+  if (next.complete) held = await sell(tx, accountId, next.petId, held);
+  const changed = await updateOrder(tx, accountId, order, next, held);
+  if (next.complete && !current.complete) await removeRecords(tx, accountId, 1); // Complete orders do not count as records.
+  return changed;
+}
+
+/** Cancels a locked order and gives back its units. @throws Problem `order_complete` */
+export async function cancelOrder(tx: Transaction, accountId: number, order: StoredOrder): Promise<void> {
+  const { id, fields, held } = order;
+  if (fields.complete) throw orderComplete(id);
+  if (fields.petId !== null && held > 0) await giveBackUnits(tx, accountId, fields.petId, held);
+  await deleteOrder(tx, accountId, order);
+  await removeRecords(tx, accountId, 1);
+}
+
+/** Moves units between the stock and an open order. Returns how many units the order holds afterwards. */
+async function move(tx: Transaction, accountId: number, { fields: current, held }: StoredOrder, next: OrderFields): Promise<number> {
+  const { give, take } = unitsMoved(held, current, next);
+  if (current.petId !== null && next.petId !== null && current.petId !== next.petId) {
+    await lockItems(tx, accountId, [current.petId, next.petId]);
+  }
+  if (current.petId !== null && give > 0) await giveBackUnits(tx, accountId, current.petId, give);
+  if (next.petId === null) return 0;
+  if (take === 0) await requireNotSold(tx, accountId, next.petId);
+  return held - give + (take > 0 ? await hold(tx, accountId, next.petId, { units: take }) : 0);
+}
+
+/** Takes units of a pet for an order to hold. Returns how many: 0 if the pet is untracked. */
+async function hold(tx: Transaction, accountId: number, petId: number, take: Take): Promise<number> {
+  return (await takeUnits(tx, accountId, petId, [take])) ? take.units : holdWithLocks(tx, accountId, petId, take);
+}
+
+/** Locks the entry and the pet to find out why `takeUnits` took nothing. Returns 0 if the pet is untracked; otherwise retries or refuses. */
+async function holdWithLocks(tx: Transaction, accountId: number, petId: number, take: Take): Promise<number> {
+  const entry = await lockItem(tx, accountId, petId);
+  await requireNotSold(tx, accountId, petId);
+  if (!entry) {
+    await requireUntracked(tx, accountId, petId);
+    return 0;
+  }
+  // Retry once: units may have become free after the first attempt.
+  if (entry.item.quantity < take.units || !(await takeUnits(tx, accountId, petId, [take]))) throw insufficient(petId, entry.item.quantity);
+  return take.units;
+}
+
+/** Sells the units that an order holds. Returns how many units the order holds afterwards: none. */
+async function sell(tx: Transaction, accountId: number, petId: number | null, held: number): Promise<0> {
+  if (petId !== null && held > 0) await sellUnits(tx, accountId, petId, held);
+  return 0;
+}
+
+/** Reads without a lock: locking the pet before its entry would break the lock order. */
+async function requirePetExists(tx: Transaction, accountId: number, petId: number): Promise<void> {
+  if (!(await petExists(tx, accountId, petId))) throw unknownPet(petId);
+}
+
+async function requireNotSold(tx: Transaction, accountId: number, petId: number): Promise<void> {
+  const stored = await lockPet(tx, accountId, petId);
+  if (!stored) throw unknownPet(petId);
+  if (stored.pet.status === "sold") throw new Problem("pet_not_available", `Pet ${petId} is sold.`);
+}
+
+function unknownPet(petId: number): Problem {
+  return unknownReference("body.petId", byId("pet", petId));
+}
+
+function orderComplete(id: number): Problem {
+  return new Problem("order_complete", `Order ${id} is complete: only its ship date may change.`);
 }

@@ -5,8 +5,7 @@ import type { Position } from "../../platform/http/paging.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { normalize } from "../../platform/normalize.ts";
 import type { Pet, PetQuery } from "./pets.ts";
-import { petColumns } from "./shown-pets.store.ts";
-import { type PetRow, storedPet } from "./pets.store.ts";
+import { petColumns, storedPet, type PetRow } from "./pets.store.ts";
 
 /** Whether a list has a filter by where its pets came from. */
 export function asksForOrigin({ import: importId, source, sourceId }: PetQuery): boolean {

@@ -7,8 +7,7 @@ import { beginsWith, sortOf } from "./pet-lists.store.ts";
 import { wordIn, type FoundPet } from "./pet-search.store.ts";
 import { completeWords } from "./pet-words.store.ts";
 import { nameKeyOf, type PetQuery } from "./pets.ts";
-import { petColumns, type StoredPet } from "./shown-pets.store.ts";
-import { type PetRow, storedPet } from "./pets.store.ts";
+import { petColumns, storedPet, type PetRow, type StoredPet } from "./pets.store.ts";
 
 type IdQuery = PetQuery & { id: number[] };
 

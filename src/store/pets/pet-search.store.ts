@@ -1,7 +1,6 @@
 import sql, { raw } from "sql-template-tag";
 import type { Database } from "../../platform/db/database.ts";
-import { mergeRows, type Walk } from "../../platform/db/index-walk.ts";
-import { walkStatement } from "../../platform/db/walk-statements.ts";
+import { mergeRows, walkStatement, type Walk } from "../../platform/db/index-walk.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { categoriesOfNamed, keysBeginning, listPets, namePosition, pageMax } from "./pet-lists.store.ts";
 import { sharedBelow } from "./pet-words.store.ts";

@@ -11,8 +11,7 @@ import { listPets, namePosition, showListedPets, sortOf } from "./pet-lists.stor
 import { completeWords, ownWordsMs } from "./pet-words.store.ts";
 import { searchPets, searchPosition, searchPositionLengths, type FoundPet } from "./pet-search.store.ts";
 import { batchBytesMax, NewPet, NewPets, patchPet, Pet, PetPath, PetQuery, Pets, WrittenPet, WrittenPetPatch } from "./pets.ts";
-import { deletePet, insertPet, insertPets, lockPet, lockPetWithEntry, updatePet } from "./pets.store.ts";
-import { showPet, type StoredPet } from "./shown-pets.store.ts";
+import { deletePet, insertPet, insertPets, lockPet, lockPetWithEntry, showPet, updatePet, type StoredPet } from "./pets.store.ts";
 
 const path = "/pets";
 const onePath = "/pets/{petId}";

@@ -1,13 +1,53 @@
-import sql, { join } from "sql-template-tag";
-import { andThen, breaks, type Awaitable, type Queryable, type Transaction } from "../../platform/db/database.ts";
-import { insertion, lockingStatement, statement, statementOfRows } from "../../platform/db/statement.ts";
-import { addressOf } from "../../platform/http/api-surfaces.ts";
+import sql, { join, raw } from "sql-template-tag";
+import { andThen, breaks, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
+import {
+  insertion,
+  keyStatement,
+  lockingStatement,
+  statement,
+  statementOfRows,
+  type Listing,
+  type Shown,
+} from "../../platform/db/statement.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { byId, detailsMax, Problem, unknownReference } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
-import { nameKeyOf, statusDefault, type NewPet, type Pet, type PetChange, type PetStatus } from "./pets.ts";
 import { portionsByWords, splitAtOnce } from "./pet-words.store.ts";
-import { petById, petColumns, storedOf, type PetValues, type StoredPet } from "./shown-pets.store.ts";
+import { nameKeyOf, statusDefault, type NewPet, type Pet, type PetChange, type PetStatus } from "./pets.ts";
+
+/** A pet with the version that its ETag shows. */
+export type StoredPet = { pet: Pet; version: number };
+
+/** A pet as JSON text, with the version that its ETag shows. */
+export type ShownPet = Shown & { readonly id: number; readonly version: number };
+
+/** The columns of a pet, in the order of `PetValues`. */
+const columnNames = "id, name, category_id, status, version";
+type PetValues = [id: number, name: string, categoryId: number, status: PetStatus, version: number];
+
+export const petColumns = raw(columnNames);
+const petById = `SELECT ${columnNames} FROM pets WHERE account_id = ? AND id = ?`;
+const showById = keyStatement("pets", petById, shownPet);
+
+/** Returns undefined if there is no such pet. Faster than `findPet`, because the engine may have the JSON in memory (decision 0093). */
+export function showPet(db: Database, accountId: number, id: number): Awaitable<ShownPet | undefined> {
+  return db.find(showById, [accountId, id]);
+}
+
+/** Returns the pets of a list whose rows have the columns `petColumns`. */
+export function showPets(db: Database, accountId: number, listing: Listing): Awaitable<ShownPet[]> {
+  return db.findAll(showById, accountId, listing);
+}
+
+function storedOf([id, name, categoryId, status, version]: PetValues): StoredPet {
+  return { pet: { id, name, categoryId, status }, version };
+}
+
+function shownPet(values: PetValues): ShownPet {
+  const { pet, version } = storedOf(values);
+  return { text: JSON.stringify(pet), id: pet.id, version };
+}
 
 export type PetRow = { id: number; name: string; category_id: number; status: PetStatus; version: number };
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { temporaryFolder } from "../../../test/support/folder.ts";
-import { openCheckpoints } from "./sqlite-checkpoints.ts";
+import { openCheckpoints } from "./sqlite-log.ts";
 
 /** A database with one row, which is in the log alone. */
 function openDatabase(t: TestContext) {

@@ -6,7 +6,7 @@ import { systemOrigin } from "../../platform/events.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { openEmpty } from "../../../test/support/databases.ts";
-import { placeOrders, type OrderRequest } from "./fulfilment.store.ts";
+import { placeOrders, type OrderRequest } from "./orders.store.ts";
 import type { OrderFields } from "./orders.ts";
 
 const [accountId, neighbour] = [1, 2];

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { openFairShare, release, type ShareLimits } from "../jobs/fair-share.ts";
 import { systemHandle, type CallerKey, type Handle, type Transaction } from "./database.ts";
-import { openGroups } from "./postgres-groups.ts";
+import { openGroups } from "./postgres-writers.ts";
 
 const tx = {} as Transaction; // the bodies of these tests do not use it
 
