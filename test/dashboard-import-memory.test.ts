@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
-import { hashOf } from "../src/importing/plan.ts";
+import { hashOf } from "../src/importing/memory.ts";
 import { stage } from "./support/browser.ts";
 import { openDashboardShop, pick } from "./support/dashboard-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";

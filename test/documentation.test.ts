@@ -10,7 +10,7 @@ import { commonOptions, readArguments } from "../src/commands/command.ts";
 import { commands } from "../src/commands/commands.ts";
 import { argumentsOf, commandOf } from "../src/commands/program.ts";
 import { rowCharactersMax } from "../src/importing/csv.ts";
-import { batchSizeMax } from "../src/importing/plan.ts";
+import { batchSizeMax } from "../src/importing/load.ts";
 import { petsMax } from "../src/importing/source.ts";
 import { lockMs, statementMs } from "../src/platform/db/postgres-connections.ts";
 import { readersMax } from "../src/platform/db/postgres-readers.ts";

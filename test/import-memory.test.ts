@@ -3,7 +3,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { PetStatus } from "../src/importing/mapping-schema.ts";
-import { batchKey, hashOf } from "../src/importing/plan.ts";
+import { batchKey, hashOf } from "../src/importing/memory.ts";
 import { systemClock } from "../src/platform/clock.ts";
 import { deleteAll, exported, fileOf, importing, importOf, nameless, openShop, petstore, refusal, type Pet } from "./support/importing.ts";
 

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { exportedLists, exportList, type ExportedList, type ExportFormat } from "../importing/exporting.ts";
+import { exportedLists, exportList, type ExportFormat, type ExportedList } from "../importing/exporting.ts";
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { Problem } from "../platform/problem.ts";

@@ -1,4 +1,4 @@
-import type { CsvFormat } from "../importing/csv-format.ts";
+import type { CsvFormat } from "../importing/csv.ts";
 import type { ImportOptions } from "../importing/import-files.ts";
 import type { PriceAnswers } from "../importing/mapping-plan.ts";
 import type { Report } from "../importing/report.ts";
@@ -81,7 +81,7 @@ async function writeGuess(io: Io, file: string, options: Arguments["options"]): 
 /** What the options say about the file's format. @throws UsageError */
 async function formatIn({ encoding: name, "header-line": line, sheet }: Arguments["options"]): Promise<Partial<CsvFormat>> {
   const { encodingNamed } = await import("../importing/encodings.ts");
-  const { encodings } = await import("../importing/encoding-names.ts");
+  const { encodings } = await import("../importing/encodings.ts");
   const encoding = typeof name === "string" ? encodingNamed(name) : undefined;
   if (typeof name === "string" && encoding === undefined)
     throw new UsageError(`--encoding knows no ${JSON.stringify(name)}; it is one of ${encodings.join(", ")}`);

@@ -1,6 +1,6 @@
 import type { CsvRow } from "./csv.ts";
-import { addressesIn, isAddress, isPicture } from "./photo-addresses.ts";
 import { parsePrice, type Decimal } from "./prices.ts";
+import { addressesIn, isAddress, isPicture } from "./profiles.ts";
 
 /**
  * A column with its values and their row counts, most frequent first; `values` is undefined if there are too many. `filled` is the share of rows that have

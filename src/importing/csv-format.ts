@@ -1,23 +1,13 @@
 import { Problem } from "../platform/problem.ts";
-import type { Delimiter } from "./csv-cells.ts";
-import { layoutOf } from "./csv-layout.ts";
+import { cutRow, delimiters, endOfFile, formatDefault, namesDelimiter, type CsvFormat, type Delimiter } from "./csv.ts";
 import { guessEncoding, sampleCells, type Reading } from "./encoding-guess.ts";
-import type { Encoding } from "./encoding-names.ts";
-import { decodeLeniently } from "./encodings.ts";
+import { decodeLeniently, type Encoding } from "./encodings.ts";
 
-/** How to read a file's bytes as cells. The lines before `headerLine`, counted from 1, are left out. `sheet` is the name of a workbook's sheet. */
-export type CsvFormat = { encoding: Encoding; delimiter: Delimiter; headerLine: number; sheet?: string };
 /**
  * A file's format. `readings`: how several encodings that fit about as well read it, if the file does not show which is right. `sheets`: the names of a
  * workbook's sheets with rows.
  */
 export type Detection = { format: CsvFormat; readings?: Reading[]; sheets?: string[] };
-
-/** The format of a file about which nothing else is known. */
-export const formatDefault: CsvFormat = { encoding: "utf-8", delimiter: ",", headerLine: 1 };
-
-/** The character with which MS-DOS ended text files, and some programs still do. */
-export const endOfFile = "\u001A";
 
 /** The beginning of a file from which the layout is detected. */
 const headBytesMax = 64 * 1024;
@@ -152,4 +142,59 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> 
   both.set(first);
   both.set(second, first.length);
   return both;
+}
+
+/** A row of a file's beginning: the line where it begins, and its cells. */
+type HeadRow = { line: number; cells: string[] };
+
+/** The rows from which the layout is detected. */
+export const layoutRowsMax = 200;
+/** The lines above the header, such as a title, that are looked through. */
+const titleRowsMax = 20;
+/** A row above the header has at most this share of the cells that the table's rows have. */
+const titleShareMax = 0.5;
+
+/**
+ * Detects the delimiter of a text and the line of its header. The delimiter is the one that most rows have equally often; among equals the one with the
+ * most cells. The header is the first row that does not look like a title: with more than half as many cells as the rows of the table have.
+ */
+function layoutOf(text: string, chosen?: Delimiter): { delimiter: Delimiter; headerLine: number } {
+  const split = delimiters.map((delimiter) => ({ delimiter, rows: headRows(text, delimiter) }));
+  const named = chosen ?? /^\uFEFF?"?sep=([,;\t|])"?\r?\n/.exec(text)?.[1];
+  const scored = split.map(({ delimiter, rows }) => ({ delimiter, rows, ...agreement(rows) }));
+  const [best] = scored.filter(({ cells }) => cells > 1).toSorted((a, b) => b.share - a.share || b.cells - a.cells);
+  const { delimiter, rows } = scored.find((one) => one.delimiter === named) ?? best ?? scored[0]!;
+  return { delimiter, headerLine: headerLineOf(rows) };
+}
+
+/** The most frequent number of cells, and the share of rows that have it. If that number is 1, the first row with several cells decides, with the share 0. */
+function agreement(rows: readonly HeadRow[]): { cells: number; share: number } {
+  const counts = new Map<number, number>();
+  for (const { cells } of rows) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);
+  const [[cells, count] = [1, 0]] = [...counts].toSorted((a, b) => b[1] - a[1] || b[0] - a[0]);
+  if (cells > 1) return { cells, share: count / rows.length };
+  return { cells: rows.find((row) => row.cells.length > 1)?.cells.length ?? 1, share: 0 };
+}
+
+/** The line of the first row that does not look like a title. */
+export function headerLineOf(rows: readonly HeadRow[]): number {
+  const filled = rows.map(({ cells }) => cells.filter((cell) => cell.trim() !== "").length);
+  const ordered = filled.filter((count) => count > 0).toSorted((a, b) => a - b);
+  const typical = ordered[Math.floor(ordered.length / 2)] ?? 0;
+  const first = filled.slice(0, titleRowsMax + 1).findIndex((count) => count > typical * titleShareMax);
+  return rows[first]?.line ?? 1;
+}
+
+/** Splits the beginning of a text into rows and cells, as far as `layoutRowsMax`; leaves out empty lines. */
+function headRows(text: string, delimiter: Delimiter): HeadRow[] {
+  const rows: HeadRow[] = [];
+  let line = 1;
+  for (let at = 0; at < text.length && rows.length < layoutRowsMax;) {
+    const { cells, next } = cutRow(text, at, { delimiter, isEnd: true })!;
+    const row = { line, cells };
+    if ((cells.length > 1 || cells[0] !== "") && !namesDelimiter(row, delimiter)) rows.push(row);
+    line += text.slice(at, next).split("\n").length - 1;
+    at = next;
+  }
+  return rows;
 }

@@ -1,7 +1,7 @@
 import type { Reason } from "./cells.ts";
 import { dateWords, departureInHeader, hasWordOf, wordsIn } from "./header-words.ts";
-import { columnsOf } from "./mapping.ts";
 import type { Mapping } from "./mapping-schema.ts";
+import { columnsOf } from "./mapping.ts";
 import { departureOf, isUnclear, statusOf, wordsOf, yesWords, type Departure } from "./status-words.ts";
 
 /** A column beside the status that says whether an animal can be bought. `isOfDays`: its header names days, as “Adoption date” does. */

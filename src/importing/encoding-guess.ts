@@ -1,5 +1,4 @@
-import { encodings, type Encoding } from "./encoding-names.ts";
-import { decodeLeniently, encodingNamed, hasUnusedBytes, strictDecoder } from "./encodings.ts";
+import { decodeLeniently, encodingNamed, encodings, hasUnusedBytes, strictDecoder, type Encoding } from "./encodings.ts";
 
 /** Cells of a file as an encoding reads them. */
 export type Reading = { encoding: Encoding; cells: string[] };

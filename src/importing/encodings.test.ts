@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { detectFormat, type CsvFormat } from "./csv-format.ts";
-import { csvRows } from "./csv.ts";
-import { encodings, type Encoding } from "./encoding-names.ts";
-import { encodingNamed, strictDecoder } from "./encodings.ts";
+import { detectFormat } from "./csv-format.ts";
+import { csvRows, type CsvFormat } from "./csv.ts";
+import { encodingNamed, encodings, strictDecoder, type Encoding } from "./encodings.ts";
 
 /** Encodes text by the decoder of an encoding of single bytes. */
 function encoded(text: string, encoding: Encoding): Uint8Array {

@@ -1,8 +1,7 @@
 import type { PetStore } from "../../client/client.ts";
 import { refusal, type Refused } from "../../client/refusals.ts";
 import { normalize } from "../platform/normalize.ts";
-import { beginImport, findCategories } from "./categories.ts";
-import { endImport, sendRows, type ImportRow } from "./load.ts";
+import { beginImport, endImport, findCategories, sendRows, type ImportRow } from "./load.ts";
 import type { Edit, ExportPlan, PetChange } from "./own-export.ts";
 import type { Progress } from "./progress.ts";
 import { editsSource } from "./sources.ts";

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openFile } from "./csv-file.ts";
 import { readColumns, type Columns } from "./columns.ts";
 import { guessMapping, type Guess } from "./guess.ts";
 import { rowsOf as rowsIn } from "./inspect.ts";
-import { parseMapping } from "./mapping-file.ts";
+import { openFile, parseMapping } from "./local-files.ts";
 import { readSource } from "./source.ts";
 
 const root = new URL("../../", import.meta.url).pathname;

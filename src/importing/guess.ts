@@ -1,7 +1,7 @@
-import { valueKey } from "./mapping.ts";
-import type { Mapping, PetStatus } from "./mapping-schema.ts";
 import type { Column } from "./columns.ts";
 import { guessedFields, hasWordOf, headerScore, isAboutStatus, namesCurrency, type GuessedField } from "./header-words.ts";
+import type { Mapping, PetStatus } from "./mapping-schema.ts";
+import { valueKey } from "./mapping.ts";
 import { currenciesOf, currencyInHeader } from "./prices.ts";
 import { statusOf, wordsOf } from "./status-words.ts";
 

@@ -1,26 +1,23 @@
+import { rm } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { PetStore } from "../../client/client.ts";
 import type { Clock } from "../platform/clock.ts";
 import { moveDurably, writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
-import { openFile } from "./csv-file.ts";
-import type { CsvFormat } from "./csv-format.ts";
+import type { CsvFormat } from "./csv.ts";
 import { checkEdits, countsOfExport, makeEdits, previewPatches } from "./export-edits.ts";
 import { importSource, previewSource } from "./import.ts";
 import { inspectFile, rowsOf, type InputFile, type Inspected } from "./inspect.ts";
+import type { ImportSource } from "./load.ts";
+import { openFile, readMapping, readState, writeRejects } from "./local-files.ts";
 import { mappingToComplete, planMapping, questionsOf, withAnswers, type MappingPlan, type PriceAnswers } from "./mapping-plan.ts";
-import { readMapping } from "./mapping-file.ts";
 import type { Mapping } from "./mapping-schema.ts";
+import { checkBelongs, type State } from "./memory.ts";
 import { planExport, recognizeExport, type ExportPlan } from "./own-export.ts";
 import type { Progress } from "./progress.ts";
-import { removeRejects, writeRejects } from "./rejects-file.ts";
 import type { Report } from "./report.ts";
-import { readSource } from "./source.ts";
-import type { Source } from "./source.ts";
-import { proposeSource, type ImportSource } from "./sources.ts";
-import { readState } from "./state-file.ts";
-import { checkBelongs } from "./state.ts";
-import type { State } from "./state.ts";
+import { readSource, type Source } from "./source.ts";
+import { proposeSource } from "./sources.ts";
 
 /** The most edits that a report lists. */
 const editsShown = 100;
@@ -223,7 +220,7 @@ function filesOf({ file, mappingFile, stateFile, rejectsFile }: ImportOptions): 
 
 async function saveRejects(options: ImportOptions, source: Pick<Source, "header" | "rejects">): Promise<string | null> {
   const path = rejectsPath(options, source);
-  if (path === null) await removeRejects(filesOf(options).rejects);
+  if (path === null) await rm(filesOf(options).rejects, { force: true }); // those of an earlier run could be mistaken for this one's
   else await writeRejects(path, source.header, source.rejects);
   return path;
 }

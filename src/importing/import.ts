@@ -1,15 +1,13 @@
 import type { PetStore } from "../../client/client.ts";
 import { normalize } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
-import { adoptMemory } from "./adopt.ts";
-import { beginImport, findCategories } from "./categories.ts";
 import type { CsvRow } from "./csv.ts";
-import { endImport, sendRows, type ImportRow } from "./load.ts";
+import { beginImport, endImport, findCategories, sendRows, type ImportRow, type ImportSource } from "./load.ts";
+import { adoptMemory, type Memory } from "./memory.ts";
 import type { Progress } from "./progress.ts";
 import type { Report } from "./report.ts";
 import { addRejects, type Row, type Source } from "./source.ts";
-import { newestImport, type ImportSource } from "./sources.ts";
-import type { Memory } from "./state.ts";
+import { newestImport } from "./sources.ts";
 
 export type Importing = {
   client: PetStore;

@@ -2,9 +2,8 @@ import type { RandomAccess } from "../platform/archives/zip-directory.ts";
 import { isZip } from "../platform/archives/zip-reader.ts";
 import { Problem } from "../platform/problem.ts";
 import { readColumns, type Columns } from "./columns.ts";
-import { detectFormat, formatDefault, type CsvFormat, type Detection } from "./csv-format.ts";
-import { headerLineOf, layoutRowsMax } from "./csv-layout.ts";
-import { csvRows, fromHeader, type CsvRow } from "./csv.ts";
+import { detectFormat, headerLineOf, layoutRowsMax, type Detection } from "./csv-format.ts";
+import { csvRows, formatDefault, fromHeader, type CsvFormat, type CsvRow } from "./csv.ts";
 import { guessMapping, type Guess } from "./guess.ts";
 
 /** The rows that show where a file is from. */

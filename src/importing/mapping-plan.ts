@@ -1,9 +1,9 @@
 import type { Column } from "./columns.ts";
 import type { Guess } from "./guess.ts";
 import type { GuessedField } from "./header-words.ts";
-import { isAmbiguous } from "./prices.ts";
+import { petStatuses, type Mapping, type ValueStatus } from "./mapping-schema.ts";
 import { columnsOf, valueKey } from "./mapping.ts";
-import { type Mapping, petStatuses, type ValueStatus } from "./mapping-schema.ts";
+import { isAmbiguous } from "./prices.ts";
 
 /** A value of the status column, the number of its rows, and what it becomes: undefined until somebody answers. `key` has its form in a mapping. */
 export type StatusValue = { key: string; value: string; rows: number; status: ValueStatus | undefined };

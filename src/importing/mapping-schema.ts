@@ -1,18 +1,17 @@
-import { Type } from "../platform/json-schema.ts";
-import type { Static } from "../platform/json-schema.ts";
+import { Type, type Static } from "../platform/json-schema.ts";
 
 const columns = Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 20 });
 const transforms = Type.Optional(Type.Array(Type.Enum(["strip-stars"]), { maxItems: 10 }));
 /** The statuses of a pet (specification 2.1). */
 export const petStatuses = ["available", "pending", "sold"] as const;
-const status = Type.Enum([...petStatuses]);
+const statusSchema = Type.Enum([...petStatuses]);
 /** `reject`: rows with this value become no pet. */
 const valueStatus = Type.Enum([...petStatuses, "reject"]);
 const values = Type.Unsafe<Record<string, Static<typeof valueStatus>>>({ type: "object", additionalProperties: valueStatus });
 const fallback = Type.Optional(Type.String({ minLength: 1 }));
-const text = Type.Object({ columns, transforms, default: fallback }, { additionalProperties: false });
+const textField = Type.Object({ columns, transforms, default: fallback }, { additionalProperties: false });
 /** Without a column, all animals have the category of `default`. */
-const category = Type.Object(
+const categoryField = Type.Object(
   { columns: Type.Array(Type.String({ minLength: 1 }), { maxItems: 20 }), transforms, default: fallback },
   { additionalProperties: false },
 );
@@ -22,10 +21,13 @@ export const mappingSchema = Type.Object(
   {
     /** Without it, each row is an animal, known by its name and category. */
     id: Type.Optional(Type.String({ minLength: 1 })),
-    name: text,
-    category,
+    name: textField,
+    category: categoryField,
     status: Type.Optional(
-      Type.Object({ columns, transforms, values: Type.Optional(values), default: Type.Optional(status) }, { additionalProperties: false }),
+      Type.Object(
+        { columns, transforms, values: Type.Optional(values), default: Type.Optional(statusSchema) },
+        { additionalProperties: false },
+      ),
     ),
     /** The column with the stock. Default: an animal that is available counts as one unit. `not counted`: the import leaves the stock alone. */
     stock: Type.Optional(
@@ -34,7 +36,7 @@ export const mappingSchema = Type.Object(
       }),
     ),
     /** A text for buyers. */
-    description: Type.Optional(text),
+    description: Type.Optional(textField),
     /**
      * The price. `currency` applies to cells that name none, in rows that have none in `currencyColumn` either; `decimal` is the decimal mark of cells
      * such as `1.234`, which can be read in two ways.
@@ -60,6 +62,6 @@ export const mappingSchema = Type.Object(
   { additionalProperties: false },
 );
 export type Mapping = Static<typeof mappingSchema>;
-export type PetStatus = Static<typeof status>;
+export type PetStatus = Static<typeof statusSchema>;
 export type ValueStatus = Static<typeof valueStatus>;
-export type TextField = Static<typeof text>;
+export type TextField = Static<typeof textField>;

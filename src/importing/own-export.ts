@@ -1,13 +1,24 @@
 import type { PetStore } from "../../client/client.ts";
 import { normalize } from "../platform/normalize.ts";
+import { idProblem, isTooLong } from "./cells.ts";
 import type { CsvRow } from "./csv.ts";
-import { exportColumns, exportedColumn, hasMarkers, isAsExported, isExportedCell, isSameText, type ExportedField } from "./exported.ts";
-import { categoryNames, readPets, type PetState } from "./exported-pets.ts";
-import { idProblem } from "./ids.ts";
-import { type PetStatus, petStatuses } from "./mapping-schema.ts";
+import {
+  exportColumns,
+  exportedColumn,
+  hasMarkers,
+  isAsExported,
+  isExportedCell,
+  isSameText,
+  readPets,
+  type ExportedField,
+  type PetState,
+} from "./exported-pets.ts";
+import { categoryNames } from "./load.ts";
+import { petStatuses, type PetStatus } from "./mapping-schema.ts";
 import { valueKey } from "./mapping.ts";
-import { formerSources, sourceKnowing } from "./sources.ts";
+import { nameCharactersMax } from "./pets.ts";
 import { fittedCells, isBlank, type Reject } from "./source.ts";
+import { formerSources, sourceKnowing } from "./sources.ts";
 
 /*
  * Reads a file that was exported from the shop and then edited (docs/importing.md). Each row changes the pet with its id; no row creates a pet.
@@ -46,7 +57,6 @@ export type ExportPlan = {
 
 /** The most rows that are compared with the shop at once. */
 const comparedMax = 100;
-const nameCharactersMax = 200;
 const idShape = /^[1-9]\d{0,15}$/;
 
 /**
@@ -227,9 +237,7 @@ function editedCells(row: Row, pet: PetState, shop: Shop): EditedCells {
 function whyRefused(field: ChangedField, value: string): string | undefined {
   switch (field) {
     case "name":
-      return value !== "" && [...value].length <= nameCharactersMax
-        ? undefined
-        : `the name is empty or over ${nameCharactersMax} characters`;
+      return value !== "" && !isTooLong(value, nameCharactersMax) ? undefined : `the name is empty or over ${nameCharactersMax} characters`;
     case "status":
       return petStatuses.includes(value as PetStatus)
         ? undefined

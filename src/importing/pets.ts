@@ -1,10 +1,9 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { earlierKey } from "../platform/normalize.ts";
-import { isReason, isTooLong, textReader, type Reason } from "./cells.ts";
+import { idProblem, isReason, isTooLong, textReader, type Reason } from "./cells.ts";
 import { contradictionReader } from "./departures.ts";
-import { idProblem } from "./ids.ts";
-import { type Mapping, type PetStatus, petStatuses } from "./mapping-schema.ts";
+import { petStatuses, type Mapping, type PetStatus } from "./mapping-schema.ts";
 import { valueKey } from "./mapping.ts";
 import { profileReader, type Profile } from "./profiles.ts";
 
@@ -13,7 +12,7 @@ export type Pet = { sourceId: string; name: string; category: string; status: Pe
 export type Mapped = Pet | Reason;
 
 /** The longest name the service accepts, in code points. */
-const nameCharactersMax = 200;
+export const nameCharactersMax = 200;
 
 /** Whether a row became a pet. Otherwise `reason` says in plain words why not. */
 export function isPet(mapped: Mapped): mapped is Pet {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseMapping } from "./mapping-file.ts";
-import { formatRejects } from "./rejects.ts";
-import { readSource } from "./source.ts";
+import { parseMapping } from "./local-files.ts";
+import { formatRejects, readSource } from "./source.ts";
 
 const mapping = parseMapping(JSON.stringify({ id: "no", name: { columns: ["name"] }, category: { columns: ["kind"] } }), "m.json");
 

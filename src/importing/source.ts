@@ -1,11 +1,11 @@
+import { stringify } from "csv-stringify/sync";
 import { Problem } from "../platform/problem.ts";
-import { petOf, isPet, sourceIdOf } from "./pets.ts";
-import type { Pet } from "./pets.ts";
 import { isReason, type Reason } from "./cells.ts";
-import { profileReader, type Profile } from "./profiles.ts";
 import { rowCharactersMax, type CsvRow } from "./csv.ts";
-import { checkColumns, columnsOf } from "./mapping.ts";
 import type { Mapping } from "./mapping-schema.ts";
+import { checkColumns, columnsOf } from "./mapping.ts";
+import { isPet, petOf, sourceIdOf, type Pet } from "./pets.ts";
+import { profileReader, type Profile } from "./profiles.ts";
 
 /** A row to load. Its cells and its profile are not kept, so that a large file fits into memory; they are read again. */
 export type Row = { line: number; pet: Pet };
@@ -142,4 +142,20 @@ export function fittedCells({ cells, problem }: CsvRow, width: number): string[]
 /** A cell of a rejected row, which may be enormous. */
 function shortened(cell: string): string {
   return ownText(cell.slice(0, cellCharactersMax));
+}
+
+/**
+ * The text of the reject file: the source's columns, then `line` and `reason`, in line order. If the source is a reject file itself, these two columns
+ * replace its own. If it has other columns with these names, the new ones get a number.
+ */
+export function formatRejects(header: readonly string[], rejects: readonly Reject[]): string {
+  const own = /^line\b.*\nreason\b/.test(header.slice(-2).join("\n")) ? header.slice(0, -2) : header;
+  const rows = rejects
+    .toSorted((a, b) => a.line - b.line)
+    .map(({ cells, line, reason }) => own.map((_, index) => cells[index] ?? "").concat(String(line), reason));
+  return stringify([[...own, free("line", own), free("reason", own)], ...rows]);
+}
+
+function free(name: string, taken: readonly string[]): string {
+  for (let number = 1, one = name; ; one = `${name} ${++number}`) if (!taken.includes(one)) return one;
 }

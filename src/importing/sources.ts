@@ -1,17 +1,14 @@
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { refusal } from "../../client/refusals.ts";
+import { normalize } from "../platform/normalize.ts";
+import { idsMax } from "./exported-pets.ts";
 import type { Inspected } from "./inspect.ts";
 import type { Mapping } from "./mapping-schema.ts";
 import { isPet, petOf } from "./pets.ts";
-import { normalize } from "../platform/normalize.ts";
-
-/** Where the animals of a file come from: the name that each file of the same system has, and the file's own name, for people. */
-export type ImportSource = { source: string; fileName: string };
 
 /** The former sources that are compared with a file. */
 const comparedMax = 5;
-const idsMax = 100;
 /** The fewest animals whose ids are known, all with other names, that make another system likely. */
 const otherNamesMin = 5;
 const sourceDefault = "Import";

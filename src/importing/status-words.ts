@@ -1,5 +1,5 @@
-import { valueKey } from "./mapping.ts";
 import type { PetStatus } from "./mapping-schema.ts";
+import { valueKey } from "./mapping.ts";
 
 /*
  * The statuses that words in imported files stand for, in English, German, French, Spanish, Italian, Dutch, Portuguese and Polish. A value gets a

@@ -1,7 +1,7 @@
 import { Alert, Button, Checkbox } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
-import type { CsvFormat } from "../../src/importing/csv-format.ts";
+import type { CsvFormat } from "../../src/importing/csv.ts";
 import type { Pet } from "../../src/importing/pets.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";

@@ -1,9 +1,8 @@
 import { Alert, Button, Select, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { CsvFormat } from "../../src/importing/csv-format.ts";
-import { delimiters } from "../../src/importing/csv-cells.ts";
+import { delimiters, type CsvFormat } from "../../src/importing/csv.ts";
 import type { Reading } from "../../src/importing/encoding-guess.ts";
-import { encodings, type Encoding } from "../../src/importing/encoding-names.ts";
+import { encodings, type Encoding } from "../../src/importing/encodings.ts";
 import { formatTexts as words } from "../texts/en-import-format.ts";
 import styles from "./importing.module.css";
 

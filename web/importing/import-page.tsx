@@ -1,7 +1,7 @@
 import { Alert, Button, Group } from "@mantine/core";
 import { lazyRouteComponent } from "@tanstack/react-router";
 import { Suspense, useEffect, useState, type ReactNode } from "react";
-import type { CsvFormat } from "../../src/importing/csv-format.ts";
+import type { CsvFormat } from "../../src/importing/csv.ts";
 import { useSession } from "../dashboard/session.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { PageHeader } from "../parts/page-header.tsx";

@@ -1,11 +1,11 @@
 import { Alert, Autocomplete } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
-import type { CsvFormat } from "../../src/importing/csv-format.ts";
+import type { CsvFormat } from "../../src/importing/csv.ts";
 import type { Guess } from "../../src/importing/guess.ts";
-import type { Mapping } from "../../src/importing/mapping-schema.ts";
 import { openPrices, planMapping } from "../../src/importing/mapping-plan.ts";
 import { listed } from "../../src/importing/lists.ts";
+import type { Mapping } from "../../src/importing/mapping-schema.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { importTexts as words } from "../texts/en-import-file.ts";

@@ -1,5 +1,5 @@
 import type { Mapping } from "../../src/importing/mapping-schema.ts";
-import type { Known, Memory } from "../../src/importing/state.ts";
+import type { Known, Memory } from "../../src/importing/memory.ts";
 
 /*
  * What releases before 1.2 remembered of imports in this browser's IndexedDB, by account and name. It is handed to the service once, then deleted.

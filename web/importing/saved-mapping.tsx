@@ -1,8 +1,8 @@
 import { Button, FileButton } from "@mantine/core";
 import { useRef, useState, type ReactNode } from "react";
 import type { Column } from "../../src/importing/columns.ts";
-import { columnsOf } from "../../src/importing/mapping.ts";
 import { mappingSchema, type Mapping } from "../../src/importing/mapping-schema.ts";
+import { columnsOf } from "../../src/importing/mapping.ts";
 import type { Detail } from "../../src/platform/problem.ts";
 import { importTexts as words } from "../texts/en-import-file.ts";
 import { download } from "./download.ts";

@@ -1,9 +1,10 @@
-import type { Pet } from "../../src/importing/pets.ts";
 import type { Columns } from "../../src/importing/columns.ts";
-import type { CsvFormat, Detection } from "../../src/importing/csv-format.ts";
+import type { Detection } from "../../src/importing/csv-format.ts";
+import type { CsvFormat } from "../../src/importing/csv.ts";
 import type { Guess } from "../../src/importing/guess.ts";
-import type { Edit, OwnExport } from "../../src/importing/own-export.ts";
 import type { Mapping } from "../../src/importing/mapping-schema.ts";
+import type { Edit, OwnExport } from "../../src/importing/own-export.ts";
+import type { Pet } from "../../src/importing/pets.ts";
 import type { Report } from "../../src/importing/report.ts";
 import { pageMember } from "../calls/page-member.ts";
 

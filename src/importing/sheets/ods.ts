@@ -1,7 +1,6 @@
 import type { Bytes } from "../../platform/archives/archive-bytes.ts";
 import type { CsvRow } from "../csv.ts";
-import { numberText } from "./numbers.ts";
-import { cellsCharactersMax, columnsMax, openRows, type Sheet } from "./sheet-rows.ts";
+import { cellsCharactersMax, columnsMax, numberText, openRows, type Sheet } from "./sheet-rows.ts";
 import { allOf, readXml, type Attributes } from "./xml.ts";
 
 const rowsMax = 1_048_576;

@@ -1,8 +1,7 @@
 import type { Bytes } from "../../platform/archives/archive-bytes.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { CsvRow } from "../csv.ts";
-import { dateText, isDateFormat, numberText } from "./numbers.ts";
-import { cellsCharactersMax, columnsMax, openRows, type Part, type Sheet } from "./sheet-rows.ts";
+import { cellsCharactersMax, columnsMax, dateText, isDateFormat, numberText, openRows, type Part, type Sheet } from "./sheet-rows.ts";
 import { allOf, forEachTag, readXml } from "./xml.ts";
 
 type Parts = { file: string; part: (path: string) => Part | undefined };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { petOf } from "./pets.ts";
-import { parseMapping } from "./mapping-file.ts";
+import { parseMapping } from "./local-files.ts";
 import { checkColumns } from "./mapping.ts";
+import { petOf } from "./pets.ts";
 
 const example = await readFile(new URL("../../examples/longbeach.mapping.json", import.meta.url), "utf8");
 const small = { id: "no", name: { columns: ["name"] }, category: { columns: ["kind"] } };

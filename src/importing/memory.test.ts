@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import fc from "fast-check";
-import { parseState, readState } from "./state-file.ts";
-import { checkBelongs, type State } from "./state.ts";
+import { parseState, readState } from "./local-files.ts";
+import { batchKey, checkBelongs, hashOf, type BatchElement, type State } from "./memory.ts";
+import type { Pet } from "./pets.ts";
 import { anyPath, anyText } from "../../test/support/any-text.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "petstore-state-"));
 after(() => rm(folder, { recursive: true }));
 
-const element = fc.record(
+const anElement = fc.record(
   {
     sourceId: fc.string(),
     hash: fc.string(),
@@ -28,7 +29,7 @@ const aState: fc.Arbitrary<State> = fc.record(
     server: fc.tuple(fc.domain(), anyPath).map(([host, path]) => `https://${host}${path}`),
     account: fc.option(fc.integer({ min: 1 })),
     batch: fc.option(
-      fc.record({ sentAt: fc.nat(), elements: fc.array(element, { minLength: 1, maxLength: 3 }) }, { noNullPrototype: true }),
+      fc.record({ sentAt: fc.nat(), elements: fc.array(anElement, { minLength: 1, maxLength: 3 }) }, { noNullPrototype: true }),
     ),
     animals: fc
       .uniqueArray(fc.tuple(fc.oneof(fc.constant("__proto__"), anyText()), fc.integer({ min: 1 })), {
@@ -68,4 +69,25 @@ test("a state of another server or account is refused; a state is accepted if th
   assert.throws(() => checkBelongs(state, "s.json", "http://x", 2), { message: /belongs to another account/ });
   checkBelongs(state, "s.json", "http://x", 1);
   checkBelongs(state, "s.json", "http://x", null);
+});
+
+test("a batch's key is the same for the same rows, and differs for any others", () => {
+  const element: BatchElement = { sourceId: "A1", hash: "", replaces: null, pet: { name: "Rex", categoryId: 1, status: "sold" } };
+  const others: BatchElement[][] = [
+    [],
+    [element, element],
+    [{ ...element, sourceId: "A2" }],
+    [{ ...element, replaces: 7 }],
+    [{ ...element, pet: { ...element.pet, name: "Max" } }],
+    [{ ...element, pet: { ...element.pet, categoryId: 2 } }],
+    [{ ...element, pet: { ...element.pet, status: "pending" } }],
+  ];
+  assert.equal(batchKey([element]), batchKey([structuredClone(element)]));
+  assert.equal(new Set([[element], ...others].map(batchKey)).size, others.length + 1);
+  assert.ok(batchKey([element]).length <= 255);
+});
+
+test("a category in another case is no change", () => {
+  const pet: Pet = { sourceId: "1", name: "Rex", category: "Dog", status: "sold" };
+  assert.equal(hashOf(pet), hashOf({ ...pet, category: "dog" }));
 });

@@ -1,11 +1,39 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { PetStore } from "../../client/client.ts";
 import { refusal } from "../../client/refusals.ts";
+import { earlierKey } from "../platform/normalize.ts";
 import { Problem } from "../platform/problem.ts";
 import { readPets } from "./exported-pets.ts";
 import { sendRows, type ImportRow } from "./load.ts";
-import { batchKey, hashOf } from "./plan.ts";
+import type { PetStatus } from "./mapping-schema.ts";
+import type { Pet } from "./pets.ts";
 import type { Row } from "./source.ts";
-import type { Memory } from "./state.ts";
+
+/*
+ * What releases before 1.2.0 remembered between two runs of an import, in a state file or in the browser. It is handed to the service once.
+ */
+
+/** A pet that an earlier run has loaded, and the hash of its row then. */
+export type Known = { petId: number; hash: string };
+/** An element of a batch that had no answer. */
+export type BatchElement = {
+  sourceId: string;
+  hash: string;
+  replaces: number | null;
+  pet: { name: string; categoryId: number; status: PetStatus };
+};
+/** The loaded pets by source id, and the batch that had no answer yet. `sentAt` is in ms since the Unix epoch. */
+export type Memory = { batch: { sentAt: number; elements: BatchElement[] } | null; animals: Map<string, Known> };
+export type State = Memory & { server: string; account: number | null };
+
+/** @throws Problem `invalid_request` if a state belongs to another server or account */
+export function checkBelongs(state: State, file: string, server: string, account: number | null): void {
+  const other = state.server !== server ? `the server ${state.server}` : "another account";
+  const sameAccount = account === null || state.account === null || state.account === account;
+  if (state.server === server && sameAccount) return;
+  throw new Problem("invalid_request", `The state file ${file} belongs to ${other}. Move it away to import into ${server} too.`);
+}
 
 /** How long the Idempotency-Key of an unanswered batch is certainly valid: an hour less than the 24 hours that the service promises. */
 const resendMsMax = 23 * 3_600_000;
@@ -51,4 +79,20 @@ async function finishBatch(
   if (answer.data)
     for (const [index, { sourceId, hash }] of elements.entries()) animals.set(sourceId, { petId: answer.data[index]!.id, hash });
   else if (answer.response.status !== 400) throw refusal(answer);
+}
+
+/** The hash by which an earlier release told whether a pet had changed: 16 hex digits over its fields, with the category folded as it did. */
+export function hashOf(pet: Pet): string {
+  return digest([pet.name, earlierKey(pet.category), pet.status]).slice(0, 16);
+}
+
+/** The Idempotency-Key under which an earlier release sent a batch. */
+export function batchKey(batch: readonly BatchElement[]): string {
+  return (
+    "petstore-import-" + digest(batch.map(({ sourceId, replaces, pet }) => [sourceId, replaces, pet.name, pet.categoryId, pet.status]))
+  );
+}
+
+function digest(value: unknown): string {
+  return bytesToHex(sha256(utf8ToBytes(JSON.stringify(value))));
 }

@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { stringify } from "csv-stringify/sync";
 import fc from "fast-check";
-import { formatDefault, type CsvFormat } from "./csv-format.ts";
-import { csvRows } from "./csv.ts";
-import { openFile } from "./csv-file.ts";
+import { csvRows, formatDefault, type CsvFormat } from "./csv.ts";
 import { rowsOf as rowsIn } from "./inspect.ts";
+import { openFile } from "./local-files.ts";
 import { anyText } from "../../test/support/any-text.ts";
 import { xlsx } from "../../test/support/sheets.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { idProblem } from "./ids.ts";
+import { idProblem } from "./cells.ts";
 
 test("what a spreadsheet made of an id is refused, in the spellings of all languages", () => {
   for (const id of ["9.85E+14", "9,85E+14", "9.85e14", "1,234", "1.234.567", "1\u00A0234", "12.0", "12,00"])

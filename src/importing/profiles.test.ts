@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressesIn, readPhotos } from "./photo-addresses.ts";
+import { addressesIn, readPhotos } from "./profiles.ts";
 
 const one = "https://img.example.org/w_100,h_80/a, b.jpg?x=1;2|3";
 
