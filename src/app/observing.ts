@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import sql from "sql-template-tag";
 import { lastBackupAt } from "../backup/last-backup.ts";
 import type { Limiter } from "../callers/limits/limits.ts";
-import type { WebhookQueues } from "../events/webhooks/queue.store.ts";
+import type { WebhookQueues } from "../events/webhooks/deliveries.store.ts";
 import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
 import { limitTo } from "../platform/db/batches.ts";
@@ -134,7 +134,7 @@ function openWorkMetrics({ db, clock, platformCertificateExpiry, ownHost }: Part
   const certificates = remembered(certificatesAgeMs, () => readCertificates(db));
   const own = remembered(certificatesAgeMs, () => readOwnExpiry(db, ownHost));
   const webhooks = remembered(queuesAgeMs, async () => {
-    const { readWebhookQueues } = await import("../events/webhooks/queue.store.ts");
+    const { readWebhookQueues } = await import("../events/webhooks/deliveries.store.ts");
     return webhookQueueMetrics(await readWebhookQueues(db, clock()), clock());
   });
   return async () => {

@@ -130,7 +130,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const publishing = openPublishing(wing);
   const webhooks = openWebhooks({ settings, db, clock, keys: secrets.keys, node, feed, bounds, onError, tracing });
   const trimming = openTrimming(db, clock, feed);
-  callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.engine, logs: trimming });
+  callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.worker, logs: trimming });
   const nowRange = openNowRange(clock, options.timer ?? systemTimer);
   const state: State = { isReady: false, isDraining: false, isClosing: false, publishingStarts: undefined, stops: [] };
   const http = { firstStart, publishing, webhooks, bounds, connections, changing, nowRange, feed, state };
@@ -141,7 +141,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   state.stops.push(
     () => closeWithin(app, stopMs),
     () => closePublishing(publishing, state),
-    () => webhooks.engine.stop(),
+    () => webhooks.worker.stop(),
   );
   opened.defer(() => stopWork(state, onError));
   const socket = await openSocket(socketPath(settings), administration, onError, (called) => logCommand(log, called));
@@ -277,7 +277,7 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
     dashboard: openDashboard({ ...people, db, clock, limiter, bounds, publicUrl, onRefused, onError }),
     limiter,
     services: { limiter, flushUsage, ...events, ...publishing.services, ...webhooks.services },
-    ...observing.watch({ db, limiter, bounds, node, ...publishing, webhookMetrics: () => webhooks.engine.metrics() }),
+    ...observing.watch({ db, limiter, bounds, node, ...publishing, webhookMetrics: () => webhooks.worker.metrics() }),
     bounds,
     connections,
     requests,
@@ -309,7 +309,7 @@ type State = {
 async function startWings(
   { storage, settings, options }: { storage: Storage; settings: Pick<Settings, "publicUrl">; options: { log: Logger } },
   node: Node,
-  { publishing, webhooks }: { publishing: Publishing; webhooks: Pick<Webhooks, "engine"> },
+  { publishing, webhooks }: { publishing: Publishing; webhooks: Pick<Webhooks, "worker"> },
   app: App,
   state: State,
 ): Promise<void> {
@@ -318,7 +318,7 @@ async function startWings(
   if (state.isClosing) throw stopping();
   state.publishingStarts = publishing.start(app.server);
   await state.publishingStarts;
-  await webhooks.engine.start();
+  await webhooks.worker.start();
   const line = await passkeyWarning(storage.db, settings.publicUrl);
   if (line !== undefined) options.log.warn(line);
   state.isReady = !state.isClosing;

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
-import type { Attempted } from "../events/webhooks/attempts.ts";
+import type { EndedAttempt } from "../events/webhooks/session.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Awaitable, Database } from "../platform/db/database.ts";
 import type { Exchange } from "../platform/http/exchange.ts";
@@ -23,7 +23,7 @@ export type Tracing = {
   /** The span of a visit to a published site. */
   onVisit: OnVisit;
   /** The span of an attempt to deliver a webhook, in a separate trace that names the request of its event. */
-  onDelivery: (attempted: Attempted) => void;
+  onDelivery: (attempted: EndedAttempt) => void;
   /** Wraps a gate: the calls that it awaits belong to the request's span. */
   tracedGate<G extends { authenticate(exchange: Exchange): unknown }>(gate: G): G;
   /** Wraps a database: each read and each transaction of a request gets a span. */
@@ -303,7 +303,7 @@ export function callAttributes(system: string, name: string, problem?: string): 
   return [...names, ...errorAttributes(problem)];
 }
 
-export function deliveryAttributes({ accountId, webhookId, messageId, requestId, type, status, isDelivered }: Attempted): Attribute[] {
+export function deliveryAttributes({ accountId, webhookId, messageId, requestId, type, status, isDelivered }: EndedAttempt): Attribute[] {
   return [
     text("messaging.system", "webhook"),
     text("messaging.operation.name", "send"),

@@ -1,13 +1,12 @@
 import { getServers } from "node:dns";
 import type { Feed } from "../events/log/feed.ts";
-import { openDeliveryEngine, type DeliveryEngine } from "../events/webhooks/delivery-engine.ts";
+import { openDeliveryWorker, type DeliveryWorker } from "../events/webhooks/delivery-worker.ts";
 import { AddressError, type AddressRules, type Resolve } from "../events/webhooks/endpoint-url.ts";
-import { openSender } from "../events/webhooks/sender.ts";
 import { addressesOfEither } from "../platform/http-client.ts";
 import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
-import { type Node, openRowLeases } from "../platform/nodes/nodes.ts";
+import type { Node } from "../platform/nodes/nodes.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
 import { createDns, type Dns } from "../publishing/dns/lookup.ts";
 import type { PhotoFetchServices } from "../store/profiles/profiles.ts";
@@ -32,7 +31,7 @@ const dnsTimeoutMs = 2_000;
 const dnsWaitMs = 10_000;
 
 export type Webhooks = {
-  engine: DeliveryEngine;
+  worker: DeliveryWorker;
   /** The services of the webhook operations, besides the announcer, and those of downloads for a request. */
   services: { webhookKeys: SecretsKeys; webhookAddresses: AddressRules } & PhotoFetchServices;
   /** Downloads of photos: their addresses follow the rules of webhooks. */
@@ -44,17 +43,9 @@ export function openWebhooks({ settings, node, bounds, tracing, ...parts }: Part
   const servers = settings.dnsServers.length > 0 ? settings.dnsServers : getServers();
   const resolve = resolverOf(createDns({ servers, timeoutMs: dnsTimeoutMs, tries: 1 }, bounds.queue("dns", { waitMs: dnsWaitMs })));
   const rules: AddressRules = { privateAddresses: settings.webhookPrivateAddresses, resolve };
-  const sender = openSender(rules);
-  const places = { places: bounds.queue<number>("deliveries"), failingPlaces: bounds.queue<number>("failing_deliveries") };
-  const engine = openDeliveryEngine({
-    ...parts,
-    ...places,
-    sender,
-    leases: openRowLeases(node, parts.clock),
-    onAttempt: tracing?.onDelivery,
-  });
+  const worker = openDeliveryWorker({ ...parts, node, bounds, addresses: rules, onAttempt: tracing?.onDelivery });
   const fetches = openPhotoFetches(rules, bounds);
-  return { engine, fetches, services: { webhookKeys: parts.keys, webhookAddresses: rules, fetchPhoto: fetches.fetchPhoto } };
+  return { worker, fetches, services: { webhookKeys: parts.keys, webhookAddresses: rules, fetchPhoto: fetches.fetchPhoto } };
 }
 
 function resolverOf(dns: Dns): Resolve {

@@ -55,6 +55,7 @@ const bounded: Record<string, Bound> = {
   "app/worker-reports.ts": operator,
   "callers/limits/redis.connector.ts": "only one connection of the node",
   "callers/members/passwords.ts": "queue passwords",
+  "events/webhooks/delivery-worker.ts": "queue deliveries",
   "events/webhooks/fetcher.ts": "queue photo_fetches",
   "events/webhooks/sender.ts": "queue deliveries",
   "platform/http-client.ts": "only for requests that take turns where they are sent",

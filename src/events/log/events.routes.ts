@@ -8,7 +8,7 @@ import { Type } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { Checkpoint, CheckpointQuery, eventExample, Events, EventsQuery, eventTypesOf, StreamQuery } from "./events.ts";
 import { eventsExpired, hashAt, logStart, newestEvent, readEvents, eventJson, type Reading, type StoredEvent } from "./events.store.ts";
-import type { Listeners } from "./listeners.ts";
+import type { Listeners } from "./feed.ts";
 import { streamEvents } from "./stream.ts";
 
 export type EventServices = {

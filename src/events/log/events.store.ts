@@ -73,6 +73,17 @@ export function logStart(db: Queryable, accountId: number): Awaitable<{ position
   }));
 }
 
+/** Returns the event at a position; undefined if it is no longer kept. */
+export async function eventAt(db: Database, accountId: number, position: number): Promise<StoredEvent | undefined> {
+  try {
+    const [event] = await readEvents(db, accountId, { after: position - 1, limit: 1 });
+    return event?.position === position ? event : undefined;
+  } catch (error) {
+    if (error instanceof Problem && error.code === "events_expired") return undefined;
+    throw error;
+  }
+}
+
 /** Returns the hash of the event at a position; undefined if that event is not kept. */
 export async function hashAt(db: Queryable, accountId: number, position: number): Promise<string | undefined> {
   const [row] = await db.query<{ hash: string }>(sql`SELECT hash FROM events WHERE account_id = ${accountId} AND position = ${position}`);

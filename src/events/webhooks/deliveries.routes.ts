@@ -4,12 +4,12 @@ import type { Database, Transaction } from "../../platform/db/database.ts";
 import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { listed } from "../../platform/http/resource-answers.ts";
-import { eventAt } from "./attempts.ts";
+import { eventAt } from "../log/events.store.ts";
 import { Deliveries, Delivery, DeliveryPath, DeliveryQuery } from "./deliveries.ts";
 import { deliveryResponse, findDelivery, insertTest, listDeliveries, resendDelivery } from "./deliveries.store.ts";
 import { messageOf, testText, testType } from "./message.ts";
 import { answerBytesMax } from "./sender.ts";
-import { confirm, type WebhookServices } from "./webhook-operations.ts";
+import { confirm, type WebhookServices } from "./webhooks.routes.ts";
 import { webhookChanged, WebhookPath } from "./webhooks.ts";
 import { findWebhook, lockWebhook, makeDue } from "./webhooks.store.ts";
 

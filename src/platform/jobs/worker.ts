@@ -106,7 +106,8 @@ export function openWorker<T>({ claim, run, atOnceMax, claimMax = atOnceMax, eve
     stop: async () => {
       clearInterval(timer);
       stopping.abort();
-      await Promise.all([looking.running(), ...running]);
+      await looking.running(); // may still begin work, whose signal is aborted
+      await Promise.all(running);
     },
   };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isPublicAddress } from "./addresses.ts";
+import { isPublicAddress } from "./endpoint-url.ts";
 
 const notPublic = [
   "0.0.0.0",

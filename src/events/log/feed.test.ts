@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBounds } from "../../platform/bounds.ts";
-import { openFeed } from "./feed.ts";
-import { openListeners } from "./listeners.ts";
+import { openFeed, openListeners } from "./feed.ts";
 
 function openCounted({ liveNodes = 1 } = {}) {
   const bounds = openBounds();
