@@ -34,6 +34,7 @@ test("a full log disk loses lines and nothing else, shows in /readyz and /metric
   const disk = mountSmallDisk(t, 64 * 1_024);
   const file = join(disk.path, "log");
   const { address, server } = await startInto(t, file);
+  await until(() => keyIn(readFileSync(file, "utf8")) !== ""); // written soon after the service is ready
   const key = keyIn(readFileSync(file, "utf8"));
   disk.fill();
   const get = () => ask(`${address}/v1/pets`, "GET", { key });

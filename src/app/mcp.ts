@@ -37,35 +37,36 @@ const instructions =
   "Tools whose `_meta` names secrets show them once: keep them safe. " +
   "A refused call is an error with a stable `code`, and a `message` that says what to change.";
 
-export type McpOptions = Pick<Router, "find"> & {
+/** What the calls of agents work with. */
+type McpContext = Pick<Router, "find"> & {
   requests: RequestBounds;
   publicUrl: string;
   /** The operations of the tools, by id. */
   operations: ReadonlyMap<string, Runnable>;
 };
 
-/** The context of one request. `failure` is an error whose details its answer must not show. */
-type Serving = McpOptions & { exchange: Exchange; tools: Map<string, Tool>; failure?: Error };
+/** One message. `failure` is an error whose details its answer must not show. */
+type McpCall = McpContext & { exchange: Exchange; tools: Map<string, Tool>; failure?: Error };
 
 /**
  * Returns the handler of POST `/mcp`: the Model Context Protocol over Streamable HTTP without sessions (specification 1.15). Each
  * request gets its own server, with the tools that its key may use; a call of a tool calls its operation.
  */
-export function openMcp(options: McpOptions): (exchange: Exchange) => Promise<void> {
+export function openMcp(context: McpContext): (exchange: Exchange) => Promise<void> {
   const tools = new Map(toolsOf(agentOperations).map((tool) => [tool.shown.name, tool]));
   return async (exchange) => {
     const { headers } = exchange;
-    requireOwnOrigin(headers.origin, options.publicUrl);
+    requireOwnOrigin(headers.origin, context.publicUrl);
     requireAccepted(headers.accept);
     asksForDryRun(headers["prefer"], "For a dry run of a tool, set its argument dryRun. The header Prefer is not used here.");
-    const bytes = await receiveBody(exchange, options.requests, mediaTypes, messageBytesMax);
+    const bytes = await receiveBody(exchange, context.requests, mediaTypes, messageBytesMax);
     if (exchange.keyProblem) throw exchange.keyProblem;
     const message = parsed(bytes);
     if (message instanceof Problem) return sendError(exchange, parseError, message.message);
     if (Array.isArray(message)) return sendError(exchange, invalidRequest, "Send one message in each request: batches are not served.");
-    const serving: Serving = { ...options, exchange, tools };
-    const response = await answer(serving, message);
-    if (serving.failure !== undefined) throw serving.failure;
+    const call: McpCall = { ...context, exchange, tools };
+    const response = await answer(call, message);
+    if (call.failure !== undefined) throw call.failure;
     const text = withPlainReason(await response.text());
     if (text !== "") return sendText(exchange, response.status, text, response.headers.get("content-type") ?? "application/json");
     addHeader(exchange, "Content-Length", "0");
@@ -113,19 +114,19 @@ function sendError(exchange: Exchange, code: number, message: string): void {
 }
 
 /** Answers one message, in the revision of the protocol that it is written in. */
-async function answer(serving: Serving, parsedBody: unknown): Promise<Response> {
-  const own = Object.entries(serving.exchange.headers).filter(([name]) => name.startsWith("mcp-"));
+async function answer(call: McpCall, parsedBody: unknown): Promise<Response> {
+  const own = Object.entries(call.exchange.headers).filter(([name]) => name.startsWith("mcp-"));
   const headers = new Headers(own.map(([name, value]): [string, string] => [name, String(value)]));
   headers.set("content-type", "application/json");
   headers.set("accept", "application/json, text/event-stream");
-  const request = new Request(`${serving.publicUrl}/mcp`, { method: "POST", headers, body: JSON.stringify(parsedBody) });
+  const request = new Request(`${call.publicUrl}/mcp`, { method: "POST", headers, body: JSON.stringify(parsedBody) });
   const options = { parsedBody };
   if (!(await isLegacyRequest(request, parsedBody))) {
     // No subscriptions, because the server announces no changes.
-    const handler = createMcpHandler(() => serverOf(serving), { legacy: "reject", maxSubscriptions: 0 });
+    const handler = createMcpHandler(() => serverOf(call), { legacy: "reject", maxSubscriptions: 0 });
     return handler.fetch(request, options);
   }
-  const server = serverOf(serving);
+  const server = serverOf(call);
   try {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
@@ -135,9 +136,9 @@ async function answer(serving: Serving, parsedBody: unknown): Promise<Response> 
   }
 }
 
-function serverOf(serving: Serving): Server {
+function serverOf(call: McpCall): Server {
   const server = new Server({ name: "petstore", version: programVersion() }, { capabilities: { tools: {} }, instructions });
-  const { tools, exchange } = serving;
+  const { tools, exchange } = call;
   const lacking = ({ scopes }: Tool): string | undefined => scopes.find((scope) => exchange.caller?.scopes.has(scope) !== true);
   const usable = [...tools.values()].filter((tool) => lacking(tool) === undefined);
   server.setRequestHandler("tools/list", () => ({ tools: usable.map(({ shown }) => shown) as ListedTool[] }));
@@ -146,7 +147,7 @@ function serverOf(serving: Serving): Server {
     if (!tool) throw noSuchTool(params.name, usable);
     const scope = lacking(tool);
     if (scope !== undefined) throw lacksScope(tool, scope);
-    return callTool(serving, tool, params.arguments ?? {});
+    return callTool(call, tool, params.arguments ?? {});
   });
   return server;
 }
@@ -168,8 +169,8 @@ function lacksScope({ shown: { name } }: Tool, scope: string): ProtocolError {
  * Calls the operation of a tool, with the caller and the request id of the message, whose gate has counted it already. An unexpected error, and an
  * overload, become the `failure` of the whole request.
  */
-async function callTool(serving: Serving, tool: Tool, given: Record<string, unknown>) {
-  const { exchange, operations, find } = serving;
+async function callTool(call: McpCall, tool: Tool, given: Record<string, unknown>) {
+  const { exchange, operations, find } = call;
   const { origin, "x-forwarded-for": forwardedFor } = exchange.headers;
   const { run, bytesMax } = operations.get(tool.shown.name)!;
   try {
@@ -183,7 +184,7 @@ async function callTool(serving: Serving, tool: Tool, given: Record<string, unkn
   } catch (error) {
     const problem = problemOf(error);
     if (problem.code !== "internal" && !problem.isOverload) return refusedResult(problem, find);
-    serving.failure = error as Error;
+    call.failure = error as Error;
     throw new ProtocolError(-32_603, "The call failed.");
   }
 }

@@ -4,7 +4,8 @@ import { problemOf } from "./answers.ts";
 import { isReplay, replayed } from "./idempotency.ts";
 import type { Answer, Step, Steps } from "./operation.ts";
 
-type Options = {
+/** What the steps of a call run with. */
+type StepContext = {
   db: Database;
   isDryRun: boolean;
   /** Runs the transaction of a step. `place` tells the steps of the call apart. */
@@ -12,7 +13,7 @@ type Options = {
   onError: (error: unknown) => void;
 };
 
-export function openSteps({ db, isDryRun, transact, onError }: Options): Steps {
+export function openSteps({ db, isDryRun, transact, onError }: StepContext): Steps {
   return {
     db,
     isDryRun,
