@@ -11,7 +11,7 @@ const short: Record<string, string> = {
   "src/administration/encrypted-columns.store.ts#countEncrypted": "one count for each encrypted column",
   "src/events/log/order-history.store.ts#placingOf": "a binary search: at most 50 reads of one row",
   "src/events/webhooks/session.ts#readRetries": "at most 20 retries, which are one page of a scan",
-  "src/publishing/certificates/acme-usage.store.ts#listUses": "one read for each of four limits",
+  "src/publishing/certificates/budget.ts#listUses": "one read for each of four limits",
   "src/publishing/projects/shared-bytes.ts#listSizes": "files are in the database only on PostgreSQL, where each read waits for the server",
   "src/publishing/projects/shared-bytes.ts#read": "the same",
 };

@@ -11,7 +11,7 @@ import { Problem } from "../platform/problem.ts";
 import { readStorage, readStorages, type Storage } from "../platform/storage-quotas.ts";
 import { resumeCertificates } from "../publishing/certificates/certificate-state.store.ts";
 import { paidPlans } from "../publishing/domains/domains.ts";
-import { sendsHsts, type EdgePorts } from "../publishing/domains/hsts.ts";
+import { sendsHsts, type EdgePorts } from "../publishing/domains/serving.ts";
 import { hasNamesWithHsts, listServedNames, reviewTroubles } from "../publishing/domains/domains.store.ts";
 import { deleteProjectsOf } from "../publishing/projects/projects.store.ts";
 

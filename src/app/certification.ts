@@ -6,7 +6,6 @@ import type { Worker } from "../platform/jobs/worker.ts";
 import type { Logger } from "../platform/log.ts";
 import type { Announcer, RowLeases } from "../platform/nodes/nodes.ts";
 import { openAuthority, type Authority } from "../publishing/certificates/authority.ts";
-import { requestCertificate } from "../publishing/certificates/certificate-state.store.ts";
 import { openCertificateWorker } from "../publishing/certificates/certificate-worker.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
 import { caaProblem } from "../publishing/dns/dns.ts";
@@ -64,10 +63,7 @@ export function openVerification({ settings, db, clock, keys, bounds, tracing }:
     own: { platformDomain: settings.platformDomain, publicHost: new URL(settings.publicUrl).hostname },
     proofSecret,
     authority: authority
-      ? {
-          caa: () => ({ identities: authority.caaIdentities(), accountUrl: authority.accountUrl() }),
-          requestCertificate: (tx, check, now) => requestCertificate(tx, check, now, directoryUrl),
-        }
+      ? { directoryUrl, caa: () => ({ identities: authority.caaIdentities(), accountUrl: authority.accountUrl() }) }
       : null,
   };
   return { authority, checks };

@@ -6,7 +6,7 @@ import { sendProblem, sendText } from "../platform/http/answers.ts";
 import { clientAddress, type Exchange, headerLines } from "../platform/http/exchange.ts";
 import { recordFor, relativeName } from "../publishing/dns/hostnames.ts";
 import { type Checks, ownershipRecordOf } from "../publishing/domains/checks.ts";
-import type { StoredDomain } from "../publishing/domains/domain-rows.ts";
+import type { StoredDomain } from "../publishing/domains/domains.store.ts";
 import { checkSoon, findByLink, isCheckLate } from "../publishing/domains/links.store.ts";
 import { inlineSource, Markup, markup } from "../publishing/storefront/markup.ts";
 

@@ -6,7 +6,7 @@ import { parseDateTime } from "../platform/http/dates.ts";
 import { addressList, attempt, contactUri, host, integer, items, origin, serverUrl } from "../platform/parse.ts";
 import { parseSecretsKeys } from "../platform/secrets.ts";
 import { parseBudget } from "../publishing/certificates/budget.ts";
-import { parseNameserver } from "../publishing/dns/dns-query.ts";
+import { parseNameserver } from "../publishing/dns/lookup.ts";
 import { isPlatformDomain } from "../publishing/dns/hostnames.ts";
 import { clientTable } from "./client-settings.ts";
 import { certificateFile, envFileName, httpUrl, matching, onOff, pemFile, port, reloaded, secret, setting } from "./setting.ts";

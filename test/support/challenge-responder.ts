@@ -2,7 +2,7 @@ import { createServer as createHttpServer } from "node:http";
 import type { Server } from "node:net";
 import { createServer as createTlsServer, createSecureContext, type SecureContext } from "node:tls";
 import type { AcmeChallenge } from "../../src/publishing/acme/acme-client.ts";
-import { tlsAlpnCertificate } from "../../src/publishing/acme/challenges.ts";
+import { tlsAlpnCertificate } from "../../src/publishing/acme/x509.ts";
 
 export type ChallengeResponder = {
   httpPort: number;

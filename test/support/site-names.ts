@@ -1,4 +1,5 @@
-import type { Redirect, SiteName } from "../../src/publishing/domains/redirects.ts";
+import type { SiteName } from "../../src/publishing/domains/redirects.ts";
+import type { Redirect } from "../../src/publishing/domains/serving.ts";
 
 /** A name that is verified and has its certificate. */
 export const name = (hostname: string, redirect: Redirect | null = null, primary = false): SiteName => ({

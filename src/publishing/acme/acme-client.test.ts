@@ -8,7 +8,7 @@ import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
 import { answerChallenge, getAuthorization, newAcmeOrder, openAccount, type AcmeAccount } from "./acme-client.ts";
 import type { AcmeProblem } from "./acme-problem.ts";
 import { closeAcmeSession, openAcmeSession } from "./acme-session.ts";
-import { newPrivateKey } from "./csr.ts";
+import { newPrivateKey } from "./x509.ts";
 
 const json = (value: unknown): Partial<ProxiedAnswer> => ({ body: Buffer.from(JSON.stringify(value)) });
 

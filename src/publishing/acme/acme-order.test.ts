@@ -5,11 +5,10 @@ import { startAcmeProxy, type AcmeProxy, type ProxiedAnswer, type ProxiedRequest
 import { startChallengeResponder, type ChallengeResponder } from "../../../test/support/challenge-responder.ts";
 import { startDnsServer, type DnsServer } from "../../../test/support/dns-server.ts";
 import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
-import { newAcmeOrder, openAccount, resumeAcmeOrder, type AcmeAccount } from "./acme-client.ts";
+import { newAcmeOrder, openAccount, resumeAcmeOrder, type AcmeAccount, completeAcmeOrder, type AcmeOrderWork } from "./acme-client.ts";
 import type { AcmeProblem } from "./acme-problem.ts";
 import { closeAcmeSession, openAcmeSession } from "./acme-session.ts";
-import { newPrivateKey } from "./csr.ts";
-import { completeAcmeOrder, type AcmeOrderWork } from "./acme-order.ts";
+import { newPrivateKey } from "./x509.ts";
 
 const isFinalize = (request: ProxiedRequest): boolean => request.path.startsWith("/finalize-order/");
 const isOrder = (request: ProxiedRequest): boolean => request.path === "/order-plz";

@@ -5,13 +5,12 @@ import { startChallengeResponder, type ChallengeResponder } from "../../../test/
 import { startDnsServer, type DnsServer } from "../../../test/support/dns-server.ts";
 import { random, runs } from "../../../test/support/fault-runs.ts";
 import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
-import { getAuthorization, newAcmeOrder, openAccount } from "./acme-client.ts";
-import { completeAcmeOrder } from "./acme-order.ts";
+import { getAuthorization, newAcmeOrder, openAccount, completeAcmeOrder } from "./acme-client.ts";
 import type { AcmeProblem } from "./acme-problem.ts";
 import { parseRetryAfter, problemOf } from "./acme-messages.ts";
 import { closeAcmeSession, openAcmeSession, type AcmeSession } from "./acme-session.ts";
 import { renewalInfo, renewalInfoOf } from "./ari.ts";
-import { newPrivateKey } from "./csr.ts";
+import { newPrivateKey } from "./x509.ts";
 
 /*
  * Authorities write the same message in many ways. Each run changes every answer of a real one as RFC 8555 allows, or as programs do although it says

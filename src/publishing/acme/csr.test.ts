@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createHash, X509Certificate } from "node:crypto";
 import { describe, it } from "node:test";
-import { tlsAlpnCertificate } from "./challenges.ts";
-import { newPrivateKey, signingRequest } from "./csr.ts";
-import { derTime } from "./der.ts";
+import { tlsAlpnCertificate, newPrivateKey, signingRequest, derTime } from "./x509.ts";
 
 /** Returns how openssl, which shares no code with the service, reads `input`. */
 const openssl = (words: string[], input: Buffer | string): string =>

@@ -5,12 +5,11 @@ import { startAcmeProxy, type AcmeProxy, type Interception, type ProxiedAnswer }
 import { startChallengeResponder, type ChallengeResponder } from "../../../test/support/challenge-responder.ts";
 import { startDnsServer, type DnsServer } from "../../../test/support/dns-server.ts";
 import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
-import { newAcmeOrder, openAccount } from "./acme-client.ts";
-import { completeAcmeOrder } from "./acme-order.ts";
+import { newAcmeOrder, openAccount, completeAcmeOrder } from "./acme-client.ts";
 import { closeAcmeSession, openAcmeSession } from "./acme-session.ts";
 import { renewalInfoOf } from "./ari.ts";
-import { newPrivateKey } from "./csr.ts";
-import type { OptionalStep } from "./optional-steps.ts";
+import { newPrivateKey } from "./x509.ts";
+import type { OptionalStep } from "./acme-problem.ts";
 
 const json = (value: unknown): Partial<ProxiedAnswer> => ({ body: Buffer.from(JSON.stringify(value)) });
 

@@ -5,9 +5,9 @@ import sql from "sql-template-tag";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
-import { findHold, saveHold } from "./certificates.store.ts";
-import { letsEncryptBudget, limitReached } from "./budget.ts";
-import { deleteOldUsage, listUses, recordUse, type LimitSubjects } from "./acme-usage.store.ts";
+import { findHold } from "../domains/checks.ts";
+import { saveHold } from "./certificates.store.ts";
+import { letsEncryptBudget, limitReached, deleteOldUsage, listUses, recordUse, type LimitSubjects } from "./budget.ts";
 
 const dayMs = 86_400_000;
 const now = 100 * dayMs;

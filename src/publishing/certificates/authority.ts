@@ -3,9 +3,8 @@ import type { Clock } from "../../platform/clock.ts";
 import sql from "sql-template-tag";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { type AcmeAccount, openAccount } from "../acme/acme-client.ts";
-import { type AcmeSessionSettings, closeAcmeSession, openAcmeSession } from "../acme/acme-session.ts";
-import type { ExternalAccount } from "../acme/jws.ts";
-import { newPrivateKey } from "../acme/csr.ts";
+import { type AcmeSessionSettings, closeAcmeSession, openAcmeSession, type ExternalAccount } from "../acme/acme-session.ts";
+import { newPrivateKey } from "../acme/x509.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 
 export type AuthoritySettings = {

@@ -3,14 +3,17 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { domainChanged } from "../domains/domains.ts";
-import { type AcmeAccount, type AcmeChallenge, type AcmeOrder, newAcmeOrder, resumeLiveAcmeOrder } from "../acme/acme-client.ts";
-import { completeAcmeOrder } from "../acme/acme-order.ts";
-import type { IssuedCertificate } from "../acme/issued.ts";
-import { newPrivateKey } from "../acme/csr.ts";
+import {
+  type AcmeAccount,
+  type AcmeChallenge,
+  type AcmeOrder,
+  newAcmeOrder,
+  resumeLiveAcmeOrder,
+  completeAcmeOrder,
+} from "../acme/acme-client.ts";
+import { type IssuedCertificate, newPrivateKey, tlsAlpnCertificate } from "../acme/x509.ts";
 import { NotPermitted } from "../acme/acme-problem.ts";
-import { tlsAlpnCertificate } from "../acme/challenges.ts";
-import { listUses, recordUse, type LimitSubjects } from "./acme-usage.store.ts";
-import { limitReached, type Budget, type LimitReached, type OrderKind } from "./budget.ts";
+import { listUses, recordUse, type LimitSubjects, limitReached, type Budget, type LimitReached, type OrderKind } from "./budget.ts";
 import { requireLease, type ClaimedDomain } from "./certificate-state.store.ts";
 import { findCertificateOrder, saveCertificateOrder, saveCertificateOrderUrl, saveChallenge } from "./certificates.store.ts";
 import { decryptSecret, encryptSecret, withCurrentKey, type SecretsKeys } from "../../platform/secrets.ts";

@@ -3,16 +3,21 @@ import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/nodes.ts";
-import { claimDue, hasPaidPlan, reviewTroublesOf } from "../domains/domains.store.ts";
-import { type AppliedCheck, type CertificateState, domainFromRow, type DomainRow, type StoredDomain } from "../domains/domain-rows.ts";
-import { recordCertificate } from "../domains/domain-events.ts";
+import {
+  claimDue,
+  hasPaidPlan,
+  reviewTroublesOf,
+  type CertificateState,
+  domainFromRow,
+  type DomainRow,
+  type StoredDomain,
+  recordCertificate,
+} from "../domains/domains.store.ts";
 import type { Hostname } from "../dns/hostnames.ts";
 import { NotPermitted } from "../acme/acme-problem.ts";
-import { certificateAfterCheck } from "./certificate-request.ts";
-import { findHold, serviceAccount, tablesOf } from "./certificates.store.ts";
-import { askToReplace } from "./former-authority.ts";
+import { serviceAccount, tablesOf } from "./certificates.store.ts";
 
-// Only this file updates the columns `certificate_…` of `domains` and of `service_domains`.
+// Only this file, and the request for a certificate after a check, update the columns `certificate_…` of `domains` and of `service_domains`.
 
 /** How often (ms) the worker rechecks whether an account with suspended certificates has a plan with custom domains. */
 export const suspendedMs = 3_600_000;
@@ -22,22 +27,6 @@ export type ClaimedDomain = StoredDomain & { lease: RowLease };
 
 /** The fields that change in a certificate's state and, if the worker checked the name's DNS, in the result of that check. */
 export type CertificateUpdate = Partial<Omit<CertificateState, "wantedSince"> & Pick<StoredDomain, "caa" | "problems">>;
-
-/**
- * Requests a certificate for a name if its check shows that it should get one, or if a person asked for one of the authority with this directory in
- * place of another's.
- */
-export async function requestCertificate(tx: Transaction, check: AppliedCheck, now: number, directoryUrl: string): Promise<void> {
-  const { accountId, id, hostname } = check.before;
-  const heldUntil = check.isAsked ? await findHold(tx, hostname, directoryUrl, now) : null;
-  const { status, wantedSince, dueAt: dueNext, retryAt } = certificateAfterCheck(check, { heldUntil, now });
-  const isReplaced = check.isAsked && check.after.status === "verified" && (await askToReplace(tx, accountId, hostname, directoryUrl));
-  const dueAt = isReplaced ? (heldUntil ?? now) : dueNext;
-  await tx.query(sql`
-    UPDATE domains SET certificate_status = ${status}, certificate_wanted_since = ${wantedSince}, certificate_due_at = ${dueAt},
-      certificate_retry_at = ${retryAt}
-    WHERE account_id = ${accountId} AND id = ${id}`);
-}
 
 /**
  * Leases names whose certificate is due: first `serviceHost`, then customers' in turns by account. Of those that wait for the same moment of the budget,

@@ -5,18 +5,16 @@ import type { RowLeases } from "../../platform/nodes/nodes.ts";
 import { type AcmeAccount, withPermit } from "../acme/acme-client.ts";
 import { AcmeProblem, NotPermitted } from "../acme/acme-problem.ts";
 import { knowsRenewalInfo, renewalIdentifier, renewalInfoOf } from "../acme/ari.ts";
-import { checkServiceHost } from "../dns/dns.ts";
+import { checkServiceHost, type DnsVerdict } from "../dns/dns.ts";
 import { isForOperator } from "../dns/dns-problems.ts";
 import type { Hostname } from "../dns/hostnames.ts";
-import type { DnsVerdict } from "../dns/verification.ts";
-import { checkDomain, type Checks } from "../domains/checks.ts";
+import { findHold, checkDomain, type Checks } from "../domains/checks.ts";
 import { domainChanged } from "../domains/domains.ts";
 import { hasPaidPlan } from "../domains/domains.store.ts";
 import { promoteToPrimary } from "../domains/names.store.ts";
 import { lockProjectOf } from "../projects/projects.store.ts";
-import { recordUse, type LimitSubjects } from "./acme-usage.store.ts";
+import { recordUse, type LimitSubjects, type LimitReached, type OrderKind } from "./budget.ts";
 import type { Authority } from "./authority.ts";
-import type { LimitReached, OrderKind } from "./budget.ts";
 import { orderCertificate, type CertificateOrderParts, type OrderedCertificate } from "./certificate-order.ts";
 import {
   addServiceHost,
@@ -33,7 +31,6 @@ import {
   deleteChallenges,
   findCertificate,
   findCertificateOrder,
-  findHold,
   saveCertificate,
   saveFailures,
   saveHold,

@@ -207,14 +207,6 @@ export async function saveHold(tx: Transaction, hostname: string, directoryUrl: 
     ON CONFLICT (hostname) DO UPDATE SET directory_url = excluded.directory_url, until = excluded.until`);
 }
 
-/** When (ms) the hold on a name at this authority ends; null if there is none. */
-export async function findHold(db: Queryable, hostname: string, directoryUrl: string, now: number): Promise<number | null> {
-  const [row] = await db.query<{ until: number }>(sql`
-    SELECT until FROM certificate_holds
-    WHERE hostname = ${hostname} AND until > ${now} AND (directory_url IS NULL OR directory_url = ${directoryUrl})`);
-  return row?.until ?? null;
-}
-
 /** Deletes holds that have ended. */
 export async function deleteEndedHolds(db: Database, now: number): Promise<void> {
   await writeInBatches(

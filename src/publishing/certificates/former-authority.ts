@@ -84,14 +84,6 @@ export async function makeFormerDue(db: Database, directoryUrl: string, now: num
     );
 }
 
-/** Has a name's certificate replaced if another authority issued it, because a person asked for that. Returns whether it did. */
-export async function askToReplace(tx: Transaction, accountId: number, hostname: string, directoryUrl: string): Promise<boolean> {
-  const rows = await tx.query(sql`
-    UPDATE certificates SET replace_asked = TRUE
-    WHERE account_id = ${accountId} AND hostname = ${hostname} AND directory_url <> ${directoryUrl} RETURNING 1`);
-  return rows.length > 0;
-}
-
 /** Has the certificates of other authorities replaced, trusted ones too, because the operator asked for that; those of one host only, if it is given. */
 export async function askToReplaceAll(db: Database, directoryUrl: string, hostname: string | undefined, now: number): Promise<void> {
   const asked = sql`directory_url <> ${directoryUrl} AND not_after > ${now} ${hostname === undefined ? sql`` : sql`AND hostname = ${hostname}`}`;

@@ -15,7 +15,7 @@ import {
   judges,
   type Row,
 } from "../../../test/support/dns-facts.ts";
-import { leadsHere } from "./dns-verdict.ts";
+import { leadsHere } from "./dns.ts";
 
 describe("a subdomain", () => {
   const a = at("www.example.com", "192.0.2.1");

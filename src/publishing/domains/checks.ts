@@ -1,17 +1,28 @@
-import type { Queryable, Transaction } from "../../platform/db/database.ts";
-import { checkDns, recordLeadsHere } from "../dns/dns.ts";
+import type { Queryable, Transaction, Database } from "../../platform/db/database.ts";
+import { checkDns, recordLeadsHere, type DnsVerdict } from "../dns/dns.ts";
 import { type Dns, dnsFor } from "../dns/lookup.ts";
 import type { CaaAuthority } from "../dns/caa.ts";
-import type { DnsVerdict } from "../dns/verification.ts";
 import type { OwnNames } from "../dns/hostnames.ts";
-import { lockHolder, saveCheck } from "./domains.store.ts";
+import { lockHolder, saveCheck, type AppliedCheck, type StoredDomain, claimDue, type CertificateState } from "./domains.store.ts";
 import { promoteToPrimary } from "./names.store.ts";
-import type { AppliedCheck, StoredDomain } from "./domain-rows.ts";
-import { needsProof, ownershipRecordFor, type OwnershipRecord } from "./ownership.ts";
-import { nextCheckAt, statusAfter } from "./schedule.ts";
-import { isReady, type NameState } from "./serving.ts";
+import {
+  needsProof,
+  ownershipRecordFor,
+  type OwnershipRecord,
+  listVerifications,
+  recordVerification,
+  claimLifetimeMs,
+  hasLapsed,
+} from "./ownership.ts";
+import { isReady, type NameState, type DomainStatus } from "./serving.ts";
 import { noteTroubles } from "./troubles-worker.ts";
-import { listVerifications, recordVerification } from "./verifications.store.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Announcer, RowLease, RowLeases, RowClaim } from "../../platform/nodes/nodes.ts";
+import type { FairShare } from "../../platform/jobs/fair-share.ts";
+import { openWorkerInTurns, type Worker, claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
+import { lockProjectOf } from "../projects/projects.store.ts";
+import { domainChanged } from "./domains.ts";
+import sql from "sql-template-tag";
 
 /** The parts that the checks of domains use. */
 export type Checks = {
@@ -21,16 +32,8 @@ export type Checks = {
   own: OwnNames;
   /** The key that the tokens of ownership proofs are computed with. */
   proofSecret: () => Uint8Array;
-  /** Null where the service orders no certificates. */
-  authority: CertificateAuthority | null;
-};
-
-/** The part of the certificate authority that checks need: this folder does not import the certificates folder. */
-type CertificateAuthority = {
-  /** The authority as CAA records name it. */
-  caa: () => CaaAuthority;
-  /** Requests a certificate for a name if its check shows that it should get one. */
-  requestCertificate: (tx: Transaction, check: AppliedCheck, now: number) => Promise<void>;
+  /** The certificate authority, with what CAA records name it by; null where the service orders no certificates. */
+  authority: { directoryUrl: string; caa: () => CaaAuthority } | null;
 };
 
 /** The result of a check, not yet written. `coversProof`: the check included the ownership record. */
@@ -91,7 +94,7 @@ export async function applyCheck(
     verifiedAt: outcome === "verified" ? now : before.verifiedAt,
   };
   if (outcome === "verified") await recordVerification(tx, before, now);
-  await authority?.requestCertificate(tx, { before, after, isAsked }, now);
+  if (authority !== null) await requestCertificate(tx, { before, after, isAsked }, now, authority.directoryUrl);
   const saved = await saveCheck(tx, before, after);
   await noteTroubles(tx, saved, now);
   const isPromoted = isReady(stateOf(saved), authority !== null, now) && (await promoteToPrimary(tx, saved.accountId, saved.hostname));
@@ -100,4 +103,164 @@ export async function applyCheck(
 
 function stateOf({ status, redirect, certificate }: StoredDomain): NameState {
   return { status, redirect, certificateId: certificate.id, certificateExpiresAt: certificate.expiresAt };
+}
+
+/** Longer than the slowest look-up. */
+const leaseMs = 5 * 60_000;
+const pollEveryMs = 1_000;
+
+type ClaimedCheck = StoredDomain & { lease: RowLease };
+
+/** Checks the DNS of names on schedule (specification 5.5). Calls `verified` when a name is verified. */
+export function openCheckWorker(parts: {
+  db: Database;
+  clock: Clock;
+  checks: Checks;
+  announcer: Announcer;
+  leases: RowLeases;
+  /** Accounts take turns, so that an account whose DNS servers never answer cannot delay the others. */
+  turns: FairShare<number>;
+  verified: () => void;
+  onError: (error: unknown) => void;
+}): Worker {
+  const { db, clock, checks, announcer, leases, turns, verified, onError } = parts;
+
+  async function check(domain: ClaimedCheck): Promise<void> {
+    const checked = await checkDomain(checks, db, domain);
+    const after = await db.write(async (tx) => {
+      await lockProjectOf(tx, domain);
+      // Another process has checked the name meanwhile, and its result is newer.
+      if (!(await lockCheck(tx, domain, domain.lease))) return null;
+      const applied = await applyCheck(checks, tx, domain, checked, { isAsked: false, now: clock() });
+      if (applied !== null && servesDifferently(domain, applied)) await announcer.publish(tx, domainChanged(applied.hostname));
+      return applied;
+    });
+    if (after === null) return;
+    if (servesDifferently(domain, after)) await announcer.waitForAll();
+    if (after.status === "verified") verified();
+  }
+
+  return openWorkerInTurns({
+    turns,
+    claim: async (share) => {
+      const claim = await leases.begin(leaseMs);
+      if (claim === undefined) return [];
+      const claimed = await db.write((tx) => claimChecks(tx, share, claim));
+      return claimed.map((domain) => ({ ...domain, lease: claim.lease }));
+    },
+    run: check,
+    everyMs: pollEveryMs,
+    onError,
+  });
+}
+
+function servesDifferently(before: StoredDomain, after: StoredDomain): boolean {
+  return after.status !== before.status || after.primary !== before.primary;
+}
+
+/** Leases domains whose check is due, in turns by account. */
+export async function claimChecks(tx: Transaction, share: ClaimShare, by: RowClaim): Promise<StoredDomain[]> {
+  await tx.lock("claims of checks");
+  const due = sql`next_check_at <= ${by.now} AND ${by.isFree(sql`check_lease_until`, sql`check_lease_life`)}`;
+  const lease = sql`check_lease_until = ${by.lease.until}, check_lease_life = ${by.lease.leaseId}`;
+  return claimByAccount(share, sql`account_id`, (uncrowded, room) =>
+    claimDue(tx, "domains", sql`${due} ${uncrowded}`, lease, sql`next_check_at`, room),
+  );
+}
+
+/** Locks a domain until commit. Returns false if this lease no longer holds its check. */
+async function lockCheck(tx: Transaction, { accountId, id }: StoredDomain, { until, leaseId }: RowLease): Promise<boolean> {
+  const rows = await tx.query(sql`
+    SELECT 1 FROM domains WHERE account_id = ${accountId} AND id = ${id}
+      AND check_lease_until = ${until} AND check_lease_life = ${leaseId}${tx.forUpdate}`);
+  return rows.length > 0;
+}
+
+/** The shortest time between two checks that other accounts cause by asking for a name. */
+const contestEveryMs = 60_000;
+
+/** Makes the next check of a name due now, because another account has asked for the name. */
+export async function checkContestedNow(tx: Transaction, { accountId, id }: StoredDomain, now: number): Promise<void> {
+  await tx.query(sql`
+    UPDATE domains SET next_check_at = ${now}, contested_at = ${now} WHERE account_id = ${accountId} AND id = ${id}
+      AND next_check_at > ${now} AND (contested_at IS NULL OR contested_at <= ${now - contestEveryMs})`);
+}
+
+/** The status after a check. A name that was verified never becomes pending again; `unknown` changes nothing. */
+export function statusAfter(status: DomainStatus, outcome: DnsVerdict["outcome"]): DomainStatus {
+  if (outcome === "unknown") return status;
+  if (outcome === "verified") return "verified";
+  return status === "pending" ? "pending" : "failing";
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/**
+ * When DNS is checked next automatically, after a check at `now` (ms); null for a claim that has lapsed.
+ * Pending: every minute for 10 minutes, every 10 minutes for 6 hours, hourly, and a last time at 48 hours. Verified: daily. Failing: hourly.
+ */
+export function nextCheckAt(domain: { status: DomainStatus; createdAt: number }, now: number): number | null {
+  if (domain.status === "verified") return now + 24 * hourMs;
+  if (domain.status === "failing") return now + hourMs;
+  if (hasLapsed(domain, now)) return null;
+  return Math.min(now + pendingIntervalMs(now - domain.createdAt), domain.createdAt + claimLifetimeMs);
+}
+
+function pendingIntervalMs(ageMs: number): number {
+  if (ageMs < 10 * minuteMs) return minuteMs;
+  return ageMs < 6 * hourMs ? 10 * minuteMs : hourMs;
+}
+
+/**
+ * Requests a certificate for a name if its check shows that it should get one, or if a person asked for one of the authority with this directory in
+ * place of another's.
+ */
+async function requestCertificate(tx: Transaction, check: AppliedCheck, now: number, directoryUrl: string): Promise<void> {
+  const { accountId, id, hostname } = check.before;
+  const heldUntil = check.isAsked ? await findHold(tx, hostname, directoryUrl, now) : null;
+  const { status, wantedSince, dueAt: dueNext, retryAt } = certificateAfterCheck(check, { heldUntil, now });
+  const isReplaced = check.isAsked && check.after.status === "verified" && (await askToReplace(tx, accountId, hostname, directoryUrl));
+  const dueAt = isReplaced ? (heldUntil ?? now) : dueNext;
+  await tx.query(sql`
+    UPDATE domains SET certificate_status = ${status}, certificate_wanted_since = ${wantedSince}, certificate_due_at = ${dueAt},
+      certificate_retry_at = ${retryAt}
+    WHERE account_id = ${accountId} AND id = ${id}`);
+}
+
+/**
+ * Returns the state of a name's certificate after a check of its DNS, at `now` (ms). The certificate becomes due at once if the name has just
+ * verified, if its CAA records allow the authority again after a failure, or if a person asks for a missing certificate. A missing certificate becomes due at
+ * `heldUntil` instead if the service may not ask the authority before then. Its status changes from `none` (not wanted) to `issuing`.
+ */
+function certificateAfterCheck(
+  { before, after, isAsked }: AppliedCheck,
+  { heldUntil, now }: { heldUntil: number | null; now: number },
+): CertificateState {
+  const { certificate } = before;
+  if (after.status !== "verified") return certificate;
+  const isMissing = certificate.id === null || (certificate.expiresAt ?? 0) <= now;
+  const isNew = before.status !== "verified" || certificate.wantedSince === null;
+  if (isMissing && (isNew || isAsked)) {
+    const status = certificate.status === "none" ? "issuing" : certificate.status;
+    return { ...certificate, status, wantedSince: now, dueAt: heldUntil ?? now, retryAt: heldUntil ?? certificate.retryAt };
+  }
+  const isAllowedAgain = (isMissing || certificate.problem !== null) && before.caa !== "allowed" && after.caa === "allowed";
+  return isNew || isAllowedAgain ? { ...certificate, dueAt: now } : certificate;
+}
+
+/** Has a name's certificate replaced if another authority issued it, because a person asked for that. Returns whether it did. */
+async function askToReplace(tx: Transaction, accountId: number, hostname: string, directoryUrl: string): Promise<boolean> {
+  const rows = await tx.query(sql`
+    UPDATE certificates SET replace_asked = TRUE
+    WHERE account_id = ${accountId} AND hostname = ${hostname} AND directory_url <> ${directoryUrl} RETURNING 1`);
+  return rows.length > 0;
+}
+
+/** When (ms) the hold on a name at this authority ends; null if there is none. */
+export async function findHold(db: Queryable, hostname: string, directoryUrl: string, now: number): Promise<number | null> {
+  const [row] = await db.query<{ until: number }>(sql`
+    SELECT until FROM certificate_holds
+    WHERE hostname = ${hostname} AND until > ${now} AND (directory_url IS NULL OR directory_url = ${directoryUrl})`);
+  return row?.until ?? null;
 }

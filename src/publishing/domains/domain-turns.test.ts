@@ -12,9 +12,8 @@ import type { RowClaim } from "../../platform/nodes/nodes.ts";
 import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { claimCertificates } from "../certificates/certificate-state.store.ts";
 import { insertProject } from "../projects/projects.store.ts";
-import { claimChecks } from "./checks.store.ts";
-import { insertDomain } from "./domains.store.ts";
-import type { StoredDomain } from "./domain-rows.ts";
+import { claimChecks } from "./checks.ts";
+import { insertDomain, type StoredDomain } from "./domains.store.ts";
 
 const claims: RowClaim = { lease: { until: 1, leaseId: "a" }, now: 10, isFree: (until) => sql`${until} IS NULL` };
 type Claim = (tx: Transaction, share: ClaimShare, by: RowClaim) => Promise<StoredDomain[]>;

@@ -2,12 +2,13 @@ import sql, { empty, raw, type Sql } from "sql-template-tag";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
-import type { Origin } from "../../platform/events.ts";
+import { type Origin, fieldsBefore, type EventDraft } from "../../platform/events.ts";
 import { byId, invalidAt, Problem } from "../../platform/problem.ts";
-import type { Hostname } from "../dns/hostnames.ts";
-import { recordDomain } from "./domain-events.ts";
-import { domainFromRow, type DomainRow, type StoredDomain } from "./domain-rows.ts";
-import { domainsMax, paidPlans } from "./domains.ts";
+import type { Hostname, DomainKind } from "../dns/hostnames.ts";
+import { domainsMax, paidPlans, type CertificateStatus } from "./domains.ts";
+import type { DomainProblem, RecordedTrouble } from "./troubles.ts";
+import type { Redirect, DomainStatus } from "./serving.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
 
 /** @throws Problem `plan_required` unless the account's plan has custom domains */
 export async function requirePaidPlan(db: Queryable, accountId: number): Promise<void> {
@@ -146,3 +147,137 @@ export async function reviewTroublesOf(tx: Transaction, { accountId, hostname }:
 }
 
 const first = (rows: DomainRow[]): StoredDomain | null => (rows[0] ? domainFromRow(rows[0]) : null);
+
+/** A row of `domains`. Times in ms since the Unix epoch. */
+export type StoredDomain = {
+  id: number;
+  accountId: number;
+  projectId: number;
+  hostname: string;
+  registrableDomain: string;
+  kind: DomainKind;
+  status: DomainStatus;
+  primary: boolean;
+  /** Whether it becomes the primary name once it is ready. */
+  becomesPrimary: boolean;
+  redirect: Redirect | null;
+  problems: DomainProblem[];
+  caa: "allowed" | "blocked" | "unknown";
+  proofNeeded: boolean;
+  nextCheckAt: number | null;
+  /** Only the certificates folder changes it. */
+  certificate: CertificateState;
+  version: number;
+  createdAt: number;
+  firstVerifiedAt: number | null;
+  verifiedAt: number | null;
+  /** Whether another account has taken it over. */
+  isLost: boolean;
+};
+
+/** The certificate of a name. `wantedSince`: when it was last requested. `dueAt`: when the certificate worker next works on the name. */
+export type CertificateState = {
+  id: number | null;
+  status: CertificateStatus;
+  issuedAt: number | null;
+  expiresAt: number | null;
+  problem: string | null;
+  retryAt: number | null;
+  wantedSince: number | null;
+  dueAt: number | null;
+};
+
+/** A name before and after a check of its DNS. `isAsked`: a person requested the check, so a missing certificate is ordered now. */
+export type AppliedCheck = { before: StoredDomain; after: StoredDomain; isAsked: boolean };
+
+export type DomainRow = Record<string, number | string | boolean | null>;
+
+/** The fields that identify a name, from a row of `domains` or `lost_domains`. */
+export function identityFromRow(row: Record<string, unknown>) {
+  return {
+    id: Number(row["id"]),
+    accountId: Number(row["account_id"]),
+    projectId: Number(row["project_id"]),
+    hostname: String(row["hostname"]),
+    registrableDomain: String(row["registrable_domain"]),
+    kind: row["kind"] as DomainKind,
+  };
+}
+
+export function domainFromRow(row: DomainRow): StoredDomain {
+  const time = (column: string) => row[column] as number | null;
+  return {
+    ...identityFromRow(row),
+    status: row["status"] as DomainStatus,
+    primary: Boolean(row["is_primary"]),
+    becomesPrimary: Boolean(row["becomes_primary"]),
+    redirect: redirectOf(row),
+    problems: JSON.parse(String(row["problems"])) as DomainProblem[],
+    caa: row["caa"] as StoredDomain["caa"],
+    proofNeeded: Boolean(row["proof_needed"]),
+    nextCheckAt: time("next_check_at"),
+    certificate: {
+      id: time("certificate_id"),
+      status: row["certificate_status"] as CertificateStatus,
+      issuedAt: time("certificate_issued_at"),
+      expiresAt: time("certificate_expires_at"),
+      problem: row["certificate_problem"] as string | null,
+      retryAt: time("certificate_retry_at"),
+      wantedSince: time("certificate_wanted_since"),
+      dueAt: time("certificate_due_at"),
+    },
+    version: Number(row["version"]),
+    createdAt: Number(row["created_at"]),
+    firstVerifiedAt: time("first_verified_at"),
+    verifiedAt: time("verified_at"),
+    isLost: false,
+  };
+}
+
+/** The redirect of a row of `domains`. */
+export function redirectOf(row: DomainRow): Redirect | null {
+  const to = row["redirect_to"] as string | null;
+  return to === null ? null : { to, status: Number(row["redirect_status"]) as Redirect["status"] };
+}
+
+type DomainEvent = Extract<EventDraft["type"], `domain.${string}`>;
+type CertificateEvent = Extract<EventDraft["type"], `certificate.${string}`>;
+const moment = (time: number | null): string | null => (time === null ? null : formatDateTime(time));
+
+/** Records an event of a name. `before`: the name before the event. Default: unchanged. */
+function recordDomain(tx: Transaction, type: DomainEvent, domain: StoredDomain, before = domain, origin?: Origin): void {
+  const { accountId, hostname, version } = domain;
+  const data = eventData(domain);
+  tx.record(
+    { accountId, type, resource: { type: "domain", id: hostname }, data, previous: fieldsBefore(eventData(before), data), version },
+    origin,
+  );
+}
+
+/** Records that a name needs its owner's attention, with its troubles now and those recorded before. */
+export function recordAttention(tx: Transaction, domain: StoredDomain, troubles: RecordedTrouble[], recorded: RecordedTrouble[]): void {
+  const { accountId, hostname, version } = domain;
+  const data = { ...eventData(domain), troubles };
+  const previous = { troubles: recorded };
+  tx.record({ accountId, type: "domain.attention", resource: { type: "domain", id: hostname }, data, previous, version });
+}
+
+/** Records an event of a name's certificate. */
+export function recordCertificate(tx: Transaction, type: CertificateEvent, domain: StoredDomain, before: StoredDomain): void {
+  const { accountId, hostname } = domain;
+  const data = certificateOf(domain);
+  const previous = fieldsBefore(certificateOf(before), data);
+  tx.record({ accountId, type, resource: { type: "certificate", id: hostname }, data, previous });
+}
+
+/** The fields of a name in its events. Leaves out fields that depend on other names, on settings or on the time. */
+function eventData(domain: StoredDomain) {
+  const { hostname, projectId, kind, status, primary, redirect, problems, createdAt, verifiedAt } = domain;
+  const times = { createdAt: formatDateTime(createdAt), verifiedAt: moment(verifiedAt) };
+  return { hostname, projectId, kind, status, primary, redirect, problems, ...times };
+}
+
+function certificateOf({ hostname, projectId, certificate: { status, issuedAt, expiresAt, problem, retryAt } }: StoredDomain) {
+  const times = { issuedAt: moment(issuedAt), expiresAt: moment(expiresAt), retryAt: moment(retryAt) };
+  return { hostname, projectId, status, problem, ...times };
+}

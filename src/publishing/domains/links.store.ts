@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import sql from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
-import { domainFromRow, type DomainRow, type StoredDomain } from "./domain-rows.ts";
+import { domainFromRow, type DomainRow, type StoredDomain } from "./domains.store.ts";
 
 /** How long a link to the records of a name works. */
 export const linkMs = 14 * 86_400_000;

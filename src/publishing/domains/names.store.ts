@@ -4,12 +4,10 @@ import { limitTo } from "../../platform/db/batches.ts";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { redirectsMax } from "../projects/project-file.ts";
 import { recordNames } from "../projects/projects.store.ts";
-import { redirectOf, type DomainRow } from "./domain-rows.ts";
+import { redirectOf, type DomainRow } from "./domains.store.ts";
 import { domainsMax, paidPlans } from "./domains.ts";
-import { configuredPrimary } from "./primary-name.ts";
-import type { SiteName } from "./redirects.ts";
-import type { DomainStatus } from "./schedule.ts";
-import type { NameState } from "./serving.ts";
+import { configuredPrimary, type SiteName } from "./redirects.ts";
+import type { DomainStatus, NameState } from "./serving.ts";
 
 /** A name of a project, with the state that decides what it and the names that redirect to it serve. */
 export type StoredName = NameState & { hostname: string; primary: boolean; becomesPrimary: boolean };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Problem } from "../../platform/problem.ts";
-import { proofIn } from "../dns/verification.ts";
+import { proofIn } from "../dns/dns.ts";
 import { ownershipRecordFor, decideClaim, needsProof, type Claim } from "./ownership.ts";
 
 const secret = Buffer.alloc(32, 7);

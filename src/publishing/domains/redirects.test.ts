@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { Problem } from "../../platform/problem.ts";
-import { configuredPrimary } from "./primary-name.ts";
-import { applyConfig, changeName, type SiteName } from "./redirects.ts";
+import { configuredPrimary, applyConfig, changeName, type SiteName } from "./redirects.ts";
 import { name, pending, to } from "../../../test/support/site-names.ts";
 
 const find = (names: SiteName[], hostname: string): SiteName => names.find((one) => one.hostname === hostname)!;

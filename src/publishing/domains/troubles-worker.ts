@@ -3,9 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
-import { recordAttention } from "./domain-events.ts";
-import { domainFromRow, type DomainRow, type StoredDomain } from "./domain-rows.ts";
-import { hasPaidPlan } from "./domains.store.ts";
+import { recordAttention, domainFromRow, type DomainRow, type StoredDomain, hasPaidPlan } from "./domains.store.ts";
 import { nextTroubleAt, recordedTroubles, troublesOf, type RecordedTrouble } from "./troubles.ts";
 
 const pollEveryMs = 5_000;

@@ -1,6 +1,5 @@
 import { type DnsProblem, dnsProblemCodes } from "../dns/dns-problems.ts";
-import type { DomainStatus } from "./schedule.ts";
-import type { NameState, Serving } from "./serving.ts";
+import type { DomainStatus, NameState, Serving } from "./serving.ts";
 
 /*
  * What is wrong with a name. `troublesOf` alone decides that; its problems, the reason for what it serves, the attention it needs, the state of its

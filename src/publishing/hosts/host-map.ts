@@ -2,8 +2,7 @@ import { X509Certificate } from "node:crypto";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { decryptSecret } from "../../platform/secrets.ts";
 import { findCertificate, findCertificateById } from "../certificates/certificates.store.ts";
-import { hstsSeconds } from "../domains/hsts.ts";
-import { isReady, servedAt, type Serving, type ServingContext, servingOf } from "../domains/serving.ts";
+import { hstsSeconds, isReady, servedAt, type Serving, type ServingContext, servingOf } from "../domains/serving.ts";
 import { deploymentAt } from "../edge/requests.ts";
 import type { KeyPair, Site } from "../edge/site.ts";
 import { photosHost } from "../photos/photos.ts";
@@ -18,8 +17,11 @@ import {
   type HostParts,
   type HostState,
   type LiveSite,
+  readChallenges,
+  readDomains,
+  readProjects,
+  type Scope,
 } from "./host-state.ts";
-import { readChallenges, readDomains, readProjects, type Scope } from "./hosts.store.ts";
 
 export type Hosts = ReturnType<typeof openHosts>;
 
