@@ -136,15 +136,6 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
       );
     });
 
-    test("a change returns how many rows it changed", async (t) => {
-      const { db } = await openShelves(t, engine);
-      const grow = (least: number) => db.write((tx) => tx.change(sql`UPDATE shelves SET size = size + 1 WHERE size >= ${least}`));
-      await db.write(async (tx) => {
-        for (const id of [1, 2, 3]) await addShelf(tx, id, `shelf ${id}`, id);
-      });
-      assert.deepEqual([await grow(2), await grow(9)], [2, 0]);
-    });
-
     test("a prepared statement returns rows as arrays and counts of changed rows, at once if the engine is embedded", async (t) => {
       const { db } = await openShelves(t, engine);
       const changed = await db.write((tx) =>

@@ -224,7 +224,7 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
         kept = tx;
       });
       await assert.rejects(async () => kept && addShelf(kept, 1));
-      await assert.rejects(async () => kept?.change(sql`DELETE FROM shelves`));
+      await assert.rejects(async () => kept?.query(sql`DELETE FROM shelves`));
       await assert.rejects(async () => kept?.rows(shelfById, [1]));
       await assert.rejects(async () => kept?.run(insertShelf, [1, "shelf", 1]));
       await assert.rejects(async () => kept?.insert(shelvesInOrder, [["shelf", 1]]));

@@ -33,9 +33,7 @@ export interface Queryable {
 export interface Transaction extends Queryable {
   /** Inserts rows with new identifiers, and returns these in ascending order. `RETURNING` would nearly double the cost in SQLite. */
   insert(insertion: Insertion, rows: readonly BoundValue[][]): Awaitable<number[]>;
-  /** Runs one statement without `RETURNING`, and returns how many rows it changed. */
-  change(query: Sql): Promise<number>;
-  /** The same for a prepared statement. */
+  /** Runs a prepared statement without `RETURNING`, and returns how many rows it changed. */
   run(statement: Statement, values: readonly BoundValue[]): Awaitable<number>;
   /**
    * Adds an event to its account's log if the transaction commits; if it is rolled back, there is no event (decision 0074).

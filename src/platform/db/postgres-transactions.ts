@@ -62,7 +62,6 @@ export async function transact<T>(
       skipLocked: (table) => raw(` FOR UPDATE OF ${table} SKIP LOCKED`),
       query,
       insert: (insertion, rows) => insertRows(fixedRows, insertion, rows),
-      change: async (text) => (await step(() => statementOf(text))).rowCount ?? 0,
       rows: fixedRows,
       run: async (fixed, values) => (await step(() => fixedStatementOf(fixed, values))).rowCount ?? 0,
       record: (event, of) => void recorded.push(recordedEvent(event, of ? { ...origin, ...of } : origin, clock)),

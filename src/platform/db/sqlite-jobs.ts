@@ -306,7 +306,6 @@ function openTransaction({ writer, write, sequences, rowCache, clock }: Writer, 
       requireOpen();
       recorded.push(recordedEvent(event, of ? { ...origin, ...of } : origin, clock));
     },
-    change: async (query) => inTime(() => write.change(query)),
     script: async (text) => {
       rowCache.stopWatching();
       writer.exec(text);

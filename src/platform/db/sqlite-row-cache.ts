@@ -54,7 +54,7 @@ export function openRowCache(writer: DatabaseSync, reader: Reader) {
       if (kept) return kept as S;
       const [row] = reader.arrays(statement, key);
       if (row === undefined) return undefined;
-      const shown = statement.show(row as never);
+      const shown = statement.show(row);
       keep(cache, statement.table, key, shown);
       return shown;
     },
@@ -68,7 +68,7 @@ export function openRowCache(writer: DatabaseSync, reader: Reader) {
       const found = kept && isTried ? findKept(kept, accountId, arrays(ids())) : undefined;
       if (found) return found as S[];
       return arrays(rows()).map((row) => {
-        const shown = statement.show(row as never);
+        const shown = statement.show(row);
         if (isTried) keep(cache, table, [accountId, Number(row[0])], shown);
         return shown;
       });

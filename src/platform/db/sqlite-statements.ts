@@ -10,10 +10,9 @@ type Prepared = { statement: StatementSync; names: string[] };
 
 export type Statements = {
   rows: (query: Sql) => Row[];
-  /** Returns how many rows the statement changed. */
-  change: (query: Sql) => number;
-  /** `rows` and `change` for statements with a fixed text. */
+  /** The same for a statement with a fixed text, whose rows are arrays. */
   arrays: <R extends unknown[]>(statement: Statement<R>, values: readonly BoundValue[]) => R[];
+  /** Returns how many rows the statement changed. */
   run: (statement: Statement, values: readonly BoundValue[]) => number;
 };
 
@@ -37,7 +36,8 @@ export function preparedStatements(connection: DatabaseSync): Statements {
   return {
     arrays<R extends unknown[]>(statement: Statement<R>, values: readonly BoundValue[]) {
       try {
-        return fixedFor(statement).all(...values) as unknown as R[];
+        const rows: unknown[] = fixedFor(statement).all(...values);
+        return rows as R[];
       } catch (error) {
         throw translate(error);
       }
@@ -56,13 +56,6 @@ export function preparedStatements(connection: DatabaseSync): Statements {
         throw translate(error);
       }
     },
-    change(query) {
-      try {
-        return Number(preparedFor(query.sql).statement.run(...boundOf(query.values)).changes);
-      } catch (error) {
-        throw translate(error);
-      }
-    },
   };
 }
 
@@ -75,7 +68,8 @@ function prepare(connection: DatabaseSync, text: string): Prepared {
 /** Builds the rows here: the objects that node:sqlite builds are dictionaries, and take three times as long to build and to read. */
 function rowsOf(prepared: Prepared, bound: SQLInputValue[]): Row[] {
   const { statement } = prepared;
-  const found = statement.all(...bound) as unknown as unknown[][];
+  const all: unknown[] = statement.all(...bound);
+  const found = all as unknown[][];
   if (found.length === 0) return [];
   const width = found[0]!.length;
   // At the first run, and where a migration has added columns since.

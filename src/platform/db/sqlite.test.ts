@@ -96,7 +96,7 @@ test("a group of writes ends after 50 ms of work, and other work has a turn ever
     Array.from({ length: 60 }, () =>
       db.write((tx) => {
         step();
-        return tx.change(sql`INSERT INTO shelves (label) VALUES ('small')`);
+        return tx.query(sql`INSERT INTO shelves (label) VALUES ('small')`);
       }),
     ),
   );
@@ -107,7 +107,7 @@ test("a group of writes ends after 50 ms of work, and other work has a turn ever
   await db.write(async (tx) => {
     for (let i = 0; i < 50; i++) {
       step();
-      await tx.change(sql`INSERT INTO shelves (label) VALUES ('large')`);
+      await tx.query(sql`INSERT INTO shelves (label) VALUES ('large')`);
     }
   });
   assert.equal(Math.max(...turns!), 3);
@@ -121,7 +121,7 @@ test("a write of an account whose last one was long begins a commit of its own: 
     db.as({ caller: account }).write((tx) => {
       clock.ms += ms;
       order.push(`account ${account} runs`);
-      return tx.change(sql`INSERT INTO shelves (label) VALUES ('any')`);
+      return tx.query(sql`INSERT INTO shelves (label) VALUES ('any')`);
     });
   const answered = (account: number, ms: number) => write(account, ms).then(() => order.push(`account ${account} is answered`));
   await write(1, 40);

@@ -162,7 +162,7 @@ export async function deleteChanges(tx: Transaction, { accountId, importId }: Im
 /** Forgets rows of a source. */
 export async function deleteKnown(tx: Transaction, { accountId, sourceId }: Importing, rowIds: readonly string[]): Promise<void> {
   if (rowIds.length === 0) return;
-  await tx.change(
+  await tx.query(
     sql`DELETE FROM imported_pets WHERE account_id = ${accountId} AND source_id = ${sourceId} AND row_id IN (${join([...rowIds])})`,
   );
 }

@@ -41,7 +41,7 @@ export async function queuePhotos(
 /** Has no more photos of these pets fetched. */
 export async function dropPhotos(tx: Transaction, accountId: number, petIds: readonly number[]): Promise<void> {
   if (petIds.length === 0) return;
-  await tx.change(sql`DELETE FROM import_photos WHERE account_id = ${accountId} AND pet_id IN (${join([...petIds])})`);
+  await tx.query(sql`DELETE FROM import_photos WHERE account_id = ${accountId} AND pet_id IN (${join([...petIds])})`);
 }
 
 /** Claims photos that are due, of each pet the first. */
@@ -71,10 +71,10 @@ export async function claimPhotos(tx: Transaction, share: ClaimShare, { lease, n
 
 /** Takes a photo off the queue. Returns false if it is not there any more. */
 export async function takePhoto(tx: Transaction, { accountId, petId, place, url }: DuePhoto): Promise<boolean> {
-  const taken = await tx.change(
-    sql`DELETE FROM import_photos WHERE account_id = ${accountId} AND pet_id = ${petId} AND place = ${place} AND url = ${url}`,
+  const taken = await tx.query(
+    sql`DELETE FROM import_photos WHERE account_id = ${accountId} AND pet_id = ${petId} AND place = ${place} AND url = ${url} RETURNING 1`,
   );
-  return taken > 0;
+  return taken.length > 0;
 }
 
 /** Has a photo fetched again later. */

@@ -344,7 +344,7 @@ export async function setCounts(
 export async function deleteEntries(tx: Transaction, accountId: number, entries: readonly StoredItem[]): Promise<void> {
   if (entries.length === 0) return;
   const ids = join(entries.map(({ item }) => item.petId));
-  await tx.change(sql`DELETE FROM inventory WHERE account_id = ${accountId} AND pet_id IN (${ids})`);
+  await tx.query(sql`DELETE FROM inventory WHERE account_id = ${accountId} AND pet_id IN (${ids})`);
   for (const entry of entries) tx.record(eventOf(accountId, "inventory.deleted", entry));
 }
 

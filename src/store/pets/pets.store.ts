@@ -230,7 +230,7 @@ export async function deletePet(tx: Transaction, accountId: number, current: Pet
 export async function deletePets(tx: Transaction, accountId: number, pets: readonly PetWithEntry[]): Promise<void> {
   if (pets.length === 0) return;
   for (const portion of portionsByWords(pets, ({ pet }) => nameKeyOf(pet.name)))
-    await tx.change(sql`DELETE FROM pets WHERE account_id = ${accountId} AND id IN (${join(portion.map(({ pet }) => pet.id))})`);
+    await tx.query(sql`DELETE FROM pets WHERE account_id = ${accountId} AND id IN (${join(portion.map(({ pet }) => pet.id))})`);
   await removeRecords(tx, accountId, pets.length);
   for (const pet of pets) recordDeletion(tx, accountId, pet);
 }
