@@ -1,3 +1,4 @@
+import { attempt } from "../platform/parse.ts";
 import { linesOf, readEntries, textOf, type ArchivedFile } from "./archive.ts";
 import { pageLength, pageRows, type Column, type DumpedRows, type Table, type Value } from "./dump.ts";
 import { ArchiveError, headerName, manifestName, partOf, secretsName, type Manifest } from "./manifest.ts";
@@ -71,12 +72,7 @@ const plainLength = 64 << 10;
 function rowIn(line: string, { name, columns }: Table): Value[] {
   const damaged = new ArchiveError(`is damaged: a row of ${name} does not have the values of its columns`);
   if (line.length > plainLength && !isFlat(line, columns.length)) throw damaged;
-  let row: unknown;
-  try {
-    row = JSON.parse(line);
-  } catch {
-    throw damaged;
-  }
+  const row = attempt((): unknown => JSON.parse(line));
   if (!Array.isArray(row) || row.length !== columns.length || !row.every((value, at) => isValue(value, columns[at]!))) throw damaged;
   return row as Value[];
 }

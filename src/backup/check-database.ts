@@ -1,4 +1,5 @@
 import { encryptedColumns } from "../platform/encrypted-columns.ts";
+import { attempt } from "../platform/parse.ts";
 import { numbered, rules, type Rule } from "./check-rules.ts";
 import type { Ask, Dump, Table, Value } from "./dump.ts";
 
@@ -110,16 +111,8 @@ export function checkAnswerPage({ columns }: Table, page: Value[][], faults: Fau
   const at = Object.fromEntries(columns.map(({ name }, place) => [name, place]));
   for (const row of page) {
     const status = Number(row[at["status"]!]);
-    if (isJson(row[at["headers"]!]) && status >= 200 && status < 600) continue;
+    if (typeof attempt((): unknown => JSON.parse(String(row[at["headers"]!]))) === "object" && status >= 200 && status < 600) continue;
     faults.add(`the answer to the Idempotency-Key of a request of account ${String(row[at["account_id"]!])} cannot be read`);
-  }
-}
-
-function isJson(text: unknown): boolean {
-  try {
-    return typeof JSON.parse(String(text)) === "object";
-  } catch {
-    return false;
   }
 }
 

@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { canonicalJson } from "../platform/canonical-json.ts";
 import { emptyHead, hashAfter } from "../platform/events.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
+import { attempt } from "../platform/parse.ts";
 import type { Faults } from "./check-database.ts";
 import type { Ask, Row } from "./dump.ts";
 
@@ -188,7 +189,7 @@ async function checkNewest(events: readonly Row[], checking: Checking): Promise<
 function compare(event: Row, row: Row | undefined, shown: (row: Row) => object, { faults, checked, hadOlderNodes }: Checking): void {
   checked.resources += 1;
   const isGone = goneTypes.has(String(event["type"]));
-  const isSame = row === undefined ? isGone : !isGone && canonicalJson(shown(row)) === canonicalJson(dataOf(event));
+  const isSame = row === undefined ? isGone : !isGone && canonicalJson(shown(row)) === canonicalJson(eventOf(event)?.data);
   if (isSame) return;
   const isLater = row === undefined || Number(row["version"]) > Number(event["version"]);
   if (hadOlderNodes && isLater) {
@@ -202,10 +203,6 @@ function compare(event: Row, row: Row | undefined, shown: (row: Row) => object, 
   else faults.add(isGone ? `${what} is there, and ${says} says that it is gone` : `${what} is not as ${says} says`);
 }
 
-function dataOf(event: Row): unknown {
-  return eventOf(event)?.data;
-}
-
 type ParsedEvent = {
   position: number;
   type: string;
@@ -217,12 +214,10 @@ type ParsedEvent = {
 };
 
 function eventOf(event: Row): ParsedEvent | undefined {
-  try {
+  return attempt(() => {
     const parsed = JSON.parse(String(event["text"])) as ParsedEvent;
     return typeof parsed.actor === "object" && typeof parsed.resource === "object" ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 function placeOf(row: Row): string {

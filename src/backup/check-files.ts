@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { attempt } from "../platform/parse.ts";
 import type { Faults } from "./check-database.ts";
 import type { Ask } from "./dump.ts";
 import { contentEntry, countersName } from "./manifest.ts";
@@ -100,12 +101,10 @@ async function* photosOf(ask: Ask): AsyncGenerator<Form> {
 }
 
 function filesIn(manifest: unknown): ManifestFile[] | undefined {
-  try {
+  return attempt(() => {
     const files = (JSON.parse(String(manifest)) as [string, ManifestFile][]).map(([, file]) => file);
     return files.every(({ hash }) => /^[0-9a-f]{64}$/.test(hash)) ? files : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 async function sha256(content: AsyncIterable<Uint8Array>): Promise<string> {
@@ -126,10 +125,6 @@ export async function checkCounters(path: string, faults: Faults): Promise<void>
 }
 
 function isCounter(line: string): boolean {
-  try {
-    const fields: unknown = JSON.parse(line);
-    return Array.isArray(fields) && fields.length === 4;
-  } catch {
-    return false;
-  }
+  const fields = attempt((): unknown => JSON.parse(line));
+  return Array.isArray(fields) && fields.length === 4;
 }

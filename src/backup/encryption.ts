@@ -1,6 +1,4 @@
 import { readFileSync, statSync } from "node:fs";
-import { Readable } from "node:stream";
-import type { ReadableStream } from "node:stream/web";
 import type { Bytes } from "../platform/archives/archive-bytes.ts";
 import { ArchiveError, BackupError } from "./manifest.ts";
 
@@ -19,7 +17,7 @@ export async function* encrypted(source: Bytes, passphrase: string): AsyncGenera
   const encrypter = new Encrypter();
   encrypter.setPassphrase(passphrase);
   encrypter.setScryptWorkFactor(workFactor);
-  yield* fromWeb(await encrypter.encrypt(toWeb(source)));
+  yield* await encrypter.encrypt(ReadableStream.from(source));
 }
 
 /**
@@ -45,14 +43,14 @@ export async function* decrypted(source: Bytes, passphrase: string | undefined):
   const { Decrypter } = await import("age-encryption");
   const decrypter = new Decrypter();
   decrypter.addPassphrase(passphrase);
-  let plain: unknown;
+  let plain: ReadableStream<Uint8Array>;
   try {
-    plain = await decrypter.decrypt(toWeb(all));
+    plain = await decrypter.decrypt(ReadableStream.from(all));
   } catch (cause) {
     throw new ArchiveError("cannot be decrypted: the passphrase is wrong, or the file is damaged at its beginning", { cause });
   }
   try {
-    yield* fromWeb(plain);
+    yield* plain;
   } catch (cause) {
     throw new ArchiveError("is damaged or incomplete: a piece cannot be decrypted", { cause });
   }
@@ -77,14 +75,6 @@ async function peek(source: Bytes): Promise<{ first: string; all: AsyncGenerator
     }
   }
   return { first: Buffer.from(first.subarray(0, headerBytesMax)).toString("latin1"), all: all() };
-}
-
-function toWeb(source: Bytes): ReadableStream<Uint8Array> & globalThis.ReadableStream<Uint8Array> {
-  return Readable.toWeb(Readable.from(source, { objectMode: false })) as never;
-}
-
-async function* fromWeb(stream: unknown): AsyncGenerator<Uint8Array> {
-  yield* stream as ReadableStream<Uint8Array>;
 }
 
 const passphraseBytesMax = 1_024;

@@ -1,6 +1,7 @@
 import { chownSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { writeDurably } from "../platform/files.ts";
+import { attempt } from "../platform/parse.ts";
 import { lastBackupName } from "./manifest.ts";
 
 /**
@@ -17,10 +18,6 @@ export async function recordBackup(dataDir: string, at: number): Promise<void> {
 
 /** The time (ms) of the last complete backup that was recorded; undefined if none was. */
 export function lastBackupAt(dataDir: string): number | undefined {
-  try {
-    const { at } = JSON.parse(readFileSync(join(dataDir, lastBackupName), "utf8")) as { at?: unknown };
-    return typeof at === "number" && Number.isSafeInteger(at) ? at : undefined;
-  } catch {
-    return undefined;
-  }
+  const at = attempt(() => (JSON.parse(readFileSync(join(dataDir, lastBackupName), "utf8")) as { at?: unknown }).at);
+  return typeof at === "number" && Number.isSafeInteger(at) ? at : undefined;
 }

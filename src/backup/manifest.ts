@@ -1,5 +1,6 @@
 import { checkOf } from "../platform/http/value-checks.ts";
 import { Type, type Static, type TSchema } from "../platform/json-schema.ts";
+import { attempt } from "../platform/parse.ts";
 import type { Detail } from "../platform/problem.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
 import type { Table } from "./dump.ts";
@@ -127,12 +128,8 @@ function fits(schema: TSchema, value: unknown): boolean {
 }
 
 function parse(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null) return value;
-  } catch {
-    // refused below
-  }
+  const value = attempt((): unknown => JSON.parse(text));
+  if (typeof value === "object" && value !== null) return value;
   throw new ArchiveError("is damaged: a part of it is not JSON");
 }
 

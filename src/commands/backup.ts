@@ -6,7 +6,7 @@ import { callerFolder, loadSettings } from "../app/settings.ts";
 import type { Progress } from "../backup/dump.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import { systemClock } from "../platform/clock.ts";
-import { countOf, failure, UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
+import { countOf, errorLine, failure, UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
 import { givenPassphrase } from "./input-output.ts";
 import { stoppable } from "./stoppable.ts";
 
@@ -108,10 +108,7 @@ async function backUpByTime(io: Io, given: Given, to: string): Promise<Outcome |
 async function repeatUntilStopped(io: Io, { json }: Given, everyMs: number, make: () => Promise<Outcome>): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
-  const onFailed = (error: unknown): void => {
-    const { code, message } = failure(error);
-    io.stderr.write(json ? `${JSON.stringify({ code, message })}\n` : `petstore: ${message}\n`);
-  };
+  const onFailed = (error: unknown): void => void io.stderr.write(errorLine(json, failure(error)));
   const wait = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined);
   await repeatBackups(
     async () => {

@@ -153,6 +153,11 @@ export function columns(heading: string[], rows: (string | number | null)[][]): 
     .join("\n");
 }
 
+/** An error as commands print it: one line, with `--json` one object. */
+export function errorLine(isJson: boolean, { code, message }: { code: string; message: string }): string {
+  return isJson ? `${JSON.stringify({ code, message })}\n` : `petstore: ${message}\n`;
+}
+
 /** The error code and message to print for what a command threw. */
 export function failure(raised: unknown): { code: string; message: string } {
   const error = causeOf(raised).cause;

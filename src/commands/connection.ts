@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import type { PetStore } from "../../client/client.ts";
 import { loadClientSettings, profileName } from "../app/client-settings.ts";
 import { writeDurably } from "../platform/files.ts";
+import { attempt } from "../platform/parse.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Io, Options } from "./command.ts";
 
@@ -107,7 +108,7 @@ export function readProfiles(file: string | undefined): Profiles {
   if (file === undefined || stats === undefined) return { current: null, profiles: {} };
   if (process.platform !== "win32" && (stats.mode & 0o077) !== 0)
     throw new Problem("invalid_request", `${file} holds keys, and other users can read it: run \`chmod 600 ${file}\``);
-  const stored = stats.isFile() && stats.size <= fileBytesMax ? parsed(file) : undefined;
+  const stored = stats.isFile() && stats.size <= fileBytesMax ? attempt((): unknown => JSON.parse(readFileSync(file, "utf8"))) : undefined;
   if (!isProfiles(stored))
     throw new Problem("invalid_request", `${file} is not a file of profiles: delete it and run \`petstore login\` again`);
   return stored;
@@ -132,14 +133,6 @@ export function profileNamed({ profiles }: Profiles, name: string): Profile {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (found === undefined) throw new Problem("not_found", `there is no profile ${name}: \`petstore profiles list\` lists them`);
   return found;
-}
-
-function parsed(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, "utf8"));
-  } catch {
-    return undefined;
-  }
 }
 
 function isProfiles(value: unknown): value is Profiles {

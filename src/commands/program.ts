@@ -3,6 +3,7 @@ import { errorTable } from "../platform/error-table.ts";
 import {
   commonOptions,
   didYouMean,
+  errorLine,
   failure,
   readArguments,
   UsageError,
@@ -46,9 +47,9 @@ async function run(command: Command, args: Arguments, io: Io): Promise<number> {
     return outcome?.exitCode ?? 0;
   } catch (error) {
     if (error instanceof UsageError) throw error; // a rule between arguments, which the command checks
-    const { code, message } = failure(error);
-    io.stderr.write(args.json ? `${JSON.stringify({ code, message })}\n` : `petstore: ${message}\n`);
-    return exitCodeOf(code);
+    const failed = failure(error);
+    io.stderr.write(errorLine(args.json, failed));
+    return exitCodeOf(failed.code);
   }
 }
 

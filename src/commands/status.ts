@@ -1,3 +1,4 @@
+import { attempt } from "../platform/parse.ts";
 import { Problem } from "../platform/problem.ts";
 import { answered } from "./calls.ts";
 import type { Command } from "./command.ts";
@@ -45,12 +46,8 @@ async function readinessOf(url: string): Promise<Readiness> {
 }
 
 function bodyOf(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = attempt((): unknown => JSON.parse(text));
+  return typeof value === "object" && value !== null ? value : undefined;
 }
 
 async function accountOf(client: Awaited<ReturnType<typeof connect>>) {

@@ -1,4 +1,4 @@
-import type { Io } from "./command.ts";
+import { errorLine, type Io } from "./command.ts";
 
 type Stoppable = {
   json: boolean;
@@ -14,9 +14,7 @@ type Stoppable = {
  */
 export async function stoppable<T>({ stderr }: Io, { json, failed, stopped = failed }: Stoppable, run: () => Promise<T>): Promise<T> {
   const { interruptible, withFaultsNamed } = await import("../backup/interruption.ts");
-  const report = (signal: string): void => {
-    const message = `stopped by ${signal}: ${stopped}`;
-    stderr.write(json ? `${JSON.stringify({ code: "interrupted", message })}\n` : `petstore: ${message}\n`);
-  };
+  const report = (signal: string): void =>
+    void stderr.write(errorLine(json, { code: "interrupted", message: `stopped by ${signal}: ${stopped}` }));
   return interruptible(report, () => withFaultsNamed(failed, run));
 }

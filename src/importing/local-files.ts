@@ -3,6 +3,7 @@ import { open, stat, readFile } from "node:fs/promises";
 import { writeDurably } from "../platform/files.ts";
 import { checkOf } from "../platform/http/value-checks.ts";
 import { Type, type Static } from "../platform/json-schema.ts";
+import { attempt } from "../platform/parse.ts";
 import { Problem, type Detail } from "../platform/problem.ts";
 import type { CsvFormat } from "./csv.ts";
 import type { InputFile } from "./inspect.ts";
@@ -130,16 +131,12 @@ export async function readState(file: string): Promise<State | undefined> {
 /** Parses the text of a state; `file` is its name in errors. */
 export function parseState(content: string, file: string): State {
   const found: Detail[] = [];
-  const stored = checkState(parsed(content), file, found) as Static<typeof stateSchema>;
+  const stored = checkState(
+    attempt((): unknown => JSON.parse(content)),
+    file,
+    found,
+  ) as Static<typeof stateSchema>;
   if (found.length > 0) throw new Problem("invalid_request", `${file} is not a state file of this import. Move it away.`);
   const { server, account, batch, animals } = stored;
   return { server, account, batch, animals: new Map(Object.entries(animals)) };
-}
-
-function parsed(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
 }
