@@ -1,6 +1,6 @@
 import { auditFilters, filterOf } from "../events/log/audit.ts";
 import { readAudit } from "../events/log/audit.store.ts";
-import { withNames } from "../events/log/named-events.store.ts";
+import { withNames } from "../events/log/named-events.ts";
 import { operatorOperation, type OperatorOperations } from "../platform/http/operation.ts";
 import { Type } from "../platform/json-schema.ts";
 import { demandAccount, id } from "./accounts.ts";
@@ -25,7 +25,7 @@ export const auditOperations = {
   /** The same as CSV. The first page has the heading. */
   "audit.export": operatorOperation(fields, async ({ db, body: { account, before, limit = pageMax, ...asked } }) => {
     await demandAccount(db, account);
-    const { auditHeading, auditLines } = await import("../events/log/audit-csv.ts"); // exports are rare
+    const { auditHeading, auditLines } = await import("../events/log/audit-export.ts"); // exports are rare
     const { events, next } = await readAudit(db, account, filterOf(asked), before, limit);
     const lines = auditLines(await withNames(db, account, events));
     return { csv: before === undefined ? `${auditHeading()}${lines}` : lines, count: events.length, next };

@@ -53,7 +53,7 @@ const bounded: Record<string, Bound> = {
   "app/tracing.ts": "only spans, in batches that wait for each other",
   "app/worker-metrics.ts": operator,
   "app/worker-reports.ts": operator,
-  "callers/limits/redis.connector.ts": "only one connection of the node",
+  "callers/limits/redis.link.ts": "only one connection of the node",
   "callers/members/passwords.ts": "queue passwords",
   "events/webhooks/delivery-worker.ts": "queue deliveries",
   "events/webhooks/fetcher.ts": "queue photo_fetches",

@@ -1,9 +1,9 @@
+import { connect as connectTcp } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Redis } from "iovalkey";
+import { connect as connectTls } from "node:tls";
+import { AbstractConnector, Redis, type RedisOptions } from "iovalkey";
 import type { Sent } from "./redis.batch.ts";
-import { RedisConnector } from "./redis.connector.ts";
-import { fenceScript, heartbeatKeys, heartbeatScript, runsKey } from "./redis.join.ts";
-import { reportsChannel } from "./redis.script.ts";
+import { fenceScript, heartbeatKeys, heartbeatScript, reportsChannel, runsKey } from "./redis.script.ts";
 
 /** The longest time (ms) that connecting may take. */
 const connectMs = 1_000;
@@ -192,6 +192,35 @@ function retryLater(link: Link, error: unknown): void {
     link.log.warn({ reason: String(error) }, "Redis cannot be reached: until it can, this node admits its share of each limit");
   link.wasAway = true;
   link.retry = setTimeout(() => void connect(link), retryMaxMs * (0.5 + Math.random() / 2)).unref();
+}
+
+/**
+ * Connects to Redis, with TLS if the URL is `rediss://`. Replaces the client's own connector for two reasons. That one handles
+ * only the first error of a socket: a second one, which TLS may raise while it closes, would end the process. And when it
+ * disconnects, it waits until Redis closes the connection too, so commands to a Redis that hangs would never be rejected.
+ */
+export class RedisConnector extends AbstractConnector {
+  readonly #options: RedisOptions;
+
+  constructor(options: unknown) {
+    super(0);
+    this.#options = options as RedisOptions;
+  }
+
+  async connect() {
+    const { host, port, tls } = this.#options;
+    const to = { host: host ?? "localhost", port: Number(port) };
+    // `tls` is `true` if only the URL asks for TLS, and an object if there is a `ca`.
+    const stream = tls ? connectTls({ ...to, ...tls }) : connectTcp(to);
+    stream.on("error", (error) => (this.firstError ??= error));
+    this.stream = stream;
+    return stream;
+  }
+
+  override disconnect(): void {
+    this.connecting = false;
+    this.stream?.destroy();
+  }
 }
 
 /** Each attempt is a new connection. The client neither queues commands nor sends them again. */

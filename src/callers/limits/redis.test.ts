@@ -9,7 +9,7 @@ import { limiterContract, free } from "../../../test/support/limits-contract.ts"
 import { modelProperty } from "../../../test/support/limits-model.ts";
 import { type RedisProcess, startRedis } from "../../../test/support/redis-process.ts";
 import { openLog, openNode as openNodeOn } from "../../../test/support/redis-limiter.ts";
-import { RedisConnector } from "./redis.connector.ts";
+import { RedisConnector } from "./redis.link.ts";
 import type { RedisLimiterOptions } from "./redis.ts";
 
 let server: RedisProcess;

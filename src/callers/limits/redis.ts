@@ -6,10 +6,9 @@ import { Problem } from "../../platform/problem.ts";
 import { type CountedCaller, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { decidePublishable, publishableShare, visitorQuota } from "./publishable.ts";
 import { type LimitRequest, type Batches, openBatches } from "./redis.batch.ts";
-import { addScript } from "./redis.join.ts";
 import * as ledgers from "./redis.ledger.ts";
 import * as links from "./redis.link.ts";
-import { limitScript, prefix } from "./redis.script.ts";
+import { addScript, limitScript, prefix } from "./redis.script.ts";
 import { strikesAllowed } from "./strikes.ts";
 import { banned, dayMs, type Decision, minuteMs, passed, type Quota, refused, unavailable } from "./windows.ts";
 
@@ -48,7 +47,7 @@ type State = {
 
 /**
  * Counts in Redis, together with all nodes that use it. Each request waits for one round trip. While Redis cannot be reached, this
- * node admits its share of the requests that were left (`redis.ledger.ts`), and adds them in Redis later (`redis.join.ts`).
+ * node admits its share of the requests that were left (`redis.ledger.ts`), and adds them in Redis later (`addScript`).
  * Resolves even if Redis is unreachable: see `mode`.
  */
 export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Limiter> {

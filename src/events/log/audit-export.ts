@@ -1,10 +1,10 @@
+import { stringify } from "csv-stringify/sync";
 import { queues } from "../../platform/queues.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { AnswerStream } from "../../platform/http/operation.ts";
-import { auditHeading, auditLines, endOfAudit } from "./audit-csv.ts";
 import type { AuditFilter } from "./audit.ts";
 import { readAudit } from "./audit.store.ts";
-import { withNames } from "./named-events.store.ts";
+import { withNames, type NamedEvent } from "./named-events.ts";
 import { openDrain, stalledMs } from "./stream.ts";
 
 /** The most events of one export, and of one read. */
@@ -73,4 +73,43 @@ function pieceFrom<E extends { text: string }>(events: readonly E[], from: numbe
     if (size > pieceMax) break;
   }
   return events.slice(from, until);
+}
+
+const columns = [
+  "position",
+  "at",
+  "type",
+  "actorType",
+  "actorId",
+  "actorName",
+  "resourceType",
+  "resourceId",
+  "requestId",
+  "data",
+  "previous",
+];
+
+/** Returns the first line of the CSV: the column names. */
+export function auditHeading(): string {
+  return csv([columns]);
+}
+
+/** Returns a line for each event. */
+export function auditLines(events: readonly NamedEvent[]): string {
+  return csv(events.map(rowOf));
+}
+
+/** Returns a last line with a note that the file is incomplete. */
+function endOfAudit(text: string): string {
+  return csv([columns.map((column) => (column === "data" ? text : null))]);
+}
+
+/** Puts an apostrophe before each text that a spreadsheet would run as a formula. */
+function csv(rows: unknown[][]): string {
+  return stringify(rows, { escape_formulas: true });
+}
+
+function rowOf({ position, at, type, actor, resource, requestId, data, previous }: NamedEvent): unknown[] {
+  const who = [actor.type, actor.id, actor.name];
+  return [position, at, type, ...who, resource.type, resource.id, requestId, JSON.stringify(data), JSON.stringify(previous)];
 }

@@ -6,7 +6,7 @@ import { Problem } from "../../platform/problem.ts";
 import { AuditPage, AuditQuery, ExportQuery, filterOf } from "./audit.ts";
 import { readAudit, recordExport } from "./audit.store.ts";
 import type { EventServices } from "./events.routes.ts";
-import { withNames } from "./named-events.store.ts";
+import { withNames } from "./named-events.ts";
 
 const tag = "Audit";
 const scope = "audit:read";

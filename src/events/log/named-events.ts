@@ -1,3 +1,5 @@
+import sql, { join } from "sql-template-tag";
+import type { Queryable } from "../../platform/db/database.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime } from "../../platform/http/schemas.ts";
 import { ActorType, AnyObject, EventTypeSchema, nullableId, position } from "./events.ts";
@@ -25,8 +27,36 @@ export const NamedEvent = Type.Object({
 export type NamedEvent = Static<typeof NamedEvent>;
 
 /** @param names of keys and members, by `key/3` and `member/5` */
-export function namedEvent({ text }: Pick<StoredEvent, "text">, names: ReadonlyMap<string, string>): NamedEvent {
+function namedEvent({ text }: Pick<StoredEvent, "text">, names: ReadonlyMap<string, string>): NamedEvent {
   const { id: _id, actor, ...event } = JSON.parse(text) as NamedEvent & { id: string };
   const name = names.get(`${actor.type}/${actor.id}`) ?? null;
   return { ...event, actor: { ...actor, name } };
+}
+
+/** Adds to each event the name of the key that caused it, or the email of the member. */
+export async function withNames(
+  db: Queryable,
+  accountId: number,
+  events: readonly Pick<StoredEvent, "actor" | "text">[],
+): Promise<NamedEvent[]> {
+  const actors = new Set(events.map(({ actor }) => actor));
+  const [keys, members] = [idsOf(actors, "key"), idsOf(actors, "member")];
+  const names = new Map<string, string>();
+  if (keys.length > 0) {
+    const rows = await db.query<Named>(sql`SELECT id, name FROM keys WHERE account_id = ${accountId} AND id IN (${join(keys)})`);
+    for (const { id, name } of rows) names.set(`key/${id}`, name ?? `Key ${id}`);
+  }
+  if (members.length > 0) {
+    const rows = await db.query<Named>(
+      sql`SELECT id, email AS name FROM members WHERE account_id = ${accountId} AND id IN (${join(members)})`,
+    );
+    for (const { id, name } of rows) if (name !== null) names.set(`member/${id}`, name);
+  }
+  return events.map((event) => namedEvent(event, names));
+}
+
+type Named = { id: number; name: string | null };
+
+function idsOf(actors: Iterable<string>, type: "key" | "member"): number[] {
+  return [...actors].filter((actor) => actor.startsWith(`${type}/`)).map((actor) => Number(actor.slice(type.length + 1)));
 }

@@ -3,8 +3,7 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { Id } from "../../platform/http/schemas.ts";
 import { Type } from "../../platform/json-schema.ts";
 import type { EventServices } from "./events.routes.ts";
-import { NamedEvent } from "./named-events.ts";
-import { withNames } from "./named-events.store.ts";
+import { NamedEvent, withNames } from "./named-events.ts";
 import { isOrderWaiting, orderHistory, requireOrder } from "./order-history.store.ts";
 
 /** The longest time (ms) that an answer waits for events of the order to get their positions. */
