@@ -1,21 +1,20 @@
 import { Type } from "../../platform/json-schema.ts";
 import type { Queryable } from "../../platform/db/database.ts";
 import type { Caller } from "../../platform/http/caller.ts";
-import { operation, type Operation } from "../../platform/http/operation.ts";
-import { deleted, listed } from "../../platform/http/resource-answers.ts";
+import { deleted, listed, operation, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id, named, Nullable, OpenText, paging } from "../../platform/http/schemas.ts";
 import { KeyName, KeyOrigins, overlapHoursDefault, overlapHoursMax, scopes } from "../keys/keys.ts";
 import { endBan } from "../keys/keys.store.ts";
 import {
   confirm,
   createKey,
+  type KeyServices,
   lookForBan,
   readKeys,
   requireKey,
   revealKey,
   revokeKey,
   rotateKey,
-  type KeyServices,
 } from "./key-operations.ts";
 import { personOf, requireConfirmed } from "./responses.ts";
 

@@ -1,13 +1,12 @@
 import type { Database } from "../../platform/db/database.ts";
 import type { Caller } from "../../platform/http/caller.ts";
-import { operation, type Answer, type Operation } from "../../platform/http/operation.ts";
+import { type Answer, listed, operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, linkToNext } from "../../platform/http/paging.ts";
-import { listed } from "../../platform/http/resource-answers.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { Type } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { Checkpoint, CheckpointQuery, eventExample, Events, EventsQuery, eventTypesOf, StreamQuery } from "./events.ts";
-import { eventsExpired, hashAt, logStart, newestEvent, readEvents, eventJson, type Reading, type StoredEvent } from "./events.store.ts";
+import { eventJson, eventsExpired, hashAt, logStart, newestEvent, readEvents, type Reading, type StoredEvent } from "./events.store.ts";
 import type { Listeners } from "./feed.ts";
 import { streamEvents } from "./stream.ts";
 

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Static } from "typebox";
 import type { Database, Transaction } from "../../platform/db/database.ts";
-import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
+import { type Answer, type Call, listed, operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { listed } from "../../platform/http/resource-answers.ts";
 import { eventAt } from "../log/events.store.ts";
 import { Deliveries, Delivery, DeliveryPath, DeliveryQuery } from "./deliveries.ts";
 import { deliveryResponse, findDelivery, insertTest, listDeliveries, resendDelivery } from "./deliveries.store.ts";

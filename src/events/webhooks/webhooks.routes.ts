@@ -3,14 +3,23 @@ import type { Static } from "typebox";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
-import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
+import {
+  type Answer,
+  type Call,
+  created,
+  deleted,
+  listed,
+  mergePatch,
+  operation,
+  type Operation,
+  resource,
+} from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import { eventsExpired, logStart, newestEvent } from "../log/events.store.ts";
-import { parseEndpointUrl, requirePublicUrl, type AddressRules } from "./endpoint-url.ts";
+import { type AddressRules, parseEndpointUrl, requirePublicUrl } from "./endpoint-url.ts";
 import { newWebhookSecret } from "./message.ts";
 import {
   PageQuery,
@@ -29,11 +38,11 @@ import {
   insertWebhook,
   listWebhooks,
   lockWebhook,
-  setPosition,
   rotateSecret,
+  setPosition,
+  type StoredWebhook,
   updateWebhook,
   webhookResponse,
-  type StoredWebhook,
 } from "./webhooks.store.ts";
 
 export type WebhookServices = { announcer: Announcer; webhookKeys: SecretsKeys; webhookAddresses: AddressRules };

@@ -5,15 +5,14 @@ import type { Clock } from "../clock.ts";
 import type { ConnectionGuard } from "../connections.ts";
 import type { AddressList } from "../parse.ts";
 import { openAccessLog } from "./access-log.ts";
-import { admit, refuse, type Admission } from "./admission.ts";
+import { type Admission, admit, headersBytesMax, headersMax, refuse, refuseUnparsed } from "./admission.ts";
 import { announcedBytes, drain, drainBytesMax, expectContinue } from "./bodies.ts";
-import { boundChunks } from "./chunk-bounds.ts";
-import { openExchange, type Exchange, type Surface } from "./exchange.ts";
-import { checkHosts, splitAbsoluteForm, type OwnHosts } from "./hosts.ts";
-import { openHttp1, type Http1, type Http1Limits } from "./http1.ts";
+import { boundChunks } from "./parser-bounds.ts";
+import { type Exchange, openExchange, type Surface } from "./exchange.ts";
+import { checkHosts, type OwnHosts, splitAbsoluteForm } from "./hosts.ts";
+import { type Http1, type Http1Limits, openHttp1 } from "./http1.ts";
 import { openRouter, type Router } from "./router.ts";
 import type { Answered } from "./traffic.ts";
-import { headersBytesMax, headersMax, refuseUnparsed } from "./unparsed.ts";
 
 /** The time in which a whole request has to arrive. */
 export const requestTimeoutMs = 120_000;

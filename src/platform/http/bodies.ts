@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { invalidAt, Problem } from "../problem.ts";
-import { isStopped, stoppedEvent } from "./chunk-bounds.ts";
+import { isStopped, stoppedEvent } from "./parser-bounds.ts";
 import { int64Number } from "./value-checks.ts";
 import { requireBoundedJson } from "./json-bounds.ts";
 import type { DescribedOperation } from "./operation.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../problem.ts";
-import { listItems } from "./header-lists.ts";
+import { listItems } from "./negotiation.ts";
 import type { Conditions, Version } from "./operation.ts";
 
 /** Whether a GET or HEAD is answered in full, with a 304, or with a 412. */

@@ -1,17 +1,30 @@
 import type { TSchema } from "typebox";
-import { bodyBytesMaxOf, shownSize } from "./bodies.ts";
-import { describeSchema, emptyComponents, pascalCase, share, shareIfFree, type Components } from "./description-components.ts";
-import { describeProblems, shareRepeated, type DescribedAnswers, type ErrorExamples } from "./description-problems.ts";
-import { deprecationHeaders, everyAnswer, everyRequest, headerComponents, headerReferences, readsResource } from "./description-headers.ts";
-import { introduction, stabilities, tagGroups, tags } from "./description-text.ts";
-import { idempotencyKeyForm } from "./idempotency.ts";
-import { readingOf, sunsetOf, type DescribedOperation, type Sunsets } from "./operation.ts";
+import { errorTable, problemCodes } from "../error-table.ts";
 import { prefix } from "./api-surfaces.ts";
+import { bodyBytesMaxOf, shownSize } from "./bodies.ts";
+import {
+  type Components,
+  deprecationHeaders,
+  type DescribedAnswers,
+  describeProblems,
+  describeSchema,
+  emptyComponents,
+  type ErrorExamples,
+  everyAnswer,
+  everyRequest,
+  headerComponents,
+  headerReferences,
+  pascalCase,
+  readsResource,
+  share,
+  shareIfFree,
+  shareRepeated,
+} from "./description-components.ts";
+import { idempotencyKeyForm } from "./idempotency.ts";
+import { type DescribedOperation, readingOf, sunsetOf, type Sunsets } from "./operation.ts";
 import { anyFile } from "./pictures.ts";
-import { linksOf } from "./description-links.ts";
 import { codeSamples } from "./samples.ts";
 import { baseOf, ErrorSchema, nameOf, paging, parameterOf } from "./schemas.ts";
-import { errorTable, problemCodes } from "../error-table.ts";
 
 type Json = Record<string, unknown>;
 export type Description = Json & { openapi: string; paths: Record<string, Json>; components: Json & Components };
@@ -220,4 +233,96 @@ function describeAnswers(operation: DescribedOperation, components: Components, 
     ]);
   }
   return Object.fromEntries(answers);
+}
+
+/** The introduction of the API description. */
+const introduction = `A shop's back end: pets and their categories, orders, and stock that is never sold twice.
+
+**Keys.** Send your key as \`Authorization: Bearer KEY\` or \`X-API-Key: KEY\`. A key has scopes and gives access to its own account only.
+
+**Lists** are JSON arrays, ordered by \`id\` unless sorted. The next page is in the \`Link\` header.
+
+**Changes.** Every write returns the resource as it is afterwards. You can send back what you read: a body may repeat the resource's own \`id\`. An optional field that is \`null\` counts as absent; in a PATCH \`null\` removes the value. A resource's \`ETag\` stays the same until the resource changes: send it as \`If-Match\`, and the change happens only if nobody else changed the resource. You can repeat a POST with an \`Idempotency-Key\`: the service does it once.
+
+**Limits.** Each answer, refusals included, shows in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` how many requests are left. Over the limit the answer is 429 with \`Retry-After\`: wait that long. A key that goes on sending requests is banned for some minutes. Storage is limited too: an addition beyond the limit is a 403 \`storage_limit_reached\`, and \`GET /account\` shows how much is left.
+
+**Errors** are objects with \`code\`, \`message\` and \`status\`. Codes are stable; messages may change. The \`details\` of a 400 or 422 say where the request is wrong. Each answer has an \`X-Request-Id\`: your own if you send one. The service logs a \`traceparent\` (W3C Trace Context).`;
+
+type Tag = { name: string; description: string };
+
+/** Tags with operations, and the two that only group others (specification 1.13). */
+const tags: Tag[] = [
+  { name: "Pets", description: "Navigation group: the catalogue. It carries no operations of its own." },
+  { name: "Store", description: "Navigation group: selling. It carries no operations of its own." },
+  { name: "Animals", description: "Pets with a name, a category and a sales status." },
+  { name: "Categories", description: "Groupings of pets, for example a species." },
+  { name: "Orders", description: "Purchases of a pet, with quantity, ship date and completion flag." },
+  { name: "Inventory", description: "Stock entries per pet, with a quantity and a status." },
+  { name: "Events", description: "What happened in the shop: an ordered log without gaps that proves that it is complete." },
+  {
+    name: "Imports",
+    description: "Animals from files and other systems: found again by the source's own identifiers, and taken back as a whole.",
+  },
+  { name: "Account", description: "The plan, its limits, and what is used of them." },
+  {
+    name: "Keys",
+    description: "The account's API keys, for programs that make keys for others. Needs scopes that only members and operators give.",
+  },
+  { name: "Projects", description: "Published sites: each at an address of the platform, with the deployments that it is made of." },
+  { name: "Domains", description: "A project's own host names: the DNS record to create, its verification, the certificate." },
+  { name: "Webhooks", description: "Endpoints that get the account's events, signed and tried again, and what was sent to them." },
+];
+
+const tagGroups = [
+  { name: "Pets", tags: ["Animals", "Categories"] },
+  { name: "Store", tags: ["Orders", "Inventory"] },
+  { name: "Integration", tags: ["Imports", "Events", "Webhooks"] },
+  { name: "Platform", tags: ["Account", "Keys", "Projects", "Domains"] },
+];
+
+/** What a stability marker promises. */
+const stabilities = {
+  beta: "**Beta**: details may still change, with notice.",
+  experimental: "**Experimental**: may change or go away without notice.",
+};
+
+type Link = { operationId: string; parameters: Record<string, string> };
+
+/**
+ * The links (OpenAPI 3.0) from the answer of an operation that creates a resource to the operations on that resource, by operationId: its
+ * identifier is in the answer, and the other parameters of the path are those of the request.
+ */
+function linksOf(operation: DescribedOperation, operations: readonly DescribedOperation[]): Record<string, Link> {
+  const own = namesIn(operation.path);
+  const created = operation.method === "PUT" ? own.at(-1) : createdBy(operation, operations);
+  if (created === undefined) return {};
+  const values = Object.fromEntries(own.map((name) => [name, `$request.path.${name}`]));
+  if (operation.method !== "PUT") values[created] = `$response.body#/${isText(operation, created) ? created : "id"}`;
+  const reached = operations.filter(({ path, operationId }) => {
+    const names = namesIn(path);
+    return operationId !== operation.operationId && names.includes(created) && names.every((name) => name in values);
+  });
+  return Object.fromEntries(
+    reached.map(({ operationId, path }) => {
+      const parameters = Object.fromEntries(namesIn(path).map((name) => [name, values[name] as string]));
+      return [operationId, { operationId, parameters }];
+    }),
+  );
+}
+
+/** The path parameter of the resource that a POST to a list creates. */
+function createdBy({ method, path }: DescribedOperation, operations: readonly DescribedOperation[]): string | undefined {
+  if (method !== "POST") return undefined;
+  const one = operations.find((other) => other.path.startsWith(`${path}/{`) && !other.path.slice(path.length + 1).includes("/"));
+  return one && namesIn(one.path).at(-1);
+}
+
+/** Whether the answer has the parameter under its own name, as a domain has its `hostname`. */
+function isText({ answers }: DescribedOperation, name: string): boolean {
+  const { properties = {} } = (answers[201]?.schema ?? {}) as { properties?: object };
+  return name in properties;
+}
+
+function namesIn(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
 }

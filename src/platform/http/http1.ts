@@ -3,7 +3,7 @@ import type { Server as NetServer, Socket } from "node:net";
 import type { Bounds } from "../bounds.ts";
 import type { ConnectionGuard } from "../connections.ts";
 import { closeServers, listen, type Place } from "../listening.ts";
-import { boundPipelines, type Pipelines } from "./pipelining.ts";
+import { boundPipelines, type Pipelines } from "./parser-bounds.ts";
 
 export type Http1Limits = {
   headerBytesMax: number;

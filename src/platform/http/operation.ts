@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Type, type Static, type TObject, type TSchema } from "../json-schema.ts";
 import { batchOfOne, type Awaitable, type Batch, type Database, type Queryable, type Transaction } from "../db/database.ts";
-import type { Origin } from "../events.ts";
 import type { ProblemCode } from "../error-table.ts";
+import type { Origin } from "../events.ts";
 import type { Problem } from "../problem.ts";
 import type { Caller } from "./caller.ts";
 import type { Reading } from "./value-checks.ts";
@@ -16,7 +16,7 @@ export type AnswerDescription = {
   /** Default: JSON. */
   mediaType?: string;
   example?: Example;
-  /** Names of the headers of `description-headers.ts` that this answer carries beside those of every answer. */
+  /** Names of the headers of `description-components.ts` that this answer carries beside those of every answer. */
   headers?: string[];
 };
 
@@ -263,4 +263,27 @@ export function operatorOperation<S, P extends Record<string, TSchema>, R>(
   handle: (call: OperatorCall<S, Static<TObject<P>>>) => Promise<R>,
 ): OperatorOperation<S, Static<TObject<P>>, R> {
   return { body: Type.Object(fields, { additionalProperties: false }), handle };
+}
+
+/** Content types of a JSON merge patch (RFC 7396). The description has the first one alone, because many generators take no more. */
+export const mergePatch = ["application/json", "application/merge-patch+json"];
+
+/** A page of a list. */
+export function listed(description: string, schema: TSchema, example: Example): AnswerDescription {
+  return { description, schema, example, headers: ["Link"] };
+}
+
+/** One resource as it stands. */
+export function resource(description: string, schema: TSchema, example: Example): AnswerDescription {
+  return { description, schema, example, headers: ["ETag"] };
+}
+
+/** A resource that did not exist before. */
+export function created(description: string, schema: TSchema, example: Example): AnswerDescription {
+  return { description, schema, example, headers: ["Location", "ETag"] };
+}
+
+/** The answer to a deletion, which has no body. */
+export function deleted(description: string): AnswerDescription {
+  return { description };
 }

@@ -1,5 +1,4 @@
-import { operation, type Operation } from "../../platform/http/operation.ts";
-import { created, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
+import { created, listed, mergePatch, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { PageQuery, ProjectPath } from "../projects/projects.ts";
 import { lookUpClaim } from "./domain-claims.ts";
 import {
@@ -8,14 +7,14 @@ import {
   answer,
   changeDomain,
   checkNow,
+  type DomainServices,
   findRecordLeft,
   findShown,
   keepCheck,
   readDomains,
   removeDomain,
-  type DomainServices,
 } from "./domain-operations.ts";
-import { Domain, DomainPatch, DomainPath, Domains, DomainInput, RemovedDomain } from "./domains.ts";
+import { Domain, DomainInput, DomainPatch, DomainPath, Domains, RemovedDomain } from "./domains.ts";
 import { requirePaidPlan } from "./domains.store.ts";
 import { parseHostname } from "../dns/hostnames.ts";
 

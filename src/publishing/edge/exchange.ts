@@ -8,17 +8,17 @@ import { traceFields } from "../../platform/http/access-log.ts";
 import { hasBody } from "../../platform/http/bodies.ts";
 import { countHosts, parseHost, splitAbsoluteForm } from "../../platform/http/hosts.ts";
 import { requestIdOf, traceparentOf } from "../../platform/http/request-ids.ts";
-import { stopParsing } from "../../platform/http/stop-parsing.ts";
+import { stopParsing } from "../../platform/http/parser-bounds.ts";
 import { loggedPath } from "../../platform/log.ts";
 import { hasAddress, type AddressList } from "../../platform/parse.ts";
 import { overloaded, Problem } from "../../platform/problem.ts";
 import { answer, later, type Served } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
-import { text, type Answer } from "./files.ts";
+import { type Answer, text } from "./files.ts";
 import type { Http2Bounds } from "./http2-bounds.ts";
 import { deploymentAt } from "./requests.ts";
-import { dropBody, overHttp1, overHttp2, sendAnswer, type Channel } from "./send.ts";
-import { siteOf, type Log } from "./site.ts";
+import { type Channel, dropBody, overHttp1, overHttp2, sendAnswer } from "./send.ts";
+import { type Log, siteOf } from "./site.ts";
 import type { OnRefused, OnVisit, Visit } from "./visits.ts";
 
 /** A TLS connection and the name that it was made for. */

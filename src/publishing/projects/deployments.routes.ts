@@ -1,10 +1,9 @@
 import type { Static } from "typebox";
 import type { Transaction } from "../../platform/db/database.ts";
 import { requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
-import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
+import { type Answer, type Call, created, listed, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
-import { created, listed, resource } from "../../platform/http/resource-answers.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import { archiveLimits } from "./archive.ts";

@@ -2,21 +2,30 @@ import type { Static } from "typebox";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
-import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
+import {
+  type Answer,
+  type Call,
+  created,
+  deleted,
+  listed,
+  mergePatch,
+  operation,
+  type Operation,
+  resource,
+} from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
-import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import {
-  ProjectInput,
   PageQuery,
   Project,
   projectChanged,
+  ProjectInput,
+  type ProjectNames,
   ProjectPath,
   Projects,
   requireSlug,
   WrittenProjectPatch,
-  type ProjectNames,
 } from "./projects.ts";
 import {
   deleteEarlierDeployments,
@@ -25,8 +34,8 @@ import {
   insertProject,
   listProjects,
   lockProject,
-  updateProject,
   type StoredProject,
+  updateProject,
 } from "./projects.store.ts";
 
 export type ProjectServices = {

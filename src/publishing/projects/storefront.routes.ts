@@ -1,10 +1,9 @@
 import type { Static } from "typebox";
 import type { Transaction } from "../../platform/db/database.ts";
-import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
-import { mergePatch } from "../../platform/http/resource-answers.ts";
+import { type Answer, type Call, mergePatch, operation, type Operation } from "../../platform/http/operation.ts";
 import { pictureBytesMax, pictureTypes } from "../../platform/http/pictures.ts";
 import { Problem } from "../../platform/problem.ts";
-import { shownDeployment, type DeploymentServices } from "./deployments.routes.ts";
+import { type DeploymentServices, shownDeployment } from "./deployments.routes.ts";
 import { Deployment } from "./deployments.ts";
 import type { Manifest } from "./manifest.ts";
 import type { ProjectServices } from "./projects.routes.ts";
@@ -15,15 +14,15 @@ import {
   hasStartPage,
   isMadeLogo,
   patchStorefront,
+  type ReceivedLogo,
   ShownStorefront,
+  type StoredStorefront,
   Storefront,
   StorefrontPatch,
   withForm,
   withLogo,
   withoutStartPage,
   WrittenStorefront,
-  type ReceivedLogo,
-  type StoredStorefront,
 } from "./storefront-settings.ts";
 import { deployChanged, findLive, type LiveDeployment } from "./storefront-settings.store.ts";
 

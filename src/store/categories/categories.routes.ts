@@ -1,8 +1,7 @@
 import { requireConditions } from "../../platform/http/conditions.ts";
-import { operation, type Operation } from "../../platform/http/operation.ts";
+import { created, deleted, listed, mergePatch, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
-import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import {
   Categories,
   Category,

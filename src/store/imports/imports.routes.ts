@@ -1,13 +1,12 @@
 import type { Caller } from "../../platform/http/caller.ts";
-import { operation, type Operation } from "../../platform/http/operation.ts";
+import { created, listed, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
-import { created, listed, resource } from "../../platform/http/resource-answers.ts";
 import { Problem } from "../../platform/problem.ts";
 import { batchBytesMax } from "../pets/pets.ts";
 import { completeWords, ownWordsMs } from "../pets/pet-words.store.ts";
 import type { UrlOf } from "../profiles/profiles.ts";
-import { Import, ImportedRows, ImportPath, ImportQuery, ImportRows, Imports, ImportInput, RowsQuery, type ImportedRow } from "./imports.ts";
+import { Import, type ImportedRow, ImportedRows, ImportInput, ImportPath, ImportQuery, ImportRows, Imports, RowsQuery } from "./imports.ts";
 import { addToImport, beginUndo, findImport, insertImport, listImports, lockImport, notOpen } from "./imports.store.ts";
 
 const path = "/imports";

@@ -1,9 +1,8 @@
 import { andThen } from "../../platform/db/database.ts";
 import { isConditional, requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
-import { operation, type Operation } from "../../platform/http/operation.ts";
+import { created, deleted, listed, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
-import { created, deleted, listed, resource } from "../../platform/http/resource-answers.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
 import {

@@ -1,21 +1,20 @@
 import { andThen } from "../../platform/db/database.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
 import { parseDateTime } from "../../platform/http/dates.ts";
-import { operation, type Answer, type Operation } from "../../platform/http/operation.ts";
+import { type Answer, created, deleted, listed, mergePatch, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
-import { created, deleted, listed, mergePatch, resource } from "../../platform/http/resource-answers.ts";
 import { cancelOrder, changeOrder, findOrder, listOrders, lockOrder, orderOf, placeOrders, type StoredOrder } from "./orders.store.ts";
 import {
-  OrderInput,
   Order,
+  type OrderFields,
+  OrderInput,
   OrderPath,
   OrderQuery,
   Orders,
   patchOrder,
   WrittenOrder,
   WrittenOrderPatch,
-  type OrderFields,
 } from "./orders.ts";
 
 const path = "/store/orders";

@@ -1,20 +1,19 @@
 import type { Static } from "typebox";
 import type { Database, Transaction } from "../../platform/db/database.ts";
-import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
+import { type Answer, type Call, created, deleted, operation, type Operation } from "../../platform/http/operation.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { pictureBytesMax, pictureTypes } from "../../platform/http/pictures.ts";
-import { created, deleted } from "../../platform/http/resource-answers.ts";
-import { lockToChange, lockToSet, recordChange, requireProfile, type OneProfile, type ProfileServices } from "./profile-answers.ts";
+import { lockToChange, lockToSet, type OneProfile, type ProfileServices, recordChange, requireProfile } from "./profile-answers.ts";
 import {
   Photo,
   PhotoAddress,
+  type PhotoFetchServices,
   PhotoPath,
   PhotoQuery,
-  ProfilePath,
-  shownPhoto,
-  type PhotoFetchServices,
   type PhotoService,
+  ProfilePath,
   type ReceivedPhoto,
+  shownPhoto,
 } from "./profiles.ts";
 import { deletePhoto, ensureProfile, insertPhoto, requirePhotoRoom } from "./profiles.store.ts";
 

@@ -1,9 +1,17 @@
 import type { Static } from "typebox";
 import type { Transaction } from "../../platform/db/database.ts";
-import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
+import {
+  type Answer,
+  type Call,
+  created,
+  deleted,
+  mergePatch,
+  operation,
+  type Operation,
+  resource,
+} from "../../platform/http/operation.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
-import { created, deleted, mergePatch, resource } from "../../platform/http/resource-answers.ts";
-import { answer, lockToChange, lockToSet, recordChange, requireProfile, type OneProfile, type ProfileServices } from "./profile-answers.ts";
+import { answer, lockToChange, lockToSet, type OneProfile, type ProfileServices, recordChange, requireProfile } from "./profile-answers.ts";
 import {
   orderPhotos,
   patchPrice,
