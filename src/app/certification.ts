@@ -1,43 +1,20 @@
 import { getServers } from "node:dns";
-import type { Bounds } from "../platform/bounds.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Database } from "../platform/db/database.ts";
 import type { Worker } from "../platform/jobs/worker.ts";
-import type { Logger } from "../platform/log.ts";
-import type { Announcer, RowLeases } from "../platform/nodes/nodes.ts";
 import { openAuthority, type Authority } from "../publishing/certificates/authority.ts";
 import { openCertificateWorker } from "../publishing/certificates/certificate-worker.ts";
-import type { SecretsKeys } from "../platform/secrets.ts";
 import { caaProblem } from "../publishing/dns/dns.ts";
 import { createDns, type Dns } from "../publishing/dns/lookup.ts";
 import { parseHostname } from "../publishing/dns/hostnames.ts";
 import type { Checks } from "../publishing/domains/checks.ts";
+import type { AppContext } from "./context.ts";
 import { ownHostOf } from "./edge.ts";
-import type { Settings } from "./settings.ts";
 import type { Tracing } from "./tracing.ts";
 
 /** How long a removal waits for DNS, to warn of a record that still exists. After that, it returns without a warning. */
 const quickTimeoutMs = 3_000;
 
-type VerificationParts = {
-  settings: Settings;
-  db: Database;
-  clock: Clock;
-  keys: SecretsKeys;
-  bounds: Bounds;
-  tracing: Tracing | undefined;
-};
-type CertificationParts = VerificationParts & {
-  log: Logger;
-  announcer: Announcer;
-  checks: Checks;
-  authority: Authority | undefined;
-  leases: RowLeases;
-  onError: (error: unknown) => void;
-};
-
 /** Opens the checks of domains and, if the operator has chosen one, the certificate authority. */
-export function openVerification({ settings, db, clock, keys, bounds, tracing }: VerificationParts, proofSecret: () => Uint8Array) {
+export function openVerification({ settings, db, clock, keys, bounds, tracing }: AppContext, proofSecret: () => Uint8Array) {
   const { acmeDirectoryUrl: directoryUrl, acmeEabKid, acmeEabHmac } = settings;
   const authority: Authority | undefined =
     directoryUrl === ""
@@ -79,22 +56,22 @@ function tracedDns(dns: Dns, tracing: Tracing | undefined): Dns {
 }
 
 /** Opens the worker that orders certificates; undefined without an authority. */
-export function openCertificates(parts: CertificationParts): Worker | undefined {
-  const { settings, db, clock, log, keys, announcer, checks, authority, bounds, leases, onError } = parts;
+export function openCertificates(context: AppContext, checks: Checks, authority: Authority | undefined): Worker | undefined {
+  const { settings, log, bounds } = context;
   if (!authority) return undefined;
   authority
     .account()
-    .then(() => warnOfPlatform(parts))
+    .then(() => warnOfPlatform(context, checks))
     .catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
   const host = ownHostOf(settings);
   const serviceHost = host === null ? null : parseHostname(host, { ...checks.own, publicHost: "" });
   const budget = settings.acmeBudget;
   const turns = bounds.queue<number>("certificates");
-  return openCertificateWorker({ db, clock, keys, authority, budget, checks, serviceHost, announcer, leases, turns, log, onError });
+  return openCertificateWorker({ ...context, authority, budget, checks, serviceHost, turns });
 }
 
 /** Customers' names point to the platform's, whose CAA records then count, and only the operator can change those. */
-async function warnOfPlatform({ settings, log, checks }: CertificationParts): Promise<void> {
+async function warnOfPlatform({ settings, log }: AppContext, checks: Checks): Promise<void> {
   const { platformDomain } = settings;
   const caa = checks.authority?.caa();
   if (caa === undefined || platformDomain.endsWith("localhost")) return;

@@ -1,8 +1,5 @@
 import type { Server } from "node:http";
-import type { Bounds } from "../platform/bounds.ts";
-import type { Clock } from "../platform/clock.ts";
 import type { ConnectionLimits } from "../platform/connections.ts";
-import type { Logger } from "../platform/log.ts";
 import type { AddressList } from "../platform/parse.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Origins } from "../publishing/domains/domain-operations.ts";
@@ -14,19 +11,16 @@ import type { KeyPair } from "../publishing/edge/site.ts";
 import type { OnVisit } from "../publishing/edge/visits.ts";
 import type { Hosts } from "../publishing/hosts/host-map.ts";
 import { photosHost } from "../publishing/photos/photos.ts";
+import type { AppContext } from "./context.ts";
 import type { Settings } from "./settings.ts";
 
-/** The parts of the service that the edge uses. */
-type EdgeParts = {
-  settings: Settings;
+/** What the edge alone is opened with. */
+export type EdgeSide = {
   trustedProxies: AddressList;
-  clock: Clock;
-  log: Logger;
-  bounds: Bounds;
+  /** Bounds the connections to the edge. */
   connections: ConnectionLimits;
   /** Called after each answer. */
   onVisit: OnVisit;
-  shown: Shown;
 };
 
 /** The host of PUBLIC_URL if this service certifies it, else null. */
@@ -38,7 +32,8 @@ export function ownHostOf({ publicUrl, publicUrlCertificate }: Pick<Settings, "p
 type PlatformEdge = { edge: Edge | undefined; hasCertificate: boolean };
 
 export async function openServing(
-  { settings, trustedProxies, clock, log, bounds, connections, onVisit, shown }: EdgeParts,
+  { settings, trustedProxies, clock, log, bounds, connections, onVisit }: AppContext & EdgeSide,
+  shown: Shown,
   hosts: Hosts,
   openForm: OpenContent,
   apiServer: Server,

@@ -1,36 +1,24 @@
 import type { AddressRules } from "../events/webhooks/endpoint-url.ts";
 import type { FetchError } from "../events/webhooks/fetcher.ts";
 import type { Bounds } from "../platform/bounds.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Database } from "../platform/db/database.ts";
+import type { Context } from "../platform/context.ts";
 import { pictureBytesMax, pictureTypes } from "../platform/http/pictures.ts";
 import { runInTurn, type FairShare } from "../platform/jobs/fair-share.ts";
 import { repeat } from "../platform/jobs/runs.ts";
-import { type Node, openRowLeases } from "../platform/nodes/nodes.ts";
 import { invalidAt, overloaded } from "../platform/problem.ts";
 import { hasDueImport } from "../store/imports/imports.store.ts";
 import type { FetchPicture, PhotoFetchServices, PhotoService } from "../store/profiles/profiles.ts";
 
 const watchEveryMs = 1_000;
 
-type Parts = {
-  db: Database;
-  clock: Clock;
-  node: Node;
-  bounds: Pick<Bounds, "queue">;
-  photos: PhotoService;
-  fetches: PhotoFetches;
-  onError: (error: unknown) => void;
-};
-
 /** Starts the work on imports in the background. Its workers are loaded when an import is due for the first time: most processes never need them. */
-export function startImports(parts: Parts): { stop(): Promise<void> } {
-  const { db, clock, onError } = parts;
+export function startImports(context: Context, photos: PhotoService, fetches: PhotoFetches): { stop(): Promise<void> } {
+  const { db, clock, onError } = context;
   let workers: { stop(): Promise<void> } | undefined;
   const watch = repeat(
     watchEveryMs,
     async () => {
-      if (!workers && (await hasDueImport(db, clock()))) workers = await openWorkers(parts);
+      if (!workers && (await hasDueImport(db, clock()))) workers = await openWorkers(context, photos, fetches);
     },
     onError,
   );
@@ -38,21 +26,17 @@ export function startImports(parts: Parts): { stop(): Promise<void> } {
     async stop() {
       await watch.stop();
       await workers?.stop();
-      await parts.fetches.close();
+      await fetches.close();
     },
   };
 }
 
-async function openWorkers({ db, clock, node, bounds, photos, fetches, onError }: Parts): Promise<{ stop(): Promise<void> }> {
+async function openWorkers(context: Context, photos: PhotoService, fetches: PhotoFetches): Promise<{ stop(): Promise<void> }> {
   const [{ openImportWorker }, { openPhotoWorker }] = await Promise.all([
     import("../store/imports/import-worker.ts"),
     import("../store/imports/photo-worker.ts"),
   ]);
-  const own = { db, clock, leases: openRowLeases(node, clock), onError };
-  const workers = [
-    openImportWorker({ ...own, turns: bounds.queue("imports"), urlOf: photos.urlOf }),
-    openPhotoWorker({ ...own, turns: fetches.turns, fetchPicture: fetches.fetchPicture, photos }),
-  ];
+  const workers = [openImportWorker(context, photos.urlOf), openPhotoWorker(context, fetches, photos)];
   for (const worker of workers) worker.wake();
   return { stop: async () => void (await Promise.all(workers.map((worker) => worker.stop()))) };
 }

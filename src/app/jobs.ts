@@ -6,16 +6,15 @@ import type { Recorder } from "../callers/usage/recorder.ts";
 import { expireUsage } from "../callers/usage/usage.store.ts";
 import { expireEvents } from "../events/log/retention.ts";
 import type { Trimming } from "../events/log/trimming.ts";
-import type { Clock, NowRange } from "../platform/clock.ts";
+import type { NowRange } from "../platform/clock.ts";
 import { giveBackFreeSpace } from "../platform/db/batches.ts";
-import type { Database } from "../platform/db/database.ts";
 import { forgetOldAnswers } from "../platform/http/idempotency.store.ts";
 import { repeat } from "../platform/jobs/runs.ts";
 import { expireNodes } from "../platform/nodes/nodes.ts";
 import { foldNames } from "../store/pets/folded-names.store.ts";
+import type { AppContext } from "./context.ts";
 import type { FirstStart } from "./first-start.ts";
 import type { LimiterHandle } from "./limiter.ts";
-import type { Settings } from "./settings.ts";
 
 const limitsEveryMs = 1_000;
 const usageEveryMs = 5_000;
@@ -25,21 +24,19 @@ const eventsEveryMs = 600_000;
 const trimEveryMs = 1_000;
 const spaceEveryMs = 1_000;
 
-type Parts = {
-  settings: Settings;
-  db: Database;
-  clock: Clock;
+/** What the jobs sweep and save. */
+type Swept = {
   nowRange: () => NowRange;
   verifier: KeyVerifier;
   usage: Recorder;
   counting: LimiterHandle;
   firstStart: FirstStart;
   trimming: Pick<Trimming, "run">;
-  onError: (error: unknown) => void;
 };
 
 /** Starts the service's periodic jobs. */
-export function startJobs({ settings, db, clock, nowRange, verifier, usage, counting, firstStart, trimming, onError }: Parts) {
+export function startJobs({ settings, db, clock, onError }: AppContext, swept: Swept) {
+  const { nowRange, verifier, usage, counting, firstStart, trimming } = swept;
   return [
     repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),
     repeat(usageEveryMs, () => usage.flush(), onError),

@@ -1,19 +1,13 @@
 import { X509Certificate } from "node:crypto";
 import type { Server } from "node:http";
 import { join } from "node:path";
-import type { Bounds } from "../platform/bounds.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { ConnectionLimits } from "../platform/connections.ts";
-import type { Database } from "../platform/db/database.ts";
 import { repeat } from "../platform/jobs/runs.ts";
 import type { Worker } from "../platform/jobs/worker.ts";
 import type { Logger } from "../platform/log.ts";
-import type { AddressList } from "../platform/parse.ts";
-import { type Announcer, type Change, type Node, openRowLeases } from "../platform/nodes/nodes.ts";
+import type { Change } from "../platform/nodes/nodes.ts";
 import { deleteOldUsage } from "../publishing/certificates/budget.ts";
 import { deleteEndedHolds, deleteExpiredChallenges } from "../publishing/certificates/certificates.store.ts";
 import { requireKnownKeys } from "../administration/secrets-rotation.ts";
-import type { SecretsKeys } from "../platform/secrets.ts";
 import { sharedDomain } from "../publishing/dns/hostnames.ts";
 import { prepareDomainsConfig, deleteOldLost } from "../publishing/domains/domain-claims.ts";
 import { openCheckWorker, type Checks } from "../publishing/domains/checks.ts";
@@ -21,7 +15,6 @@ import { domainChanged } from "../publishing/domains/domains.ts";
 import { sendsHsts } from "../publishing/domains/serving.ts";
 import { projectNames } from "../publishing/domains/domain-operations.ts";
 import { readProofSecret } from "../publishing/domains/ownership.ts";
-import type { OnVisit } from "../publishing/edge/visits.ts";
 import type { Edge } from "../publishing/edge/edge.ts";
 import type { KeyPair } from "../publishing/edge/site.ts";
 import { openTroublesWorker } from "../publishing/domains/troubles-worker.ts";
@@ -31,19 +24,19 @@ import { photoPath } from "../publishing/photos/photos.ts";
 import { findForm } from "../publishing/photos/photos.store.ts";
 import { openBlobs } from "../publishing/projects/shared-bytes.ts";
 import { clearIncoming } from "../publishing/projects/content.ts";
-import { openDeploymentWorker } from "../publishing/projects/deployment-worker.ts";
+import { type Deploying, openDeploymentWorker } from "../publishing/projects/deployment-worker.ts";
 import { isUploadTaken } from "../publishing/projects/deployments.store.ts";
 import { deleteOldFreedSlugs } from "../publishing/projects/projects.store.ts";
 import { localContent, sharedContent } from "../publishing/projects/shared-content.ts";
 import { openUploads, uploadBlobs, uploadFolder } from "../publishing/projects/uploads.ts";
 import type { RenderStorefront } from "../publishing/storefront/storefront.ts";
 import { openCertificates, openVerification } from "./certification.ts";
-import { notStarted, openServing, originsOf, ownHostOf, platformCertificateOf } from "./edge.ts";
+import type { AppContext } from "./context.ts";
+import { type EdgeSide, notStarted, openServing, originsOf, ownHostOf, platformCertificateOf } from "./edge.ts";
 import type { PublishingServices } from "./operations.ts";
 import { logosOf } from "./storefront.ts";
 import { watchContent, type ContentWatch } from "./content-watch.ts";
 import type { Settings } from "./settings.ts";
-import type { Tracing } from "./tracing.ts";
 
 const cleanEveryMs = 60_000;
 const auditEveryMs = 60 * 60_000;
@@ -72,24 +65,6 @@ export type Publishing = {
   close(): Promise<void>;
 };
 
-export type PublishingParts = {
-  settings: Settings;
-  trustedProxies: AddressList;
-  db: Database;
-  clock: Clock;
-  log: Logger;
-  keys: SecretsKeys;
-  announcer: Announcer;
-  /** This process among the nodes. */
-  node: Node;
-  bounds: Bounds;
-  /** Bounds the connections to the edge. */
-  connections: ConnectionLimits;
-  /** Called after each answer of the edge. */
-  onVisit: OnVisit;
-  tracing: Tracing | undefined;
-};
-
 /** The parts that change while the wing runs. */
 type State = {
   proofSecret: Buffer | undefined;
@@ -102,11 +77,11 @@ type State = {
   cleaning: ReturnType<typeof repeat>[];
 };
 
-type Wing = PublishingParts & ReturnType<typeof openFiles> & ReturnType<typeof openVerification> & { hosts: Hosts; state: State };
+type Wing = AppContext & EdgeSide & ReturnType<typeof openFiles> & ReturnType<typeof openVerification> & { hosts: Hosts; state: State };
 
 /** Opens the publishing wing: settings → secrets → host map → edge → workers, and what its operations need. */
-export function openPublishing(parts: PublishingParts): Publishing {
-  const { settings, announcer, keys } = parts;
+export function openPublishing(context: AppContext, edgeSide: EdgeSide): Publishing {
+  const { settings, announcer } = context;
   const state: State = {
     proofSecret: undefined,
     hasCertificate: settings.edgeCert !== "",
@@ -115,9 +90,9 @@ export function openPublishing(parts: PublishingParts): Publishing {
     workers: [],
     cleaning: [],
   };
-  const verification = openVerification(parts, () => state.proofSecret ?? notStarted());
-  const hosts = openHostMap(parts, keys, verification.checks, state);
-  const wing: Wing = { ...parts, ...openFiles(parts), ...verification, hosts, state };
+  const verification = openVerification(context, () => state.proofSecret ?? notStarted());
+  const hosts = openHostMap(context, verification.checks, state);
+  const wing: Wing = { ...context, ...edgeSide, ...openFiles(context), ...verification, hosts, state };
   const { checks, uploads, photos, watch } = wing;
   return {
     services: {
@@ -158,7 +133,7 @@ async function start(wing: Wing, apiServer: Server): Promise<void> {
   await requireKnownKeys(db, keys);
   state.proofSecret = await readProofSecret(db, keys);
   await clearUnfinished(wing);
-  state.edge = await openServing({ ...wing, shown: openShown(wing) }, hosts, watch.open, apiServer);
+  state.edge = await openServing(wing, openShown(wing), hosts, watch.open, apiServer);
   startWorkers(wing);
   startCleaning(wing);
   wake(state);
@@ -206,31 +181,18 @@ async function clearUnfinished({ db, content, localUploads }: Wing): Promise<voi
 }
 
 function startWorkers(wing: Wing): void {
-  const { settings, db, clock, log, announcer, node, bounds, uploads, content, checks, state } = wing;
-  const leases = openRowLeases(node, clock);
-  const onError = errorLogger(log);
+  const { settings, db, clock, uploads, content, checks, authority, state, onError } = wing;
   state.workers.push(
-    openDeploymentWorker({
-      db,
-      clock,
-      uploads,
-      content,
-      announcer,
-      leases,
-      bounds,
-      kept: settings.deploymentsKept,
-      domains: domainsOf(wing),
-      onError,
-    }),
-    openCheckWorker({ db, clock, checks, announcer, leases, turns: bounds.queue("checks"), verified: () => wake(state), onError }),
+    openDeploymentWorker(wing, { uploads, content, kept: settings.deploymentsKept, domains: domainsOf(wing) }),
+    openCheckWorker(wing, checks, () => wake(state)),
     openTroublesWorker({ db, clock, onError }),
   );
-  const certificates = openCertificates({ ...wing, leases, onError });
+  const certificates = openCertificates(wing, checks, authority);
   if (certificates) state.workers.push(certificates);
 }
 
 /** How a deployment applies the `domains` of its `petstore.json`. */
-function domainsOf({ db, clock, checks, announcer }: Wing): Parameters<typeof openDeploymentWorker>[0]["domains"] {
+function domainsOf({ db, clock, checks, announcer }: Wing): Deploying["domains"] {
   return async (owner, { primary, redirects }) => {
     const config = { ...(primary !== undefined && { primary }), ...(redirects !== undefined && { redirects }) };
     const apply = await prepareDomainsConfig(db, checks, owner, config, clock());
@@ -240,8 +202,7 @@ function domainsOf({ db, clock, checks, announcer }: Wing): Parameters<typeof op
   };
 }
 
-function startCleaning({ db, clock, log, blobs, state }: Wing): void {
-  const onError = errorLogger(log);
+function startCleaning({ db, clock, blobs, state, onError }: Wing): void {
   state.cleaning.push(
     repeat(cleanEveryMs, () => deleteOldUsage(db, clock()), onError),
     repeat(cleanEveryMs, () => deleteEndedHolds(db, clock()), onError),
@@ -253,12 +214,8 @@ function startCleaning({ db, clock, log, blobs, state }: Wing): void {
   );
 }
 
-function errorLogger(log: Logger): (error: unknown) => void {
-  return (error) => log.error({ err: error }, "background work failed");
-}
-
 /** Published files and uploads: in the data folder with SQLite, in the database with PostgreSQL. */
-function openFiles({ settings, db, clock, log, bounds }: PublishingParts) {
+function openFiles({ settings, db, clock, log, bounds }: AppContext) {
   const blobs = db.engine === "sqlite" ? undefined : openBlobs(db, clock);
   const folder = join(settings.dataDir, "content");
   const content = blobs
@@ -270,7 +227,7 @@ function openFiles({ settings, db, clock, log, bounds }: PublishingParts) {
   return { blobs, content, watch: watchContent(content.open), localUploads, uploads, photos };
 }
 
-function openHostMap({ settings, db, clock, log, node }: PublishingParts, keys: SecretsKeys, checks: Checks, state: State): Hosts {
+function openHostMap({ settings, db, clock, keys, log, node }: AppContext, checks: Checks, state: State): Hosts {
   return openHosts({
     db,
     clock,

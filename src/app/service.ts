@@ -18,13 +18,14 @@ import { boundRequests, requestLimits, type RequestLimits } from "../platform/ht
 import { repeat } from "../platform/jobs/runs.ts";
 import { requireFree } from "../platform/listening.ts";
 import type { Logger, OpenLog } from "../platform/log.ts";
-import { heartbeatEveryMs, type Node } from "../platform/nodes/nodes.ts";
+import { heartbeatEveryMs, type Node, openRowLeases } from "../platform/nodes/nodes.ts";
 import { replaceable } from "../platform/parse.ts";
 import { idsOf } from "../platform/secrets.ts";
 import { openSocket } from "../platform/socket.ts";
 import { photosHost } from "../publishing/photos/photos.ts";
 import { openApi } from "./api.ts";
 import { openClusterNode } from "./cluster-node.ts";
+import type { AppContext } from "./context.ts";
 import { openDashboard } from "./dashboard.ts";
 import { platformCertificateOf } from "./edge.ts";
 import { eventServices, openEvents } from "./events.ts";
@@ -126,9 +127,10 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const changing = { trustedProxies: replaceable(settings.trustedProxies), metricsFrom: replaceable(settings.metricsFrom) };
   const connections = { ...connectionLimits, connectionsPerAddress: settings.connectionsPerAddress, ...options.connections };
   const trustedProxies = changing.trustedProxies.list;
-  const wing = { settings, trustedProxies, db, clock, log, keys: secrets.keys, announcer, node, bounds, connections, onVisit, tracing };
-  const publishing = openPublishing(wing);
-  const webhooks = openWebhooks({ settings, db, clock, keys: secrets.keys, node, feed, bounds, onError, tracing });
+  const shared = { db, clock, log, keys: secrets.keys, node, announcer, leases: openRowLeases(node, clock), bounds, onError };
+  const context: AppContext = { ...shared, settings, tracing };
+  const publishing = openPublishing(context, { trustedProxies, connections, onVisit });
+  const webhooks = openWebhooks(context, feed);
   const trimming = openTrimming(db, clock, feed);
   callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.worker, logs: trimming });
   const nowRange = openNowRange(clock, options.timer ?? systemTimer);
@@ -150,9 +152,8 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   ready.catch(() => undefined); // callers that await `ready` see the error
   if (db.engine === "sqlite") await ready;
   const address = await listen(app, settings);
-  const jobs = startJobs({ settings, db, clock, nowRange, verifier, usage: callers.usage, counting, firstStart, trimming, onError });
-  const { photos } = publishing.services;
-  const imports = startImports({ db, clock, node, bounds, photos, fetches: webhooks.fetches, onError });
+  const jobs = startJobs(context, { nowRange, verifier, usage: callers.usage, counting, firstStart, trimming });
+  const imports = startImports(context, publishing.services.photos, webhooks.fetches);
   state.stops.push(...[...jobs, imports].map((job) => () => job.stop()));
   const running = opened.move();
   const parts = { app, db, administration, firstStart, publishing, feed, address, ready };

@@ -3,28 +3,11 @@ import type { Feed } from "../events/log/feed.ts";
 import { openDeliveryWorker, type DeliveryWorker } from "../events/webhooks/delivery-worker.ts";
 import { AddressError, type AddressRules, type Resolve } from "../events/webhooks/endpoint-url.ts";
 import { addressesOfEither } from "../platform/http-client.ts";
-import type { Bounds } from "../platform/bounds.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Database } from "../platform/db/database.ts";
-import type { Node } from "../platform/nodes/nodes.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
 import { createDns, type Dns } from "../publishing/dns/lookup.ts";
 import type { PhotoFetchServices } from "../store/profiles/profiles.ts";
+import type { AppContext } from "./context.ts";
 import { openPhotoFetches, type PhotoFetches } from "./imports.ts";
-import type { Settings } from "./settings.ts";
-import type { Tracing } from "./tracing.ts";
-
-type Parts = {
-  settings: Pick<Settings, "dnsServers" | "webhookPrivateAddresses">;
-  db: Database;
-  clock: Clock;
-  keys: SecretsKeys;
-  node: Node;
-  feed: Feed;
-  bounds: Bounds;
-  onError: (error: unknown) => void;
-  tracing: Tracing | undefined;
-};
 
 /** How long (ms) a DNS server may take, and a look-up may wait for its turn. An attempt has ten seconds in all. */
 const dnsTimeoutMs = 2_000;
@@ -39,13 +22,14 @@ export type Webhooks = {
 };
 
 /** Opens the delivery of webhooks, which resolves host names with the DNS servers of the settings. */
-export function openWebhooks({ settings, node, bounds, tracing, ...parts }: Parts): Webhooks {
+export function openWebhooks(context: AppContext, feed: Feed): Webhooks {
+  const { settings, keys, bounds, tracing } = context;
   const servers = settings.dnsServers.length > 0 ? settings.dnsServers : getServers();
   const resolve = resolverOf(createDns({ servers, timeoutMs: dnsTimeoutMs, tries: 1 }, bounds.queue("dns", { waitMs: dnsWaitMs })));
   const rules: AddressRules = { privateAddresses: settings.webhookPrivateAddresses, resolve };
-  const worker = openDeliveryWorker({ ...parts, node, bounds, addresses: rules, onAttempt: tracing?.onDelivery });
+  const worker = openDeliveryWorker({ ...context, feed, addresses: rules, onAttempt: tracing?.onDelivery });
   const fetches = openPhotoFetches(rules, bounds);
-  return { worker, fetches, services: { webhookKeys: parts.keys, webhookAddresses: rules, fetchPhoto: fetches.fetchPhoto } };
+  return { worker, fetches, services: { webhookKeys: keys, webhookAddresses: rules, fetchPhoto: fetches.fetchPhoto } };
 }
 
 function resolverOf(dns: Dns): Resolve {

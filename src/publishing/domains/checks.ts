@@ -16,9 +16,8 @@ import {
 } from "./ownership.ts";
 import { isReady, type NameState, type DomainStatus } from "./serving.ts";
 import { noteTroubles } from "./troubles-worker.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Announcer, RowLease, RowLeases, RowClaim } from "../../platform/nodes/nodes.ts";
-import type { FairShare } from "../../platform/jobs/fair-share.ts";
+import type { Context } from "../../platform/context.ts";
+import type { RowLease, RowClaim } from "../../platform/nodes/nodes.ts";
 import { openWorkerInTurns, type Worker, claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
 import { lockProjectOf } from "../projects/projects.store.ts";
 import { domainChanged } from "./domains.ts";
@@ -112,19 +111,7 @@ const pollEveryMs = 1_000;
 type ClaimedCheck = StoredDomain & { lease: RowLease };
 
 /** Checks the DNS of names on schedule (specification 5.5). Calls `verified` when a name is verified. */
-export function openCheckWorker(parts: {
-  db: Database;
-  clock: Clock;
-  checks: Checks;
-  announcer: Announcer;
-  leases: RowLeases;
-  /** Accounts take turns, so that an account whose DNS servers never answer cannot delay the others. */
-  turns: FairShare<number>;
-  verified: () => void;
-  onError: (error: unknown) => void;
-}): Worker {
-  const { db, clock, checks, announcer, leases, turns, verified, onError } = parts;
-
+export function openCheckWorker({ db, clock, announcer, leases, bounds, onError }: Context, checks: Checks, verified: () => void): Worker {
   async function check(domain: ClaimedCheck): Promise<void> {
     const checked = await checkDomain(checks, db, domain);
     const after = await db.write(async (tx) => {
@@ -141,7 +128,7 @@ export function openCheckWorker(parts: {
   }
 
   return openWorkerInTurns({
-    turns,
+    turns: bounds.queue("checks"), // an account whose DNS servers never answer cannot delay the others
     claim: async (share) => {
       const claim = await leases.begin(leaseMs);
       if (claim === undefined) return [];

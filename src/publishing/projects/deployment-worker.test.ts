@@ -48,13 +48,11 @@ async function openScene(t: TestContext, engine: Database["engine"]) {
   let reads = 0;
   const open = (read: () => Readable, turnMs?: number, remove = async () => undefined) => {
     const uploads = { receive: () => assert.fail(), remove, read: () => (reads++, read()) };
-    const parts = { db, clock: () => 0, uploads, content, announcer: noOtherNodes, leases, bounds, kept: 10 };
-    const worker = openDeploymentWorker({
-      ...parts,
-      ...(turnMs !== undefined && { turnMs }),
-      domains: async () => async () => undefined,
-      onError: (error) => errors.push(error),
-    });
+    const onError = (error: unknown): void => void errors.push(error);
+    const worker = openDeploymentWorker(
+      { db, clock: () => 0, announcer: noOtherNodes, leases, bounds, onError },
+      { uploads, content, kept: 10, ...(turnMs !== undefined && { turnMs }), domains: async () => async () => undefined },
+    );
     t.after(() => worker.stop());
     return worker;
   };

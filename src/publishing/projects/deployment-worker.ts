@@ -1,8 +1,6 @@
-import type { Bounds } from "../../platform/bounds.ts";
 import { queues } from "../../platform/queues.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Transaction } from "../../platform/db/database.ts";
-import type { Announcer, RowLeases } from "../../platform/nodes/nodes.ts";
+import type { Context } from "../../platform/context.ts";
+import type { Transaction } from "../../platform/db/database.ts";
 import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
 import { createTally, type Tally } from "../../platform/jobs/tally.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
@@ -28,14 +26,10 @@ import { projectChanged } from "./projects.ts";
 import { lockProject, switchDeployment } from "./projects.store.ts";
 import type { Uploads } from "./uploads.ts";
 
-export type DeploymentWorkerParts = {
-  db: Database;
-  clock: Clock;
+/** What deployments need beside the context. */
+export type Deploying = {
   uploads: Uploads;
   content: Content;
-  announcer: Announcer;
-  leases: RowLeases;
-  bounds: Pick<Bounds, "queue">;
   /** The longest that an upload may take to be unpacked (ms). Default: that of the queue. */
   turnMs?: number;
   /** How many deployments of each project are kept. */
@@ -48,7 +42,6 @@ export type DeploymentWorkerParts = {
     project: { accountId: number; projectId: number },
     config: ProjectFile["domains"],
   ) => Promise<(tx: Transaction, now: number) => Promise<void>>;
-  onError: (error: unknown) => void;
 };
 
 /** Longer than the largest archive takes. Frees the deployments of a node that hangs but still sends heartbeats. */
@@ -61,31 +54,36 @@ const removedAtOnce = 200;
 const attemptsMax = 2;
 
 /** Shared by the deployments of one worker. */
-type Context = DeploymentWorkerParts & {
-  /** Deployments that have a place or are about to take it, by account. */
-  running: Tally<number>;
-  unpacking: FairShare<number>;
-  compressing: FairShare<number>;
-};
+type Deployments = Pick<Context, "db" | "clock" | "announcer" | "leases" | "bounds" | "onError"> &
+  Deploying & {
+    /** Deployments that have a place or are about to take it, by account. */
+    running: Tally<number>;
+    unpacking: FairShare<number>;
+    compressing: FairShare<number>;
+  };
 
 /**
  * Unpacks waiting deployments, a few at once, with accounts in turn, and switches each project to the result. A deployment is ready when
  * every node serves it. The rows are the queue, for all nodes: a deployment is claimed when a place for it is free.
  */
-export function openDeploymentWorker(parts: DeploymentWorkerParts): Worker {
-  const [unpacking, compressing] = [parts.bounds.queue<number>("unpacking"), parts.bounds.queue<number>("compressing")];
-  const context: Context = { ...parts, running: createTally<number>(), unpacking, compressing };
-  const removal = openRemoval(context);
+export function openDeploymentWorker(
+  context: Pick<Context, "db" | "clock" | "announcer" | "leases" | "bounds" | "onError">,
+  deploying: Deploying,
+): Worker {
+  const { bounds, onError } = context;
+  const [unpacking, compressing] = [bounds.queue<number>("unpacking"), bounds.queue<number>("compressing")];
+  const shared: Deployments = { ...context, ...deploying, running: createTally<number>(), unpacking, compressing };
+  const removal = openRemoval(shared);
   const deployments = openWorker({
-    claim: (count) => claimWaiting(context, count),
+    claim: (count) => claimWaiting(shared, count),
     run: (waiting, stopping) =>
-      runInTurn(unpacking, waiting.accountId, () => deploy(context, waiting, stopping)).finally(() => {
-        context.running.take(waiting.accountId);
+      runInTurn(unpacking, waiting.accountId, () => deploy(shared, waiting, stopping)).finally(() => {
+        shared.running.take(waiting.accountId);
         removal.wake();
       }),
     atOnceMax: unpacking.max,
     everyMs: pollEveryMs,
-    onError: parts.onError,
+    onError,
   });
   const workers = [deployments, removal];
   return {
@@ -98,7 +96,7 @@ export function openDeploymentWorker(parts: DeploymentWorkerParts): Worker {
 }
 
 /** Removes unused files, some at once. No upload waits for it: an account that deletes its projects may leave hundreds of thousands. */
-function openRemoval({ db, content, onError }: Context): Worker {
+function openRemoval({ db, content, onError }: Deployments): Worker {
   return openWorker({
     claim: async () => {
       const isMore = (await db.scan(() => hasUnusedFiles(db))) && (await content.remove(removedAtOnce)) > 0;
@@ -111,8 +109,8 @@ function openRemoval({ db, content, onError }: Context): Worker {
   });
 }
 
-async function claimWaiting(context: Context, count: number): Promise<WaitingDeployment[]> {
-  const { db, leases, running, unpacking } = context;
+async function claimWaiting(shared: Deployments, count: number): Promise<WaitingDeployment[]> {
+  const { db, leases, running, unpacking } = shared;
   const claim = await leases.begin(leaseMs);
   if (claim === undefined) return [];
   const claimed = await db.write((tx) => claimDeployments(tx, { count, each: unpacking.maxEach, running: running.counts }, claim));
@@ -120,11 +118,11 @@ async function claimWaiting(context: Context, count: number): Promise<WaitingDep
   return claimed;
 }
 
-async function deploy(context: Context, waiting: WaitingDeployment, stopping: AbortSignal): Promise<void> {
-  const { db, clock, content, uploads, onError } = context;
+async function deploy(shared: Deployments, waiting: WaitingDeployment, stopping: AbortSignal): Promise<void> {
+  const { db, clock, content, uploads, onError } = shared;
   const claimed: string[] = [];
   try {
-    if (!(await publish(context, waiting, claimed, stopping))) await db.write((tx) => noteUnusedFiles(tx, claimed));
+    if (!(await publish(shared, waiting, claimed, stopping))) await db.write((tx) => noteUnusedFiles(tx, claimed));
   } catch (error) {
     // If this fails, the next attempt begins when the lease ends.
     await db.write((tx) => giveBack(tx, waiting, clock() + (stopping.aborted ? 0 : retryMs))).catch(onError);
@@ -138,31 +136,31 @@ async function deploy(context: Context, waiting: WaitingDeployment, stopping: Ab
 }
 
 /** Returns whether the deployment is ready; if not, saves the reason. Adds the hashes of its files to `claimed`. */
-async function publish(context: Context, waiting: WaitingDeployment, claimed: string[], stopping: AbortSignal): Promise<boolean> {
-  const { announcer, onError } = context;
+async function publish(shared: Deployments, waiting: WaitingDeployment, claimed: string[], stopping: AbortSignal): Promise<boolean> {
+  const { announcer, onError } = shared;
   try {
     if (waiting.attempts > attemptsMax) throw endedTooOften();
-    const unpacked = await unpack(context, waiting, claimed, stopping);
-    if (!(await switchProject(context, waiting, unpacked))) return false;
+    const unpacked = await unpack(shared, waiting, claimed, stopping);
+    if (!(await switchProject(shared, waiting, unpacked))) return false;
   } catch (error) {
     if (stopping.aborted) throw error;
     if (!(error instanceof Problem) || error.code === "internal") onError(error);
     if (error instanceof Problem && error.code === "unavailable") throw error; // the database is busy
-    await finish(context, waiting, (tx) => failDeployment(tx, waiting, failureOf(error)));
+    await finish(shared, waiting, (tx) => failDeployment(tx, waiting, failureOf(error)));
     return false;
   }
   await announcer.waitForAll();
-  return finish(context, waiting, (tx) => finishDeployment(tx, waiting));
+  return finish(shared, waiting, (tx) => finishDeployment(tx, waiting));
 }
 
-async function unpack(context: Context, waiting: WaitingDeployment, claimed: string[], stopping: AbortSignal): Promise<Unpacked> {
-  const { uploads, content, compressing, turnMs = queues.unpacking.turnMs } = context;
+async function unpack(shared: Deployments, waiting: WaitingDeployment, claimed: string[], stopping: AbortSignal): Promise<Unpacked> {
+  const { uploads, content, compressing, turnMs = queues.unpacking.turnMs } = shared;
   const { accountId, upload } = waiting;
   const late = AbortSignal.timeout(turnMs);
   try {
     return await unpackArchive(uploads.read(upload), {
       content,
-      claim: (files) => content.claim(accountId, () => claimContent(context, waiting, files, claimed)),
+      claim: (files) => content.claim(accountId, () => claimContent(shared, waiting, files, claimed)),
       compressInTurn: (compress) => runInTurn(compressing, accountId, compress),
       signal: AbortSignal.any([stopping, late]),
     });
@@ -193,7 +191,7 @@ function tookTooLong(ms: number): Problem {
  * @throws Problem `storage_limit_reached`
  */
 async function claimContent(
-  { db, content, kept }: Context,
+  { db, content, kept }: Deployments,
   waiting: WaitingDeployment,
   files: ClaimedFile[],
   claimed: string[],
@@ -210,8 +208,8 @@ async function claimContent(
 }
 
 /** Returns false if another process has taken the deployment over. */
-async function switchProject(context: Context, waiting: WaitingDeployment, unpacked: Unpacked): Promise<boolean> {
-  const { db, clock, announcer, domains } = context;
+async function switchProject(shared: Deployments, waiting: WaitingDeployment, unpacked: Unpacked): Promise<boolean> {
+  const { db, clock, announcer, domains } = shared;
   const { accountId, id, projectId } = waiting;
   const applyDomains = await domains({ accountId, projectId }, unpacked.projectFile.domains);
   return db.write(async (tx) => {
@@ -226,7 +224,7 @@ async function switchProject(context: Context, waiting: WaitingDeployment, unpac
 
 /** Writes the final status. Returns false if the project is gone, or if another process has taken the deployment over. */
 function finish(
-  { db, kept }: Context,
+  { db, kept }: Deployments,
   { accountId, projectId }: WaitingDeployment,
   write: (tx: Transaction) => Promise<boolean>,
 ): Promise<boolean> {

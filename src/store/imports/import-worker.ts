@@ -1,11 +1,10 @@
 import sql from "sql-template-tag";
 import type { Clock } from "../../platform/clock.ts";
+import type { Context } from "../../platform/context.ts";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { actorOfText } from "../../platform/events.ts";
-import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
-import type { RowLeases } from "../../platform/nodes/nodes.ts";
 import type { UrlOf } from "../profiles/profiles.ts";
 import { claimDue, endUndoTime, findImport, finishImport, lockImport, releaseDue, type DueImport } from "./imports.store.ts";
 import { undoSome } from "./undo.store.ts";
@@ -16,19 +15,17 @@ const leaseMs = 10 * 60_000;
 /** The wait before a new attempt, after an error. */
 const retryMs = 5_000;
 
-type Parts = { db: Database; clock: Clock; leases: RowLeases; turns: FairShare<number>; urlOf: UrlOf; onError: (error: unknown) => void };
-
 /** Ends imports that have had no rows for a day, undoes those that shall be undone, and forgets how to undo those that are too old. */
-export function openImportWorker({ db, clock, leases, turns, urlOf, onError }: Parts): Worker {
+export function openImportWorker({ db, clock, leases, bounds, onError }: Context, urlOf: UrlOf): Worker {
   return openWorkerInTurns<DueImport>({
-    turns,
+    turns: bounds.queue("imports"),
     claim: async (share) => {
       const claim = await leases.begin(leaseMs);
       return claim === undefined ? [] : db.write((tx) => claimDue(tx, share, claim));
     },
     run: async (due, stopping) => {
       try {
-        await work({ db: db.as({ caller: due.accountId }), clock, urlOf }, due, stopping);
+        await work(db.as({ caller: due.accountId }), clock, urlOf, due, stopping);
       } catch (error) {
         await db.write((tx) => releaseDue(tx, due, clock() + retryMs));
         throw error;
@@ -41,7 +38,9 @@ export function openImportWorker({ db, clock, leases, turns, urlOf, onError }: P
 }
 
 async function work(
-  { db, clock, urlOf }: Pick<Parts, "db" | "clock" | "urlOf">,
+  db: Database,
+  clock: Clock,
+  urlOf: UrlOf,
   { accountId, id, undoneBy }: DueImport,
   stopping: AbortSignal,
 ): Promise<void> {

@@ -1,8 +1,8 @@
 import type { Clock } from "../../platform/clock.ts";
+import type { Context } from "../../platform/context.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
-import type { RowLeases } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
 import type { FetchPicture, PhotoService, ReceivedPhoto } from "../profiles/profiles.ts";
@@ -15,35 +15,30 @@ const leaseMs = 5 * 60_000;
 /** The waits before new attempts to fetch a photo. */
 const waitsMs = [60_000, 10 * 60_000, 60 * 60_000];
 
-type Parts = {
-  db: Database;
-  clock: Clock;
-  leases: RowLeases;
-  turns: FairShare<number>;
-  photos: PhotoService;
-  fetchPicture: FetchPicture;
-  onError: (error: unknown) => void;
-};
-
 /** Fetches the photos of imports, and adds each to its pet as an upload is. */
-export function openPhotoWorker(parts: Parts): Worker {
-  const { db, leases, turns, onError } = parts;
+export function openPhotoWorker(
+  { db, clock, leases, onError }: Context,
+  { turns, fetchPicture }: { turns: FairShare<number>; fetchPicture: FetchPicture },
+  photos: PhotoService,
+): Worker {
   return openWorkerInTurns<DuePhoto>({
     turns,
     claim: async (share) => {
       const claim = await leases.begin(leaseMs);
       return claim === undefined ? [] : db.write((tx) => claimPhotos(tx, share, claim));
     },
-    run: (photo, stopping) => fetchPhoto(parts, photo, stopping),
+    run: (photo, stopping) => fetchPhoto({ db: db.as({ caller: photo.accountId }), clock, photos, fetchPicture }, photo, stopping),
     everyMs: pollEveryMs,
     onError,
   });
 }
 
-async function fetchPhoto(parts: Parts, photo: DuePhoto, stopping: AbortSignal): Promise<void> {
-  const { clock, photos, fetchPicture } = parts;
+async function fetchPhoto(
+  { db, clock, photos, fetchPicture }: { db: Database; clock: Clock; photos: PhotoService; fetchPicture: FetchPicture },
+  photo: DuePhoto,
+  stopping: AbortSignal,
+): Promise<void> {
   const { accountId, url, attempts } = photo;
-  const db = parts.db.as({ caller: accountId });
   try {
     const uploader = { accountId, hasGone: () => stopping.aborted };
     const received = await fetchPicture(url, accountId, stopping, (body) => photos.receive(uploader, body));
