@@ -59,7 +59,7 @@ export type ApiOptions = MetricsOptions & {
 
 /** Builds the HTTP side of the service: the conventions, the operations, the description, the probes, the web application. */
 export function openApi(options: ApiOptions): App {
-  const { db, clock, nowRange, gate, dashboard, services, requests, hosts, securityContact, web, answersKeptMs, ready, health } = options;
+  const { db, clock, nowRange, gate, dashboard, services, requests, hosts, web, answersKeptMs, ready, health } = options;
   const { tracing } = options;
   const traffic = countTraffic();
   const api = apiSurface(gate);
@@ -87,7 +87,7 @@ export function openApi(options: ApiOptions): App {
   );
   addProbes(app, { ready, health });
   addMetrics(app, { ...options, sources: [() => traffic.metrics(), () => readyMetric(options), ...options.sources] });
-  addSecurityText(app, { clock, securityContact, publicUrl: hosts.publicUrl });
+  addSecurityText(app, options);
   if (web) addWeb(app, web);
   return app;
 }
@@ -150,28 +150,20 @@ const path = "/.well-known/security.txt";
 const validMs = 180 * 86_400_000;
 const dayMs = 86_400_000;
 
-type SecurityTextOptions = {
-  clock: Clock;
-  /** URIs, the preferred one first. If empty, the path is a 404. */
-  securityContact: string[];
-  /** The public origin of the service. */
-  publicUrl: string;
-};
-
-/** Adds `GET /.well-known/security.txt` (RFC 9116): where to report a weakness of this service. */
-function addSecurityText(app: Pick<App, "add">, options: SecurityTextOptions): void {
+/** Adds `GET /.well-known/security.txt` (RFC 9116): where to report a weakness of this service. Without contacts the path is a 404. */
+function addSecurityText(app: Pick<App, "add">, { clock, securityContact, hosts }: ApiOptions): void {
   const caching = headerLines({ "Cache-Control": "max-age=86400" });
   addPage(app, path, { hosts: "any" }, (exchange) => {
-    if (options.securityContact.length === 0) throw notFound();
+    if (securityContact.length === 0) throw notFound();
     exchange.lines += caching;
-    sendText(exchange, 200, securityText(options), "text/plain; charset=utf-8");
+    sendText(exchange, 200, securityText(clock(), securityContact, hosts.publicUrl), "text/plain; charset=utf-8");
   });
 }
 
-function securityText({ clock, securityContact, publicUrl }: SecurityTextOptions): string {
-  const now = clock();
+/** The text for URIs, the preferred one first. */
+function securityText(now: number, contacts: readonly string[], publicUrl: string): string {
   const expires = new Date(now - (now % dayMs) + validMs).toISOString().replace(".000Z", "Z");
-  const lines = [...securityContact.map((uri) => `Contact: ${uri}`), `Expires: ${expires}`, "Preferred-Languages: en"];
+  const lines = [...contacts.map((uri) => `Contact: ${uri}`), `Expires: ${expires}`, "Preferred-Languages: en"];
   // RFC 9116, 2.5.2 allows only https here
   if (publicUrl.startsWith("https://")) lines.push(`Canonical: ${publicUrl}${path}`);
   return lines.map((line) => `${line}\n`).join("");

@@ -6,13 +6,12 @@ import { someoneHasSignedIn } from "../callers/members/members.store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { writeDurablySync } from "../platform/files.ts";
-
-type Parts = { db: Database; clock: Clock; publicUrl: string; dataDir: string };
+import type { Settings } from "./settings.ts";
 
 export type FirstStart = ReturnType<typeof openFirstStart>;
 
 /** Shows the account that the first start creates: as text on a terminal, otherwise as a log line and in a file. */
-export function openFirstStart({ db, clock, publicUrl, dataDir }: Parts) {
+export function openFirstStart(db: Database, clock: Clock, { publicUrl, dataDir }: Pick<Settings, "publicUrl" | "dataDir">) {
   const path = join(dataDir, "first-sign-in");
   const forget = (): Promise<void> => rm(path, { force: true });
   return {

@@ -3,8 +3,8 @@ import sql from "sql-template-tag";
 import { lastBackupAt } from "../backup/last-backup.ts";
 import type { Limiter } from "../callers/limits/limits.ts";
 import type { WebhookQueues } from "../events/webhooks/deliveries.store.ts";
-import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Context } from "../platform/context.ts";
 import { limitTo } from "../platform/db/batches.ts";
 import type { Database } from "../platform/db/database.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
@@ -13,7 +13,6 @@ import { fileLimit } from "../platform/connections.ts";
 import { openSharing } from "../platform/jobs/runs.ts";
 import type { Logger, OpenLog } from "../platform/log.ts";
 import { counter, gauge, type Metric, processMetrics } from "../platform/metrics.ts";
-import type { Node } from "../platform/nodes/nodes.ts";
 import { Problem } from "../platform/problem.ts";
 import { countVisits, type EdgeTraffic, type OnVisit, openAccessLog } from "../publishing/edge/visits.ts";
 import type { ContentWatch } from "./content-watch.ts";
@@ -36,27 +35,27 @@ export type Observing = {
   /** Logs an error of background work. */
   onError: (error: unknown) => void;
   /** Watches the parts of the service for /readyz and /metrics. */
-  watch(parts: Watched): { health: Health; sources: MetricsSource[] };
+  watch(context: Context, watched: Watched): { health: Health; sources: MetricsSource[] };
 };
 
+/** What `watch` watches beside the context. */
 type Watched = {
-  db: Database;
   limiter: Limiter;
-  bounds: Bounds;
-  node: Node;
   content: ContentWatch;
   /** When (ms) the certificate of the names below the platform domain expires; undefined without one. */
   platformCertificateExpiry: () => number | undefined;
   webhookMetrics: () => Metric[];
 };
-type Options = { clock: Clock; log: Logger; logOutput?: Pick<OpenLog, "add" | "lost"> | undefined };
 
-export async function openObserving(settings: Settings, options: Options, opened: AsyncDisposableStack): Promise<Observing> {
-  const { clock, log, logOutput } = options;
+export async function openObserving(
+  settings: Settings,
+  { clock, log, logOutput }: Pick<Context, "clock" | "log"> & { logOutput?: Pick<OpenLog, "add" | "lost"> | undefined },
+  opened: AsyncDisposableStack,
+): Promise<Observing> {
   const faults = openFaults(log);
   const refusals = countRefusals();
-  const visits = openVisits(settings, options);
-  const tracing = settings.otlpEndpoint === "" ? undefined : (await import("./tracing.ts")).openTracing({ settings, clock, log });
+  const visits = openVisits(settings, clock, log, logOutput);
+  const tracing = settings.otlpEndpoint === "" ? undefined : (await import("./tracing.ts")).openTracing(settings, clock, log);
   opened.defer(() => tracing?.close());
   const onVisit: OnVisit = tracing ? (visit, ms) => (visits.onVisit(visit, ms), tracing.onVisit(visit, ms)) : visits.onVisit;
   const eventLoop = watchEventLoop();
@@ -67,15 +66,7 @@ export async function openObserving(settings: Settings, options: Options, opened
     if (!isKnown) log.error({ err: error }, "background work failed"); // a fault has its own line, and the work runs again
   };
 
-  function watch({
-    db,
-    limiter,
-    bounds,
-    node,
-    content,
-    platformCertificateExpiry,
-    webhookMetrics,
-  }: Watched): ReturnType<Observing["watch"]> {
+  const watch: Observing["watch"] = ({ db, bounds, node }, { limiter, content, platformCertificateExpiry, webhookMetrics }) => {
     const health = openHealth({ db, dataDir: settings.dataDir, faults, content, logOutput, isLive: () => node.isLive(), onError });
     opened.defer(() => health.stop());
     const sources: MetricsSource[] = [
@@ -89,19 +80,17 @@ export async function openObserving(settings: Settings, options: Options, opened
       processMetrics,
       () => eventLoop.metrics(),
       () => machineMetrics(settings.dataDir, health, content, logOutput),
-      openWorkMetrics({ db, clock, platformCertificateExpiry, ownHost: ownHostOf(settings) }),
+      openWorkMetrics(db, clock, platformCertificateExpiry, ownHostOf(settings)),
       async () => (db.engine === "sqlite" ? databaseFileMetrics(databasePath(settings.dataDir)) : []),
     ];
     return { health, sources };
-  }
+  };
 
   return { faults, refusals, onVisit, tracing, onError, watch };
 }
 
-type VisitParts = { clock: Clock; log: Logger; logOutput?: Pick<OpenLog, "add"> | undefined };
-
 /** Counts the visits to published sites, and writes the edge's access log unless it is switched off or `LOG_LEVEL` is above info. */
-function openVisits(settings: Settings, { clock, log, logOutput }: VisitParts): EdgeTraffic {
+function openVisits(settings: Settings, clock: Clock, log: Logger, logOutput: Pick<OpenLog, "add"> | undefined): EdgeTraffic {
   const { onVisit: count, metrics } = countVisits(settings.platformDomain);
   if (!settings.edgeAccessLog || !logOutput) return { onVisit: count, metrics };
   const write = openAccessLog(clock, logOutput.add);
@@ -119,16 +108,17 @@ const waitMs = 2_000;
 /** The most rows that are counted. A longer queue shows this number. */
 const countedMax = 10_000;
 
-type Parts = {
-  db: Database;
-  clock: Clock;
-  platformCertificateExpiry: () => number | undefined;
-  /** The host that the service gets a certificate for, with `PUBLIC_URL_CERTIFICATE`; null without it. */
-  ownHost: string | null;
-};
-
-/** Returns the metrics of the work that waits in tables, and of certificates. Scrapes at about the same time share one read of the tables. */
-function openWorkMetrics({ db, clock, platformCertificateExpiry, ownHost }: Parts): () => Promise<Metric[]> {
+/**
+ * Returns the metrics of the work that waits in tables, and of certificates. Scrapes at about the same time share one read of the tables.
+ *
+ * @param ownHost the host that the service gets a certificate for, with `PUBLIC_URL_CERTIFICATE`; null without it
+ */
+function openWorkMetrics(
+  db: Database,
+  clock: Clock,
+  platformCertificateExpiry: () => number | undefined,
+  ownHost: string | null,
+): () => Promise<Metric[]> {
   const queues = remembered(queuesAgeMs, () => readQueues(db, clock()));
   const size = remembered(certificatesAgeMs, () => readSize(db));
   const certificates = remembered(certificatesAgeMs, () => readCertificates(db));

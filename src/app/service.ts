@@ -123,7 +123,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const { publicUrl, acmeDirectoryUrl: directoryUrl } = settings;
   const administered = { db, clock, verifier, limiter, announcer, publicUrl, directoryUrl, ports: settings, secrets: () => secrets };
   const administration = openAdministration(administered);
-  const firstStart = openFirstStart({ ...settings, db, clock });
+  const firstStart = openFirstStart(db, clock, settings);
   const changing = { trustedProxies: replaceable(settings.trustedProxies), metricsFrom: replaceable(settings.metricsFrom) };
   const connections = { ...connectionLimits, connectionsPerAddress: settings.connectionsPerAddress, ...options.connections };
   const trustedProxies = changing.trustedProxies.list;
@@ -135,8 +135,8 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.worker, logs: trimming });
   const nowRange = openNowRange(clock, options.timer ?? systemTimer);
   const state: State = { isReady: false, isDraining: false, isClosing: false, publishingStarts: undefined, stops: [] };
-  const http = { firstStart, publishing, webhooks, bounds, connections, changing, nowRange, feed, state };
-  const app = await openHttp(opening, callers, http);
+  const http = { firstStart, publishing, webhooks, connections, changing, nowRange, feed, state };
+  const app = await openHttp(context, opening, callers, http);
 
   const heartbeat = repeat(heartbeatEveryMs, () => node.heartbeat(), onError);
   opened.defer(() => heartbeat.stop()); // after the work in progress, which may wait for this node
@@ -237,7 +237,6 @@ type HttpParts = {
   firstStart: FirstStart;
   publishing: Publishing;
   webhooks: Webhooks;
-  bounds: Bounds;
   connections: ConnectionLimits;
   changing: Changing;
   nowRange: () => NowRange;
@@ -245,14 +244,17 @@ type HttpParts = {
 };
 
 /** Opens the HTTP side, which does not listen yet. */
-async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof openCallers>>, parts: HttpParts): Promise<App> {
-  const { settings, options, secrets, opened, observing } = opening;
-  const { onError, tracing } = observing;
-  const { clock, log } = options;
-  const { db } = opening.storage;
-  const { node, verifier, usage, flushUsage } = callers;
+async function openHttp(
+  context: AppContext,
+  opening: Opening,
+  callers: Awaited<ReturnType<typeof openCallers>>,
+  parts: HttpParts,
+): Promise<App> {
+  const { options, opened, observing } = opening;
+  const { settings, db, clock, log, keys, node, bounds, tracing, onError } = context;
+  const { verifier, usage, flushUsage } = callers;
   const { limiter } = callers.counting;
-  const { firstStart, publishing, webhooks, bounds, changing, nowRange, feed, state } = parts;
+  const { firstStart, publishing, webhooks, changing, nowRange, feed, state } = parts;
   const { getPetSunset, publicUrl, securityContact } = settings;
   const trustedProxies = changing.trustedProxies.list;
   const mayTrust = settings.envFile !== "" || settings.trustedProxies.rules.length > 0;
@@ -264,7 +266,7 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
   const gate = openGate({ verifier, limiter, usage, onRefused, onLimited: limitEvents.record });
   const requests = boundRequests({ ...requestLimits, ...options.requests }, bounds);
   const onSignedIn = () => firstStart.forget().catch(onError);
-  const people = { secrets: secrets.keys, hashCost: options.hashCost, onSignedIn };
+  const people = { secrets: keys, hashCost: options.hashCost, onSignedIn };
   const events = eventServices(db, clock, feed, () => node.liveNodes(), bounds);
   state.stops.push(async () => events.listeners.close());
   const web = await readWeb(`${photosHost}.${settings.platformDomain}`);
@@ -278,7 +280,7 @@ async function openHttp(opening: Opening, callers: Awaited<ReturnType<typeof ope
     dashboard: openDashboard({ ...people, db, clock, limiter, bounds, publicUrl, onRefused, onError }),
     limiter,
     services: { limiter, flushUsage, ...events, ...publishing.services, ...webhooks.services },
-    ...observing.watch({ db, limiter, bounds, node, ...publishing, webhookMetrics: () => webhooks.worker.metrics() }),
+    ...observing.watch(context, { limiter, ...publishing, webhookMetrics: () => webhooks.worker.metrics() }),
     bounds,
     connections,
     requests,

@@ -41,22 +41,18 @@ type Span = Record<string, unknown>;
 /** The span of a request, which the spans of its work name as their parent. */
 type Scope = { traceId: string; spanId: string; parentSpanId?: string };
 
-type Parts = {
-  settings: Pick<Settings, "otlpEndpoint" | "otlpHeaders" | "otlpTimeoutMs" | "otlpDelayMs" | "otlpServiceName">;
-  clock: Clock;
-  log: Pick<Logger, "info" | "warn">;
-};
+type Collector = Pick<Settings, "otlpEndpoint" | "otlpHeaders" | "otlpTimeoutMs" | "otlpDelayMs" | "otlpServiceName">;
 
 /**
  * Sends a span of each request, visit and webhook, and of each call to the database, Redis, DNS and the certificate authority, to an
  * OpenTelemetry collector, as OTLP/HTTP with JSON. A request that says in its `traceparent` that it is not sampled has none. Nothing waits for the
  * collector: spans are queued within a bound, and dropped if it does not answer.
  */
-export function openTracing({ settings, clock, log }: Parts): Tracing {
+export function openTracing(settings: Collector, clock: Clock, log: Pick<Logger, "info" | "warn">): Tracing {
   /** Null in a request that is not sampled, whose calls have no spans either. */
   const current = new AsyncLocalStorage<Scope | null>();
   const scopes = new WeakMap<Exchange, Scope | null>();
-  const exporter = openExporter({ settings, log });
+  const exporter = openExporter(settings, log);
 
   function add(scope: Scope, kind: number, name: string, ms: number, attributes: Attribute[], failed: boolean): void {
     const endMs = clock();
@@ -160,7 +156,7 @@ function wrapped<T extends object>(calls: T, watch: (name: string, answer: Promi
 }
 
 /** Sends spans in batches, one call at a time: when a batch is full, and after a while when it is not. */
-function openExporter({ settings, log }: Pick<Parts, "settings" | "log">) {
+function openExporter(settings: Collector, log: Pick<Logger, "info" | "warn">) {
   let waiting: Span[] = [];
   let isAway = false;
   const resource = { attributes: [text("service.name", settings.otlpServiceName)] };
@@ -226,7 +222,7 @@ const errorCode = 2;
 
 /** Returns undefined if the collector took the spans, or why it did not. */
 async function post(
-  { otlpEndpoint, otlpHeaders, otlpTimeoutMs }: Parts["settings"],
+  { otlpEndpoint, otlpHeaders, otlpTimeoutMs }: Collector,
   body: string,
   closing: AbortSignal,
 ): Promise<string | undefined> {
