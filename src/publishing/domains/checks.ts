@@ -1,4 +1,4 @@
-import type { Queryable, Transaction, Database } from "../../platform/db/database.ts";
+import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { checkDns, recordLeadsHere, type DnsVerdict } from "../dns/dns.ts";
 import { type Dns, dnsFor } from "../dns/lookup.ts";
 import type { CaaAuthority } from "../dns/caa.ts";
