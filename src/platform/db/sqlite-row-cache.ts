@@ -18,8 +18,11 @@ const changes = ["UPDATE", "DELETE"];
 /** The most lists in a row that are read from the table without a look in memory first. */
 const skipsMax = 31;
 
-/** The shown rows of one account, by id. The iterator is kept, because a new one would first have to skip the gaps that dropped rows leave. */
-type OfAccount = { rows: Map<number, Shown>; oldest: Iterator<number> };
+/**
+ * The shown rows of one account, by id. While rows are dropped to make room, the iterator is kept, because a new one would first have to skip the
+ * gaps that they leave. It is not kept any longer: it holds every table that the Map outgrows until it moves on.
+ */
+type OfAccount = { rows: Map<number, Shown>; oldest: Iterator<number> | undefined };
 
 /**
  * The rows of one table, by account, and their number. After a list that did not find all its rows here, the next `skips` lists are read from
@@ -125,8 +128,10 @@ function keep(cache: Cache, table: string, [accountId, id]: Key, shown: Shown): 
   const kept = cache.tables.get(table) ?? watch(cache, table);
   if (!kept) return;
   if (kept.size >= rowsMax) dropOldest(kept);
-  let { rows } = kept.accounts.get(accountId) ?? {};
-  if (!rows) kept.accounts.set(accountId, { rows: (rows = new Map<number, Shown>()), oldest: rows.keys() });
+  let account = kept.accounts.get(accountId);
+  if (!account) kept.accounts.set(accountId, (account = { rows: new Map(), oldest: undefined }));
+  if (kept.size < rowsMax - 1) account.oldest = undefined;
+  const { rows } = account;
   kept.size -= rows.size;
   rows.set(id, Object.freeze(shown));
   kept.size += rows.size;
@@ -179,11 +184,8 @@ function dropOldest(kept: Kept): void {
   const [first] = kept.accounts;
   if (!first) return;
   const [accountId, account] = first;
-  let next = account.oldest.next();
-  if (next.done === true) {
-    account.oldest = account.rows.keys();
-    next = account.oldest.next();
-  }
+  let next = (account.oldest ??= account.rows.keys()).next();
+  if (next.done === true) next = (account.oldest = account.rows.keys()).next();
   if (next.done !== true) drop(kept, accountId, next.value);
 }
 
