@@ -155,7 +155,7 @@ test("a backup that has begun before a restore --replace has all of the old stat
   const source = await openSource(loadSettings(env), true);
   await done(env, "restore", small.file, "--replace");
   const target = join(place, "..", "old");
-  const options = { program: "1.2.0", now: 1, progress: () => undefined, passphrase: undefined };
+  const options = { now: 1, progress: () => undefined, passphrase: undefined };
   await writeBackup(target, source, options);
   await source.close();
   assert.equal((await done<{ whole: boolean }>({}, "verify", target)).whole, true);

@@ -133,7 +133,6 @@ test("content that the service deletes during a backup is in the backup", async 
   await service.publishing.idle();
   const file = join(temporaryFolder(t), "backup");
   const options = {
-    program: "1.0.0",
     now: 1,
     progress: () => undefined,
     passphrase: undefined,

@@ -20,7 +20,7 @@ import { isTypo } from "../platform/typo.ts";
 import { agentOperations } from "./operations.ts";
 import { refusedResult, resultOf } from "./mcp-results.ts";
 import { requestOf, toolsOf, type Tool } from "./mcp-tools.ts";
-import { programVersion } from "./upgrade.ts";
+import { programVersion } from "../platform/program-version.ts";
 
 /** The most bytes of a message: a batch of pets, and its envelope. */
 const messageBytesMax = 1_048_576 + 65_536;

@@ -22,7 +22,7 @@ import { countRefusals, databaseMetrics, limiterMetrics, type MetricsSource, typ
 import type { Settings } from "./settings.ts";
 import { databasePath } from "./storage.ts";
 import type { Tracing } from "./tracing.ts";
-import { programVersion } from "./upgrade.ts";
+import { programVersion } from "../platform/program-version.ts";
 
 /** Faults, refusals, visits and errors, which the service records from its start on. */
 export type Observing = {

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Database } from "../platform/db/database.ts";
 import { migrate, migrationsFor, NewerDataError } from "../platform/db/migrate.ts";
@@ -8,12 +7,6 @@ import { foldNames } from "../store/pets/folded-names.store.ts";
 
 /** `copy` is the path of the embedded database as it was before; undefined if the database was new, or is on PostgreSQL. */
 export type Upgrade = { migrated: string[]; isNew: boolean; copy: string | undefined };
-
-/** The version of this program. */
-export function programVersion(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
-}
 
 /**
  * Brings the database up to date. Copies the embedded one first if a migration is missing.

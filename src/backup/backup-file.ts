@@ -1,6 +1,7 @@
 import { createReadStream, lstatSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { placeNew, writeSteadily } from "../platform/files.ts";
+import { programVersion } from "../platform/program-version.ts";
 import { checkArchive } from "./archive-check.ts";
 import { openArchiveDump, type CheckedArchive } from "./archive-dump.ts";
 import { archiveOf, summed, sumParts, textEntry, type Entry } from "./archive.ts";
@@ -26,8 +27,8 @@ export type Source = {
   close(): Promise<void>;
 };
 
-/** `now` is in ms since the Unix epoch, `program` the version that makes the backup. */
-type Making = { program: string; now: number; passphrase: string | undefined; progress: Progress };
+/** `now` is in ms since the Unix epoch. */
+type Making = { now: number; passphrase: string | undefined; progress: Progress };
 
 /** A backup is written in a folder beside its place. The folder's name begins with this. */
 const partialPrefix = ".petstore-backup-";
@@ -103,8 +104,9 @@ export async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
 const entryLength = 1 << 20;
 
 /** Yields the entries of a backup. The last one is the manifest, which `result` then has. */
-async function* backupEntries(source: Source, { program, now, progress }: Making, result: { manifest?: Manifest }): AsyncGenerator<Entry> {
+async function* backupEntries(source: Source, { now, progress }: Making, result: { manifest?: Manifest }): AsyncGenerator<Entry> {
   const { secrets } = source;
+  const program = programVersion();
   yield textEntry(headerName, `${JSON.stringify({ format: backupFormat, program })}\n`);
   const sums = sumParts();
   yield* summed(parts(source, progress), sums);

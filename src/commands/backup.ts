@@ -125,7 +125,6 @@ type Write = (path: string) => Promise<void>;
 async function backUpTo(io: Io, given: Given, put: (write: Write) => Promise<string | void>): Promise<Outcome> {
   const { writeBackup, requireNew } = await import("../backup/backup-file.ts");
   const { openSource } = await import("../backup/source.ts");
-  const { programVersion } = await import("../app/upgrade.ts");
   const { recordBackup } = await import("../backup/last-backup.ts");
   const passphrase = given.passphrase ?? (await givenPassphrase(io, given.passphraseFile, ""));
   const settings = loadSettings(io.env, { needsSecretsKey: !given.withoutSecrets });
@@ -135,7 +134,7 @@ async function backUpTo(io: Io, given: Given, put: (write: Write) => Promise<str
     requireNew(path);
     const source = await openSource(settings, !given.withoutSecrets);
     try {
-      const making = { program: programVersion(), now: systemClock(), passphrase, progress: progressTo(io) };
+      const making = { now: systemClock(), passphrase, progress: progressTo(io) };
       const { manifest, bytes } = await writeBackup(path, source, making);
       made = [manifest, { file: path, bytes, encrypted: passphrase !== undefined, ms: 0 }];
     } finally {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { programVersion } from "../platform/program-version.ts";
 import { accountsCreate, accountsDelete, accountsList, accountsSetPlan } from "./accounts.ts";
 import { audit } from "./audit.ts";
 import { backup } from "./backup.ts";
@@ -54,9 +54,5 @@ export const commands: Command[] = [
 
 /** Runs a command of the service. Returns its exit code. */
 export function petstore(args: string[], io: Io): Promise<number> {
-  return runProgram({ version: versionOf(new URL("../../package.json", import.meta.url)), commands }, args, io);
-}
-
-function versionOf(manifest: URL): string {
-  return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
+  return runProgram({ version: programVersion(), commands }, args, io);
 }
