@@ -7,7 +7,8 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
 import { encryptSecret, newSecretsKey, parseSecretsKeys } from "../../platform/secrets.ts";
-import { saveCertificate } from "../certificates/certificates.store.ts";
+import { addServiceHost } from "../certificates/certificate-state.store.ts";
+import { saveCertificate, serviceAccount } from "../certificates/certificates.store.ts";
 import { domainChanged } from "../domains/domains.ts";
 import { insertDomain } from "../domains/domains.store.ts";
 import type { Site } from "../edge/site.ts";
@@ -170,4 +171,42 @@ test("the primary name and redirects follow the changes of single names, in any 
   await applyChanges("b.shop.test");
   assert.deepEqual([statusOf("a.shop.test"), canonicalOf("luna.sites.test"), statusOf("b.shop.test")], ["live", undefined, undefined]);
   assert.ok(!dropped.includes("a.shop.test"), "its connections stay open");
+});
+
+test("the host of PUBLIC_URL is served without a lease of the node, which ends connections to sites but not to it", async (t) => {
+  const db = openSqlite(join(temporaryFolder(t), "test.db"));
+  t.after(() => db.close());
+  await migrate(db, 0);
+  const keys = parseSecretsKeys(newSecretsKey());
+  const host = { hostname: "pets.test", registrableDomain: "pets.test", kind: "apex" } as const;
+  await addServiceHost(db, host, 0, null);
+  const dropped: string[] = [];
+  const hosts = openHosts({
+    db,
+    clock: () => 0,
+    keys,
+    log: pino({ level: "silent" }),
+    isLive: () => false,
+    hasAuthority: true,
+    platformDomain: "sites.test",
+    serviceHost: host.hostname,
+    platformCertificate: null,
+    drop: (name) => dropped.push(name),
+  });
+  const shown = () => [hosts.sites.get(host.hostname)?.status, hosts.certificates.current(host.hostname), hosts.hstsSeconds(host.hostname)];
+  await hosts.applyChange(undefined);
+  assert.deepEqual(shown(), ["own", undefined, undefined], "before its first certificate");
+  const id = await db.write(async (tx) => {
+    const key = encryptSecret(keys, "its key", host.hostname);
+    const times = { notBefore: 0, notAfter: 9, renewAt: 6 };
+    const made = { hostname: host.hostname, chain: "its chain", key, ...times, renewalId: null, directoryUrl: null };
+    const certificateId = await saveCertificate(tx, serviceAccount, made);
+    await tx.query(sql`UPDATE service_domains SET certificate_id = ${certificateId}, certificate_expires_at = 9, first_verified_at = 0`);
+    return certificateId;
+  });
+  await hosts.applyChange(domainChanged(host.hostname));
+  assert.deepEqual(shown(), ["own", String(id), 86_400]);
+  assert.deepEqual(await hosts.certificates.load(String(id), host.hostname), { cert: "its chain", key: "its key" });
+  hosts.onLeaseLost();
+  assert.deepEqual(dropped, []);
 });
