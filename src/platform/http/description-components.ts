@@ -347,9 +347,9 @@ export function shareRepeated(operations: readonly DescribedAnswers[], component
       .filter((status) => Number(status) >= 400)
       .map((status) => ({ operationId, responses, status, text: JSON.stringify(responses[status]) })),
   );
-  for (const [text, uses] of Map.groupBy(all, (refusal) => refusal.text)) {
+  for (const [json, uses] of Map.groupBy(all, (refusal) => refusal.text)) {
     const [{ operationId, status, responses }] = uses as [(typeof all)[number]];
-    if (uses.length === 1 || text.startsWith('{"$ref"')) continue;
+    if (uses.length === 1 || json.startsWith('{"$ref"')) continue;
     const reference = share(components, "responses", `${sharedPrefixes[status] ?? status}${pascalCase(operationId)}`, responses[status]);
     for (const use of uses) use.responses[use.status] = reference;
   }
