@@ -2,6 +2,7 @@ import { lookup } from "node:dns/promises";
 import { Agent as HttpAgent, request as requestHttp, type AgentOptions, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { isIP, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 
 export type HttpClientOptions = {
   /** The certificate authorities (PEM) to trust. Default: Node's. */
@@ -83,10 +84,12 @@ function boundIdle(agents: readonly HttpAgent[], idleMax: number): void {
   let idle = 0;
   for (const agent of agents) {
     const [kept, watched] = [new WeakSet<object>(), new WeakSet<object>()];
-    const bare = { keep: agent.keepSocketAlive.bind(agent), reuse: agent.reuseSocket.bind(agent) };
+    // Says whether it keeps the socket, which its declaration leaves out.
+    const keep: (socket: Duplex) => unknown = agent.keepSocketAlive.bind(agent);
+    const reuse = agent.reuseSocket.bind(agent);
     const take = (socket: object): void => void (kept.delete(socket) && idle--);
     agent.keepSocketAlive = (socket): boolean => {
-      if (idle >= idleMax || !(bare.keep(socket) as unknown as boolean)) return false;
+      if (idle >= idleMax || keep(socket) !== true) return false;
       kept.add(socket);
       idle++;
       if (!watched.has(socket)) socket.once("close", () => take(socket));
@@ -95,7 +98,7 @@ function boundIdle(agents: readonly HttpAgent[], idleMax: number): void {
     };
     agent.reuseSocket = (socket, request): void => {
       take(socket);
-      bare.reuse(socket, request);
+      reuse(socket, request);
     };
   }
 }
@@ -152,11 +155,11 @@ export function raceAddresses<Racing extends HttpAgent>(agent: Racing): Racing {
   const connect = agent.createConnection.bind(agent);
   const opened = agent instanceof HttpsAgent ? "secureConnect" : "connect";
   agent.createConnection = (options, done) => {
-    const { connecting, host } = options as unknown as { connecting: Connecting; host: string };
+    const { connecting, host } = options as typeof options & { connecting: Connecting; host: string };
     const open = (address: string): Socket => connect({ ...options, host: address }) as Socket;
     race(host, connecting, open, opened).then(
       (socket) => done?.(null, socket),
-      (error: Error) => done?.(error, undefined as never),
+      (error: Error) => (done as ((error: Error) => void) | undefined)?.(error),
     );
     return undefined;
   };

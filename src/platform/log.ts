@@ -22,8 +22,8 @@ export type OpenLog = {
 
 /** Returns the function that writes a line to the output of a log: one JSON object and a newline, which its caller has serialised. */
 export function linesOf(log: Logger): (line: string) => void {
-  const { [symbols.streamSym]: output } = log as unknown as Record<symbol, { write: (line: string) => void }>;
-  return (line) => output?.write(line);
+  const { [symbols.streamSym]: output } = log as Logger & { [symbols.streamSym]: { write: (line: string) => void } };
+  return (line) => output.write(line);
 }
 
 /**

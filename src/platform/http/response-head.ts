@@ -3,8 +3,8 @@ import { Writable } from "node:stream";
 import type { Socket } from "node:net";
 import { systemClock } from "../clock.ts";
 
-/** Private fields of Node's responses, which only this file uses. */
-type Inner = { _header: string | null; _keepAliveTimeout: number };
+/** A response with private fields of Node's, which only this file uses. */
+type Inner = ServerResponse & { _header: string | null; _keepAliveTimeout: number };
 
 /** A control character could end a header and begin another; a character beyond Latin-1 would be cut to one of those. */
 const forbidden = /[^\t\x20-\x7e\x80-\xff]/;
@@ -50,7 +50,7 @@ export function writeHead(request: IncomingMessage, response: ServerResponse, st
 function writeField(response: ServerResponse, status: number, lines: string): void {
   response.statusCode = status;
   // oxlint-disable-next-line no-underscore-dangle -- Node's own name
-  (response as unknown as Inner)._header = (statusLines.get(status) ?? statusLine(status)) + lines + end(response);
+  (response as Inner)._header = (statusLines.get(status) ?? statusLine(status)) + lines + end(response);
 }
 
 /** The latest end of a head, kept until the second of its date is over, and the keep-alive time (ms) that it states. */
@@ -59,7 +59,7 @@ let kept = { ms: -1, lines: "" };
 /** The last lines of a head, as Node writes them: the date, and how long the connection stays open while it is idle. */
 function end(response: ServerResponse): string {
   // oxlint-disable-next-line no-underscore-dangle -- Node's own name
-  const ms = (response as unknown as Inner)._keepAliveTimeout;
+  const ms = (response as Inner)._keepAliveTimeout;
   if (kept.ms === ms) return kept.lines;
   const now = new Date(systemClock());
   if (kept.ms < 0) setTimeout(() => (kept = { ms: -1, lines: "" }), 1_000 - now.getUTCMilliseconds()).unref();
@@ -91,7 +91,7 @@ function isFieldSent(): boolean {
   const sent = (write: (response: ServerResponse) => void): string => {
     const response = new ServerResponse({ method: "GET", httpVersionMajor: 1, httpVersionMinor: 1 } as IncomingMessage);
     // oxlint-disable-next-line no-underscore-dangle -- Node's own name
-    (response as unknown as Inner)._keepAliveTimeout = 5_000;
+    (response as Inner)._keepAliveTimeout = 5_000;
     const pieces: string[] = [];
     const socket = new Writable({
       decodeStrings: false,

@@ -27,7 +27,7 @@ export function openRouter(surfaces: readonly Surface[]): Router {
     caseSensitive: true,
     ignoreTrailingSlash: false,
     maxParamLength: parameterLengthMax,
-    querystringParser: (text) => text, // parsed after the checks that come first
+    querystringParser: (text) => ({ text }), // parsed after the checks that come first
     onBadUrl: () => undefined,
   });
   const surfaceOf = (url: string): Surface | undefined =>
@@ -44,7 +44,7 @@ export function openRouter(surfaces: readonly Surface[]): Router {
       if (place === null) return { url, query: "", params: {}, route: badUrl, template: undefined, surface: surfaceOf(url) };
       const { template, byMethod, others } = place;
       const route = byMethod.get(method) ?? (method === "HEAD" ? byMethod.get("GET") : undefined) ?? others;
-      const query = found.searchParams as unknown as string;
+      const { text: query = "" } = found.searchParams;
       return { url, query, params: found.params as Record<string, string>, route, template, surface: route.surface };
     },
   };

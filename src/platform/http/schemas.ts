@@ -28,7 +28,7 @@ export function nameOf(schema: TSchema): string | undefined {
 
 /** A named schema with another description or default. The OpenAPI description refers to the named schema. */
 export function variant<T extends TSchema>(base: T, notes: { description?: string; default?: Static<T> }): T {
-  return useOf(base, Type.Unsafe<Static<T>>({ ...base, ...notes })) as unknown as T;
+  return useOf(base, { ...base, ...notes });
 }
 
 /** The named schema that a schema was made from, if any. */
@@ -127,9 +127,9 @@ export function parameterOf(schema: TSchema): string | undefined {
  * description shows only the model, because these fields change nothing.
  */
 export function writtenBack<M extends TProperties, F extends TProperties>(model: TObject<M>, fields: F) {
-  const optional = Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]));
-  const body = Type.Object({ ...model.properties, ...optional }, { additionalProperties: false });
-  return useOf(model, body as unknown as TObject<M & { [K in keyof F]: TOptional<F[K]> }>);
+  const optional = Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]);
+  const properties = { ...model.properties, ...(Object.fromEntries(optional) as { [K in keyof F]: TOptional<F[K]> }) };
+  return useOf(model, Type.Object(properties, { additionalProperties: false }));
 }
 
 /** A date and time of RFC 3339 with a zone: see `dates.ts`. */

@@ -49,17 +49,20 @@ type Schema = {
 const regexOf = (pattern: string): RegExp => new RegExp(pattern, "u");
 
 /** Keywords of JSON Schema that few schemas need, each with the values that it accepts. They share one message, which names the keyword. */
-const furtherKeywords = new Map<string, (value: never, bound: never) => boolean>(
+const furtherKeywords = new Map<string, (value: unknown, bound: unknown) => boolean>(
   Object.entries({
-    minProperties: (value: object, least: number) => Object.keys(value).length >= least,
-    maxProperties: (value: object, most: number) => Object.keys(value).length <= most,
-    propertyNames: (value: object, { pattern }: { pattern: string }) => Object.keys(value).every((name) => regexOf(pattern).test(name)),
-    uniqueItems: (items: unknown[], isAsked: boolean) => !isAsked || new Set(items.map(canonicalJson)).size === items.length,
-    exclusiveMinimum: (value: number, bound: number) => value > bound,
-    exclusiveMaximum: (value: number, bound: number) => value < bound,
-    multipleOf: (value: number, step: number) => Number.isInteger(value / step),
-  }),
+    minProperties: (value, least) => namesOf(value).length >= Number(least),
+    maxProperties: (value, most) => namesOf(value).length <= Number(most),
+    propertyNames: (value, names) => namesOf(value).every((name) => regexOf((names as { pattern: string }).pattern).test(name)),
+    uniqueItems: (value, isAsked) => isAsked !== true || areUnique(value as unknown[]),
+    exclusiveMinimum: (value, bound) => Number(value) > Number(bound),
+    exclusiveMaximum: (value, bound) => Number(value) < Number(bound),
+    multipleOf: (value, step) => Number.isInteger(Number(value) / Number(step)),
+  } satisfies Record<string, (value: unknown, bound: unknown) => boolean>),
 );
+
+const namesOf = (value: unknown): string[] => Object.keys(value as object);
+const areUnique = (items: readonly unknown[]): boolean => new Set(items.map(canonicalJson)).size === items.length;
 
 const keywords: ReadonlySet<string> = new Set([
   ...(["type", "nullable", "enum", "const", "anyOf", "default", "description", "example"] satisfies (keyof Schema)[]),
@@ -68,11 +71,16 @@ const keywords: ReadonlySet<string> = new Set([
   ...furtherKeywords.keys(),
 ]);
 
-const formats: Record<string, { fits: (value: never) => boolean; message: string }> = {
-  int64: { fits: (value: number) => value >= -(2 ** 63) && value < 2 ** 63, message: "must be within int64" },
-  int32: { fits: (value: number) => value >= -(2 ** 31) && value < 2 ** 31, message: "must be within int32" },
+type Format<T> = { fits: (value: T) => boolean; message: string };
+
+const numberFormats: Record<string, Format<number>> = {
+  int64: { fits: (value) => value >= -(2 ** 63) && value < 2 ** 63, message: "must be within int64" },
+  int32: { fits: (value) => value >= -(2 ** 31) && value < 2 ** 31, message: "must be within int32" },
+};
+
+const textFormats: Record<string, Format<string>> = {
   "date-time": {
-    fits: (value: string) => parseDateTime(value) !== undefined,
+    fits: (value) => parseDateTime(value) !== undefined,
     message: "must be a date and time of RFC 3339 with a zone",
   },
 };
@@ -87,7 +95,8 @@ export function checkOf(schema: TSchema, reading: Reading = {}): Check {
   const known = schema as Schema;
   const unknown = Object.keys(known).find((keyword) => !keywords.has(keyword));
   if (unknown !== undefined) throw new TypeError(`the keyword ${unknown} of a schema is not known`);
-  if (known.format !== undefined && !(known.format in formats)) throw new TypeError(`the format ${known.format} is not known`);
+  if (known.format !== undefined && !(known.format in numberFormats || known.format in textFormats))
+    throw new TypeError(`the format ${known.format} is not known`);
   const check = withFurther(known, checkOfForm(known, reading));
   return known.nullable ? (value, path, found) => (value === null ? null : check(value, path, found)) : check;
 }
@@ -114,14 +123,14 @@ function checkOfAny(schemas: readonly TSchema[], reading: Reading): Check {
 function withFurther(schema: Schema, check: Check): Check {
   const further = Object.entries(schema).flatMap(([keyword, bound]) => {
     const accepts = furtherKeywords.get(keyword);
-    return accepts === undefined ? [] : [{ accepts, bound: bound as never, message: `must fit ${keyword}: ${JSON.stringify(bound)}` }];
+    return accepts === undefined ? [] : [{ accepts, bound, message: `must fit ${keyword}: ${JSON.stringify(bound)}` }];
   });
   if (further.length === 0) return check;
   return (value, path, found) => {
     const before = found.length;
     const checked = check(value, path, found);
     if (found.length > before) return checked;
-    const missed = further.find(({ accepts, bound }) => !accepts(checked as never, bound));
+    const missed = further.find(({ accepts, bound }) => !accepts(checked, bound));
     return missed ? refused(found, path, missed.message) : checked;
   };
 }
@@ -205,7 +214,7 @@ function checkOfText(schema: Schema): Check {
   const regex = pattern === undefined ? undefined : regexOf(pattern);
   const isText = textMessage !== undefined;
   const mismatch = textMessage ?? `must match ${pattern}`;
-  const { fits, message } = formats[format ?? ""] ?? {};
+  const { fits, message } = textFormats[format ?? ""] ?? {};
   return (value, path, found) => {
     if (typeof value !== "string") return refused(found, path, "must be string");
     const text = isText ? value.trim() : value;
@@ -214,18 +223,18 @@ function checkOfText(schema: Schema): Check {
     if (isText && !text.isWellFormed()) return refused(found, path, "must be well-formed text");
     if (regex && !regex.test(text)) return refused(found, path, mismatch);
     if (needsVisible && !visible.test(text)) return refused(found, path, mismatch);
-    return fits && !fits(text as never) ? refused(found, path, message ?? "") : text;
+    return fits && !fits(text) ? refused(found, path, message ?? "") : text;
   };
 }
 
 function checkOfNumber({ type, format, minimum = -Infinity, maximum = Infinity }: Schema): Check {
-  const { fits, message } = formats[format ?? ""] ?? {};
+  const { fits, message } = numberFormats[format ?? ""] ?? {};
   return (value, path, found) => {
     if (type === "integer" && !Number.isInteger(value)) return refused(found, path, "must be integer");
     if (typeof value !== "number" || !Number.isFinite(value)) return refused(found, path, "must be number");
     if (value < minimum) return refused(found, path, `must be at least ${minimum}`);
     if (value > maximum) return refused(found, path, `must be at most ${maximum}`);
-    return fits && !fits(value as never) ? refused(found, path, message ?? "") : value;
+    return fits && !fits(value) ? refused(found, path, message ?? "") : value;
   };
 }
 

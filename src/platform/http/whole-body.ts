@@ -1,10 +1,10 @@
 import { IncomingMessage } from "node:http";
 
-/** A private method of Node's, which only this file uses. It ends a request's stream at once, as `optimizeEmptyRequests` does for an empty body. */
-type Inner = { _dumpAndCloseReadable?: () => void };
+/** A request with a private method of Node's, which only this file uses. It ends a request's stream at once, as `optimizeEmptyRequests` does for an empty body. */
+type Inner = IncomingMessage & { _dumpAndCloseReadable?: () => void };
 
 // oxlint-disable-next-line no-underscore-dangle -- Node's own name
-const endStream = (IncomingMessage.prototype as unknown as Inner)._dumpAndCloseReadable;
+const endStream = (IncomingMessage.prototype as Inner)._dumpAndCloseReadable;
 
 /** Whether this release of Node can end the stream. Without it every body is read as a stream. */
 export const gathersBodies = endStream !== undefined;
