@@ -7,11 +7,10 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { problemOf, send, sendText } from "../platform/http/answers.ts";
-import { parseJson, tooLarge } from "../platform/http/bodies.ts";
+import { parseJson, receiveBody, tooLarge } from "../platform/http/bodies.ts";
 import { addHeader, type Exchange } from "../platform/http/exchange.ts";
 import { requireAccepted } from "../platform/http/negotiation.ts";
 import { asksForDryRun } from "../platform/http/preferences.ts";
-import { receiveBody } from "../platform/http/routes.ts";
 import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import type { Router } from "../platform/http/router.ts";
 import type { Runnable } from "../platform/http/run.ts";

@@ -4,8 +4,14 @@ import { invalidAt, Problem } from "../problem.ts";
 import { isStopped, stoppedEvent } from "./parser-bounds.ts";
 import { int64Number } from "./value-checks.ts";
 import { requireBoundedJson } from "./json-bounds.ts";
+import type { Exchange } from "./exchange.ts";
+import { requireMediaType } from "./negotiation.ts";
 import type { DescribedOperation } from "./operation.ts";
+import type { RequestBounds } from "./request-bounds.ts";
 import { gatherBody } from "./whole-body.ts";
+
+/** Reserves the bytes of bodies within the bounds of the process. */
+export type ReserveBytes = Pick<RequestBounds, "takeBytes">;
 
 /** The most bytes of a JSON body if the operation declares no other bound (specification 1.3). */
 const jsonBytesMax = 65_536;
@@ -33,7 +39,7 @@ const none = Promise.resolve(Buffer.alloc(0));
  * @param onBytes called with the number of bytes of each piece; a Problem that it returns ends the reading
  * @throws Problem `payload_too_large` beyond `bytesMax`, `invalid_request` if it ends early or has too many chunks
  */
-export function readBody(request: IncomingMessage, bytesMax: number, onBytes?: (count: number) => Problem | undefined): Promise<Buffer> {
+function readBody(request: IncomingMessage, bytesMax: number, onBytes?: (count: number) => Problem | undefined): Promise<Buffer> {
   if (!announcesBody(request.headers)) return none;
   waiting.get(request)?.writeContinue();
   return new Promise((resolve, reject) => {
@@ -180,4 +186,30 @@ export function drain(request: IncomingMessage): void {
     .on("close", () => clearTimeout(timer))
     .on("end", () => clearTimeout(timer))
     .on("error", () => undefined);
+}
+
+/**
+ * Receives the body of a request into memory, within the bounds of its operation and of the process.
+ *
+ * @throws Problem `payload_too_large`, then `unsupported_media_type`, then `unavailable` while other bodies take up too much memory
+ */
+export function receiveBody(exchange: Exchange, requests: ReserveBytes, mediaTypes: readonly string[], bytesMax: number): Promise<Buffer> {
+  const { request, headers } = exchange;
+  requireBodyWithin(headers, bytesMax);
+  if (headers["transfer-encoding"] !== undefined) {
+    return readBody(request, bytesMax, (count) => requests.takeBytes(exchange, count)).then((bytes) => {
+      // the size comes first, and the size of a chunked body is known only now
+      if (bytes.length > 0) requireMediaType(mediaTypes, headers);
+      return bytes;
+    });
+  }
+  if (hasBody(headers)) requireMediaType(mediaTypes, headers);
+  const refusal = requests.takeBytes(exchange, announcedBytes(headers));
+  if (refusal) throw refusal;
+  return readBody(request, bytesMax);
+}
+
+/** Refuses a body by the length that its headers announce. @throws Problem `payload_too_large` */
+export function requireBodyWithin(headers: Exchange["headers"], bytesMax: number): void {
+  if (announcedBytes(headers) > bytesMax) throw tooLarge(bytesMax);
 }

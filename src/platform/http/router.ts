@@ -1,6 +1,12 @@
 import findMyWay from "find-my-way";
+import { andThen, type Awaitable } from "../db/database.ts";
 import { invalidAt, Problem } from "../problem.ts";
+import { send, sendAnswer } from "./answers.ts";
+import { parseJson, receiveBody, requireBodyWithin, type ReserveBytes } from "./bodies.ts";
 import { addHeader, type Destination, type Exchange, type HostRule, type Route, type Surface } from "./exchange.ts";
+import { requireAccepted, requireMediaType } from "./negotiation.ts";
+import { anyFile } from "./pictures.ts";
+import type { Runnable } from "./run.ts";
 import { hasEmptyParameter, notFound } from "./validation.ts";
 
 /** The longest parameter of a path: as long as a request line may be. */
@@ -102,4 +108,59 @@ function decoded(segment: string): string {
   } catch {
     return segment;
   }
+}
+
+/**
+ * Adds a route below a surface for each operation, and a 405 for each method that a path does not have. Refusals come in the order of
+ * specification 1.9; the gate has made those that come before them (address, key, limits).
+ */
+export function addOperations(router: Pick<Router, "add">, surface: Surface, operations: Iterable<Runnable>, requests: ReserveBytes): void {
+  for (const [path, own] of Map.groupBy(operations, ({ operation }) => operation.path)) {
+    const byMethod = new Map(own.map((one) => [one.operation.method as string, routeOf(one, surface, requests)]));
+    const allow = [...byMethod.keys(), ...(byMethod.has("GET") ? ["HEAD"] : []), "OPTIONS"].toSorted().join(", ");
+    const others = otherMethods(surface, allow, (exchange) => {
+      addHeader(exchange, "Allow", allow);
+      send(exchange, 204);
+    });
+    router.add(routePattern(surface.prefix, path), byMethod, others);
+  }
+}
+
+function routeOf(runnable: Runnable, surface: Surface, requests: ReserveBytes): Route {
+  const { operation, run } = runnable;
+  const { operationId } = operation;
+  const receive = receiverOf(runnable, requests);
+  return {
+    name: operationId,
+    operationId,
+    isOpen: operation.scope === null,
+    surface,
+    hosts: surface.hosts,
+    isProbe: false,
+    problem: undefined,
+    serve: (exchange) =>
+      andThen(
+        run(exchange, () => receive(exchange)),
+        (answer) => sendAnswer(exchange, answer),
+      ),
+  };
+}
+
+/** Returns the function that checks the form of a request to an operation, and reads its JSON body if the operation has one. */
+function receiverOf({ operation, bytesMax }: Runnable, requests: ReserveBytes): (exchange: Exchange) => Awaitable<unknown> {
+  const { upload, body, mediaTypes = ["application/json"], answers } = operation;
+  const answersWith = answers[200]?.mediaType;
+  return (exchange) => {
+    const { headers } = exchange;
+    requireAccepted(headers.accept, answersWith);
+    if (upload) {
+      requireBodyWithin(headers, bytesMax);
+      requireMediaType([...upload.mediaTypes, anyFile], headers);
+    }
+    return body && receiveBody(exchange, requests, mediaTypes, bytesMax).then(parseJson);
+  };
+}
+
+function routePattern(base: string, path: string): string {
+  return (base + path).replaceAll(/\{(\w+)\}/g, ":$1");
 }
