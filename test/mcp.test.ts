@@ -144,6 +144,16 @@ test("a dry run changes nothing, and an idempotency key makes a call happen once
   assert.deepEqual([byHttp.body, byHttp.headers.get("idempotent-replayed")], [first.structuredContent, "true"]);
 });
 
+test("a refusal is an error in an agent's words again when its idempotency key is sent again", async (t) => {
+  const client = await connect(shop.key);
+  t.after(() => client.close());
+  await call(client, "createCategory", { body: { name: "Parrots" } });
+  const given = { body: { name: "Parrots" }, idempotencyKey: "refused" };
+  const [first, again] = [await call(client, "createCategory", given), await call(client, "createCategory", given)];
+  assert.equal(first.isError, true);
+  assert.deepEqual(again, first);
+});
+
 test("a change with ifMatch happens only if the resource is as the agent saw it, by the version in an earlier result", async (t) => {
   const client = await connect(shop.key);
   t.after(() => client.close());

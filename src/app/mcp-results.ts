@@ -1,9 +1,7 @@
-import { errorBody } from "../platform/http/answers.ts";
 import { addressOf, prefix } from "../platform/http/api-surfaces.ts";
 import { etagOf } from "../platform/http/conditions.ts";
 import type { Answer } from "../platform/http/operation.ts";
 import type { Router } from "../platform/http/router.ts";
-import type { Problem } from "../platform/problem.ts";
 import { secretsKey, type Tool } from "./mcp-tools.ts";
 
 type Find = Router["find"];
@@ -11,11 +9,13 @@ type Refusal = { message: string; details?: { path: string; message: string }[] 
 
 /**
  * Converts an answer of an operation to the result of its tool: a list becomes `{items, next}`, where `next` is the `cursor` of the next page,
- * or `after` of the next events, or null. The version of a resource is a separate text, for `ifMatch`.
+ * or `after` of the next events, or null. The version of a resource is a separate text, for `ifMatch`. A refusal that was kept for its
+ * Idempotency-Key is an error again.
  */
-export function resultOf({ secret }: Pick<Tool, "secret">, answer: Answer, isDryRun: boolean) {
-  const { headers, version } = answer;
+export function resultOf({ secret }: Pick<Tool, "secret">, answer: Answer, isDryRun: boolean, find: Find) {
+  const { status, headers, version } = answer;
   const body = answer.text === undefined ? answer.body : (JSON.parse(answer.text) as unknown);
+  if (status >= 400) return refusedResult(body as Refusal, find);
   const shown = Array.isArray(body)
     ? { items: body as unknown[], next: nextOf(headers?.["link"]) }
     : ((body ?? {}) as Record<string, unknown>);
@@ -29,8 +29,8 @@ export function resultOf({ secret }: Pick<Tool, "secret">, answer: Answer, isDry
 }
 
 /** The result of a call that is refused: an error that names tools and their arguments. */
-export function refusedResult(problem: Problem, find: Find) {
-  const refusal = refusalForAgents(errorBody(problem), find);
+export function refusedResult(body: Refusal, find: Find) {
+  const refusal = refusalForAgents(body, find);
   return { content: [text(JSON.stringify(refusal))], structuredContent: refusal, isError: true };
 }
 

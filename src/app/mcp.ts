@@ -6,7 +6,7 @@ import {
   type Tool as ListedTool,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { problemOf, send, sendText } from "../platform/http/answers.ts";
+import { errorBody, problemOf, send, sendText } from "../platform/http/answers.ts";
 import { parseJson, receiveBody, tooLarge } from "../platform/http/bodies.ts";
 import { addHeader, type Exchange } from "../platform/http/exchange.ts";
 import { requireAccepted } from "../platform/http/negotiation.ts";
@@ -179,10 +179,10 @@ async function callTool(call: McpCall, tool: Tool, given: Record<string, unknown
       if (body !== undefined && Buffer.byteLength(JSON.stringify(body)) > bytesMax) throw tooLarge(bytesMax);
       return body;
     });
-    return resultOf(tool, outcome, given["dryRun"] === true);
+    return resultOf(tool, outcome, given["dryRun"] === true, find);
   } catch (error) {
     const problem = problemOf(error);
-    if (problem.code !== "internal" && !problem.isOverload) return refusedResult(problem, find);
+    if (problem.code !== "internal" && !problem.isOverload) return refusedResult(errorBody(problem), find);
     call.failure = error as Error;
     throw new ProtocolError(-32_603, "The call failed.");
   }
