@@ -9,7 +9,7 @@ import { addShelf, engines, openShelves, shelves } from "./support/shelves.ts";
 /** With one place for transactions, PostgreSQL shows the order of the turns too. The waits of tests do not depend on the machine. */
 const limitsOf: Record<Database["engine"], ShareLimits> = {
   sqlite: { waitMs: 600_000 },
-  postgres: { waitMs: 600_000, max: 1, reserved: 0, maxEach: 1 },
+  postgres: { waitMs: 600_000, max: 1, reserved: 0, maxPerKey: 1 },
 };
 /** A time (ms) that is too long for one body while another caller waits. */
 const tooLongMs: Record<Database["engine"], number> = { sqlite: 251, postgres: 5_001 };

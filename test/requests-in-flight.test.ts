@@ -60,7 +60,7 @@ function requireOverload(answer: { status: number; headers: Headers }): void {
 }
 
 test("a request over the bounds of running and waiting requests is refused at once, and its account gets its quota back", async (t) => {
-  const { service, begin, figure, untilIs } = await openScene(t, { inFlight: { maxEach: 1, waitingMaxEach: 1, waitMs: hourMs } });
+  const { service, begin, figure, untilIs } = await openScene(t, { inFlight: { maxPerKey: 1, waitingMaxPerKey: 1, waitMs: hourMs } });
   const { key } = await service.newAccount("free");
   const first = await begin(order, key);
   await untilIs(inFlight, 1);
@@ -83,7 +83,7 @@ test("a request over the bounds of running and waiting requests is refused at on
 });
 
 test("waiting requests continue in the order in which they came", async (t) => {
-  const { service, begin, untilIs } = await openScene(t, { inFlight: { maxEach: 1, waitingMaxEach: 10, waitMs: hourMs } });
+  const { service, begin, untilIs } = await openScene(t, { inFlight: { maxPerKey: 1, waitingMaxPerKey: 10, waitMs: hourMs } });
   const first = await begin(order);
   await untilIs(inFlight, 1);
   const done: string[] = [];
@@ -102,7 +102,7 @@ test("waiting requests continue in the order in which they came", async (t) => {
 });
 
 test("a request that has waited too long is refused, and its account gets its quota back", async (t) => {
-  const { service, begin, untilIs } = await openScene(t, { inFlight: { maxEach: 1, waitingMaxEach: 10, waitMs: 20 } });
+  const { service, begin, untilIs } = await openScene(t, { inFlight: { maxPerKey: 1, waitingMaxPerKey: 10, waitMs: 20 } });
   const { key } = await service.newAccount("free");
   const first = await begin(order, key);
   await untilIs(inFlight, 1);
@@ -114,7 +114,7 @@ test("a request that has waited too long is refused, and its account gets its qu
 });
 
 test("a publishable key and a signed-in person get their quota back too", async (t) => {
-  const { service, begin, untilIs } = await openScene(t, { inFlight: { maxEach: 1, waitingMaxEach: 0, waitMs: hourMs } });
+  const { service, begin, untilIs } = await openScene(t, { inFlight: { maxPerKey: 1, waitingMaxPerKey: 0, waitMs: hourMs } });
   const { id, key } = await service.newAccount("pro");
   const publishable = await service.administration["keys.create"]({ account: id, publishable: true });
   const person = await newMember(service, { account: id, email: "ann@shop.example", role: "owner" });

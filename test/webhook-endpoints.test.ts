@@ -203,7 +203,7 @@ test("more endpoints that hang than a node has places for delay no other account
 });
 
 test("a message that gets no place is no attempt, and is sent when there is one", async (t) => {
-  const queues = { deliveries: { max: 1, waitingMaxEach: 0 } };
+  const queues = { deliveries: { max: 1, waitingMaxPerKey: 0 } };
   const small = await startService({ clock: () => time.now, env: { WEBHOOK_PRIVATE_ADDRESSES: "on" }, queues });
   const types = ["category.*"];
   const [hanging, other] = [await openScene(t, small, { types }), await openScene(t, small, { types })];

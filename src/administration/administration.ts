@@ -5,7 +5,7 @@ import { openOperatorOperations, type OperatorCalls } from "../platform/http/run
 import { Type } from "../platform/json-schema.ts";
 import type { Logger } from "../platform/log.ts";
 import { Problem } from "../platform/problem.ts";
-import type { Called } from "../platform/socket.ts";
+import type { CallRecord } from "../platform/socket.ts";
 import { askToReplaceAll, countFormer } from "../publishing/certificates/former-authority.ts";
 import { accountOperations, type AccountServices } from "./accounts.ts";
 import { auditOperations } from "./audit.ts";
@@ -61,7 +61,7 @@ export function openAdministration({ db, clock, ...services }: { db: Database; c
 const idNames = new Set(["id", "account", "accountId", "keyId", "memberId", "projectId"]);
 
 /** Logs an administrative command: its name, its operator, and the identifiers in its input and result. */
-export function logCommand(log: Pick<Logger, "info">, called: Called): void {
+export function logCommand(log: Pick<Logger, "info">, called: CallRecord): void {
   const { operation, operator, input } = called;
   if (operation === "service.describe") return; // commands call it, not operators
   const command = operation

@@ -13,7 +13,7 @@ import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import { addOperations, addPage, otherMethods } from "../platform/http/router.ts";
 import { openOperations, type Runnable } from "../platform/http/run.ts";
 import { openStaticText, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
-import { type Answered, countTraffic } from "../platform/http/traffic.ts";
+import { type OnAnswer, countTraffic } from "../platform/http/traffic.ts";
 import { notFound } from "../platform/http/validation.ts";
 import { gauge, type Metric } from "../platform/metrics.ts";
 import type { AddressList } from "../platform/parse.ts";
@@ -34,7 +34,7 @@ export type ApiOptions = MetricsOptions & {
   health: Pick<Health, "refusal" | "warnings">;
   bounds: Bounds;
   /** Traces requests. Default: no tracing. */
-  tracing?: Pick<Tracing, "enter" | "onAnswered"> | undefined;
+  tracing?: Pick<Tracing, "inSpan" | "onAnswered"> | undefined;
   clock: Clock;
   nowRange: () => NowRange;
   gate: Gate;
@@ -64,12 +64,12 @@ export function openApi(options: ApiOptions): App {
   const api = apiSurface(gate);
   const calls = dashboardSurface(dashboard.gate);
   const agents = mcpSurface(gate);
-  const onAnswered: Answered = (exchange, ms) => {
+  const onAnswered: OnAnswer = (exchange, ms) => {
     traffic.onAnswered(exchange, ms);
     tracing?.onAnswered(exchange, ms);
   };
   const notFoundPage = web && ((exchange: Exchange): void => sendPage(exchange, web, 404));
-  const app = openApp({ ...options, surfaces: [api, calls, agents], onAnswered, notFoundPage, enter: tracing?.enter });
+  const app = openApp({ ...options, surfaces: [api, calls, agents], onAnswered, notFoundPage, inSpan: tracing?.inSpan });
   const onError = (exchange: Exchange, error: unknown): void => logUnexpected(options.log, exchange, error);
   const runtime = { db, clock, nowRange, answersKeptMs, onError, services, sunsets: sunsetsOf(options) };
   const ofApi = openOperations(api.prefix, apiOperations, runtime);

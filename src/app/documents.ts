@@ -28,7 +28,7 @@ export function addDocuments(app: Pick<App, "add">, options: DocumentOptions, we
     return (pages ??= referenceTexts(descriptionOf(options)));
   };
 
-  function serve(path: string, type: string, make: () => Promise<string>): void {
+  function addDocument(path: string, type: string, make: () => Promise<string>): void {
     addPage(app, path, { hosts: "any" }, async (exchange) => {
       const file = files.get(path) ?? (await openStaticText(type, await make()));
       files.set(path, file);
@@ -36,11 +36,11 @@ export function addDocuments(app: Pick<App, "add">, options: DocumentOptions, we
     });
   }
 
-  serve("/llms.txt", "text/plain; charset=utf-8", async () => llmsText(publicUrl, (await texts()).values()));
-  serve("/.well-known/api-catalog", catalogueType, async () => apiCatalogue(publicUrl));
+  addDocument("/llms.txt", "text/plain; charset=utf-8", async () => llmsText(publicUrl, (await texts()).values()));
+  addDocument("/.well-known/api-catalog", catalogueType, async () => apiCatalogue(publicUrl));
   const paths = ["/reference", ...apiOperations.map(({ operationId }) => operationPath(operationId)), ...guides.map(guidePath)];
   for (const path of paths) {
-    serve(`${path}.md`, markdownType, async () => (await texts()).get(path)?.markdown ?? "");
+    addDocument(`${path}.md`, markdownType, async () => (await texts()).get(path)?.markdown ?? "");
     if (web) addPage(app, path, {}, (exchange) => sendPrerendered(exchange, web, path));
   }
 

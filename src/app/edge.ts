@@ -4,7 +4,7 @@ import type { AddressList } from "../platform/parse.ts";
 import { Problem } from "../platform/problem.ts";
 import type { Origins } from "../publishing/domains/domain-operations.ts";
 import type { OpenContent } from "../publishing/edge/bodies.ts";
-import type { Shown } from "../publishing/edge/answer.ts";
+import type { EdgeContent } from "../publishing/edge/answer.ts";
 import { deploymentHost } from "../publishing/edge/requests.ts";
 import { type Edge, openEdge } from "../publishing/edge/edge.ts";
 import type { KeyPair } from "../publishing/edge/site.ts";
@@ -33,7 +33,7 @@ type PlatformEdge = { edge: Edge | undefined; hasCertificate: boolean };
 
 export async function openServing(
   { settings, trustedProxies, clock, log, bounds, connections, onVisit }: AppContext & EdgeSide,
-  shown: Shown,
+  shown: EdgeContent,
   hosts: Hosts,
   openForm: OpenContent,
   apiServer: Server,

@@ -5,7 +5,7 @@ import sql from "sql-template-tag";
 import type { Database } from "../platform/db/database.ts";
 import type { StorageFault } from "../platform/db/sqlite-statements.ts";
 import type { Faults } from "../platform/faults.ts";
-import { openSharing, repeat } from "../platform/jobs/runs.ts";
+import { openSharedRuns, repeat } from "../platform/jobs/runs.ts";
 import type { OpenLog } from "../platform/log.ts";
 import { databasePath } from "./storage.ts";
 import type { ContentWatch } from "./content-watch.ts";
@@ -57,7 +57,7 @@ export function noteStorageFault(faults: Faults, fault: StorageFault, error: unk
  */
 export function openHealth(parts: HealthParts): Health {
   const state: State = { ...parts, disk: undefined, inode: inodeOf(parts), leaselessSince: undefined };
-  const checking = openSharing<"all", void>();
+  const checking = openSharedRuns<"all", void>();
   let checkedAt = -Infinity;
   const checkNow = (): Promise<void> => checking.run("all", () => check(state).finally(() => (checkedAt = performance.now())));
   const job = repeat(checkEveryMs, checkNow, parts.onError);

@@ -5,7 +5,7 @@ import { deleteEndedSessions } from "../callers/members/sessions.store.ts";
 import type { Recorder } from "../callers/usage/recorder.ts";
 import { expireUsage } from "../callers/usage/usage.store.ts";
 import { expireEvents } from "../events/log/retention.ts";
-import type { Trimming } from "../events/log/trimming.ts";
+import type { Trimmer } from "../events/log/trimming.ts";
 import type { NowRange } from "../platform/clock.ts";
 import { giveBackFreeSpace } from "../platform/db/batches.ts";
 import { forgetOldAnswers } from "../platform/http/idempotency.store.ts";
@@ -25,17 +25,17 @@ const trimEveryMs = 1_000;
 const spaceEveryMs = 1_000;
 
 /** What the jobs sweep and save. */
-type Swept = {
+type JobSubjects = {
   nowRange: () => NowRange;
   verifier: KeyVerifier;
   usage: Recorder;
   counting: LimiterHandle;
   firstStart: FirstStart;
-  trimming: Pick<Trimming, "run">;
+  trimming: Pick<Trimmer, "run">;
 };
 
 /** Starts the service's periodic jobs. */
-export function startJobs({ settings, db, clock, onError }: AppContext, swept: Swept) {
+export function startJobs({ settings, db, clock, onError }: AppContext, swept: JobSubjects) {
   const { nowRange, verifier, usage, counting, firstStart, trimming } = swept;
   return [
     repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),

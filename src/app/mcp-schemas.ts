@@ -17,7 +17,7 @@ type Options = { nullIsAbsent?: boolean; without?: string };
 /** The most values of an enumeration that agents see; for a longer one the description names an example. */
 const valuesMax = 10;
 
-type Declared = {
+type DeclaredSchema = {
   type?: string;
   enum?: unknown[];
   description?: string;
@@ -36,7 +36,7 @@ type Declared = {
  * example, are left to the service, whose refusals say what is wrong. It keeps the first sentence of a description.
  */
 export function schemaForAgents(schema: TSchema, options: Options = {}): ShownSchema {
-  const { type, enum: values, description = "", format, nullable, items, properties, required = [] } = schema as Declared;
+  const { type, enum: values, description = "", format, nullable, items, properties, required = [] } = schema as DeclaredSchema;
   const [text = ""] = description.split(/(?<=\.) (?=[A-Z])/, 1);
   const shown: ShownSchema = {
     ...(values && values.length <= valuesMax ? { enum: values } : { type: type ?? "string" }),
@@ -46,7 +46,7 @@ export function schemaForAgents(schema: TSchema, options: Options = {}): ShownSc
     ...(items && { items: schemaForAgents(items, options) }),
   };
   if (properties) {
-    const { properties: model = properties }: Declared = baseOf(schema) ?? {};
+    const { properties: model = properties }: DeclaredSchema = baseOf(schema) ?? {};
     const fields = Object.entries(model).filter(([name, field]) => name !== options.without && !isForPrograms(field));
     const { nullIsAbsent = false } = options;
     const ofField = ([name, field]: [string, TSchema]): [string, ShownSchema] => {
@@ -60,7 +60,7 @@ export function schemaForAgents(schema: TSchema, options: Options = {}): ShownSc
 }
 
 /** The bounds and the default of a value. A bound that only says how far its type reaches tells an agent nothing. */
-function boundsOf({ minimum, maximum, default: value }: Declared): ShownSchema {
+function boundsOf({ minimum, maximum, default: value }: DeclaredSchema): ShownSchema {
   return {
     ...(minimum !== undefined && minimum > 1 && { minimum }),
     ...(maximum !== undefined && maximum < int32Max && { maximum }),

@@ -4,7 +4,7 @@ import { invalidAt } from "../platform/problem.ts";
 import { schemaForAgents, withoutRepeats, type ShownSchema } from "./mcp-schemas.ts";
 
 /** A tool as `tools/list` shows it. It has no title: the name says as much, and the list must stay short. */
-type Shown = {
+type ListedTool = {
   name: string;
   description: string;
   inputSchema: ShownSchema;
@@ -16,7 +16,7 @@ type Shown = {
 export type Tool = {
   /** The caller must have all of them. */
   scopes: string[];
-  shown: Shown;
+  shown: ListedTool;
   /** The names of all its arguments, those that are not shown included. */
   accepted: string[];
   required: string[];
@@ -81,7 +81,7 @@ function toolOf(operation: DescribedOperation, scopes: string[], said: Set<strin
     ...Object.fromEntries(options.filter(([, { isShown }]) => isShown).map(([option, { schema }]) => [option, schema])),
   };
   const inputSchema = { type: "object", properties, ...(required.length > 0 && { required }) };
-  const shown: Shown = {
+  const shown: ListedTool = {
     name,
     description: secret === undefined ? description : `${description} Shows a secret once: \`${secret}\`.`,
     inputSchema: withoutRepeats(inputSchema, said),
@@ -106,7 +106,7 @@ function optionsOf({ method, body, dryRun: hasDryRun, problems, answers }: Descr
 }
 
 /** The hints that differ from the protocol's defaults; for a tool that changes something also whether it destroys. */
-function annotationsOf({ method, path, answers }: DescribedOperation): Shown["annotations"] {
+function annotationsOf({ method, path, answers }: DescribedOperation): ListedTool["annotations"] {
   if (method === "GET") return { readOnlyHint: true };
   // A rotation ends what it replaces.
   const adds = method === "POST" && 201 in answers && !path.endsWith("/rotate");
@@ -140,7 +140,7 @@ export function requestOf({ shown, accepted, required, inPath }: Tool, given: Re
   return { params, query: query.toString(), headers, body };
 }
 
-function notAnArgument(name: string, { name: tool, inputSchema }: Shown, accepted: string[]): string {
+function notAnArgument(name: string, { name: tool, inputSchema }: ListedTool, accepted: string[]): string {
   const isField = Object.hasOwn(inputSchema.properties?.["body"]?.properties ?? {}, name);
   return isField ? "belongs in `body`" : `is not an argument of ${tool}, which has ${accepted.join(", ") || "none"}`;
 }

@@ -10,7 +10,7 @@ import type { Database } from "../platform/db/database.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
 import { type Faults, openFaults } from "../platform/faults.ts";
 import { fileLimit } from "../platform/connections.ts";
-import { openSharing } from "../platform/jobs/runs.ts";
+import { openSharedRuns } from "../platform/jobs/runs.ts";
 import type { Logger, OpenLog } from "../platform/log.ts";
 import { counter, gauge, type Metric, processMetrics } from "../platform/metrics.ts";
 import { Problem } from "../platform/problem.ts";
@@ -25,7 +25,7 @@ import type { Tracing } from "./tracing.ts";
 import { programVersion } from "../platform/program-version.ts";
 
 /** Faults, refusals, visits and errors, which the service records from its start on. */
-export type Observing = {
+export type Observation = {
   faults: Faults;
   refusals: Refusals;
   /** Records a visit, and its span. */
@@ -35,11 +35,11 @@ export type Observing = {
   /** Logs an error of background work. */
   onError: (error: unknown) => void;
   /** Watches the parts of the service for /readyz and /metrics. */
-  watch(context: Context, watched: Watched): { health: Health; sources: MetricsSource[] };
+  watch(context: Context, watched: WatchTargets): { health: Health; sources: MetricsSource[] };
 };
 
 /** What `watch` watches beside the context. */
-type Watched = {
+type WatchTargets = {
   limiter: Limiter;
   content: ContentWatch;
   /** When (ms) the certificate of the names below the platform domain expires; undefined without one. */
@@ -51,7 +51,7 @@ export async function openObserving(
   settings: Settings,
   { clock, log, logOutput }: Pick<Context, "clock" | "log"> & { logOutput?: Pick<OpenLog, "add" | "lost"> | undefined },
   opened: AsyncDisposableStack,
-): Promise<Observing> {
+): Promise<Observation> {
   const faults = openFaults(log);
   const refusals = countRefusals();
   const visits = openVisits(settings, clock, log, logOutput);
@@ -66,7 +66,7 @@ export async function openObserving(
     if (!isKnown) log.error({ err: error }, "background work failed"); // a fault has its own line, and the work runs again
   };
 
-  const watch: Observing["watch"] = ({ db, bounds, node }, { limiter, content, platformCertificateExpiry, webhookMetrics }) => {
+  const watch: Observation["watch"] = ({ db, bounds, node }, { limiter, content, platformCertificateExpiry, webhookMetrics }) => {
     const health = openHealth({ db, dataDir: settings.dataDir, faults, content, logOutput, isLive: () => node.isLive(), onError });
     opened.defer(() => health.stop());
     const sources: MetricsSource[] = [
@@ -239,7 +239,7 @@ function certificateMetrics(rows: CertificateRow[], expiries: Record<string, num
 function remembered<T>(ageMs: number, read: () => Promise<T>): () => Promise<T | undefined> {
   let last: T | undefined;
   let readAt = -Infinity;
-  const reading = openSharing<"value", void>();
+  const reading = openSharedRuns<"value", void>();
   async function readAgain(): Promise<void> {
     try {
       last = await read();

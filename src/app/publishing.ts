@@ -65,7 +65,7 @@ export type Publishing = {
   close(): Promise<void>;
 };
 
-/** The parts that change while the wing runs. */
+/** The parts that change while the subsystem runs. */
 type State = {
   proofSecret: Buffer | undefined;
   /** Whether the names below the platform domain have a certificate. */
@@ -77,9 +77,12 @@ type State = {
   cleaning: ReturnType<typeof repeat>[];
 };
 
-type Wing = AppContext & EdgeSide & ReturnType<typeof openFiles> & ReturnType<typeof openVerification> & { hosts: Hosts; state: State };
+type Subsystem = AppContext &
+  EdgeSide &
+  ReturnType<typeof openFiles> &
+  ReturnType<typeof openVerification> & { hosts: Hosts; state: State };
 
-/** Opens the publishing wing: settings → secrets → host map → edge → workers, and what its operations need. */
+/** Opens the publishing subsystem: settings → secrets → host map → edge → workers, and what its operations need. */
 export function openPublishing(context: AppContext, edgeSide: EdgeSide): Publishing {
   const { settings, announcer } = context;
   const state: State = {
@@ -92,8 +95,8 @@ export function openPublishing(context: AppContext, edgeSide: EdgeSide): Publish
   };
   const verification = openVerification(context, () => state.proofSecret ?? notStarted());
   const hosts = openHostMap(context, verification.checks, state);
-  const wing: Wing = { ...context, ...edgeSide, ...openFiles(context), ...verification, hosts, state };
-  const { checks, uploads, photos, watch } = wing;
+  const subsystem: Subsystem = { ...context, ...edgeSide, ...openFiles(context), ...verification, hosts, state };
+  const { checks, uploads, photos, watch } = subsystem;
   return {
     services: {
       namesOf: (tx, projects, now) => projectNames(tx, checks, originsOf(settings, state), projects, now),
@@ -107,10 +110,10 @@ export function openPublishing(context: AppContext, edgeSide: EdgeSide): Publish
       logos: logosOf(photos, watch.open),
       photos: { ...photos, urlOf: (form) => originsOf(settings, state).ofPhotos() + photoPath(form) },
     },
-    content: wing.watch,
+    content: subsystem.watch,
     platformCertificateExpiry: () => state.certificateExpiry,
     sites: { applyChange: hosts.applyChange, onLeaseLost: hosts.onLeaseLost },
-    start: (apiServer) => start(wing, apiServer),
+    start: (apiServer) => start(subsystem, apiServer),
     addresses: () => state.edge?.addresses,
     idle: () => idle(state),
     setPlatformCertificate: (pair) => {
@@ -119,7 +122,7 @@ export function openPublishing(context: AppContext, edgeSide: EdgeSide): Publish
       state.certificateExpiry = expiryOf(pair);
     },
     retire: () => state.edge?.retire(),
-    close: () => close(wing),
+    close: () => close(subsystem),
   };
 }
 
@@ -127,7 +130,7 @@ function expiryOf(pair: KeyPair | null): number | undefined {
   return pair === null ? undefined : new X509Certificate(pair.cert).validToDate.getTime();
 }
 
-async function start(wing: Wing, apiServer: Server): Promise<void> {
+async function start(wing: Subsystem, apiServer: Server): Promise<void> {
   const { settings, db, log, keys, hosts, watch, state } = wing;
   warnOfSharedDomain(settings, log);
   await requireKnownKeys(db, keys);
@@ -140,7 +143,7 @@ async function start(wing: Wing, apiServer: Server): Promise<void> {
 }
 
 /** Finds photos and renders storefronts for the edge. The renderer is loaded for the first page. */
-function openShown({ db, clock, bounds }: Wing) {
+function openShown({ db, clock, bounds }: Subsystem) {
   const load = async (): Promise<RenderStorefront> => {
     const [{ openRenderer }, { openCatalogue }] = await Promise.all([
       import("../publishing/storefront/renderer.ts"),
@@ -165,7 +168,7 @@ async function idle({ workers }: State): Promise<void> {
   for (let round = 0; round < workers.length; round++) for (const worker of workers) await worker.idle();
 }
 
-async function close({ settings, authority, state: { edge, cleaning, workers } }: Wing): Promise<void> {
+async function close({ settings, authority, state: { edge, cleaning, workers } }: Subsystem): Promise<void> {
   authority?.close();
   await Promise.all([
     edge?.close(settings.publicUrlCertificate ? closeOwnMs : closeMs),
@@ -175,12 +178,12 @@ async function close({ settings, authority, state: { edge, cleaning, workers } }
 }
 
 /** Deletes half-written files of an earlier process. No other process uses the data folder. */
-async function clearUnfinished({ db, content, localUploads }: Wing): Promise<void> {
+async function clearUnfinished({ db, content, localUploads }: Subsystem): Promise<void> {
   await clearIncoming(content.folder);
   if (db.engine === "sqlite") await localUploads.clear((name) => isUploadTaken(db, name));
 }
 
-function startWorkers(wing: Wing): void {
+function startWorkers(wing: Subsystem): void {
   const { settings, db, clock, uploads, content, checks, authority, state, onError } = wing;
   state.workers.push(
     openDeploymentWorker(wing, { uploads, content, kept: settings.deploymentsKept, domains: domainsOf(wing) }),
@@ -192,7 +195,7 @@ function startWorkers(wing: Wing): void {
 }
 
 /** How a deployment applies the `domains` of its `petstore.json`. */
-function domainsOf({ db, clock, checks, announcer }: Wing): Deploying["domains"] {
+function domainsOf({ db, clock, checks, announcer }: Subsystem): Deploying["domains"] {
   return async (owner, { primary, redirects }) => {
     const config = { ...(primary !== undefined && { primary }), ...(redirects !== undefined && { redirects }) };
     const apply = await prepareDomainsConfig(db, checks, owner, config, clock());
@@ -202,7 +205,7 @@ function domainsOf({ db, clock, checks, announcer }: Wing): Deploying["domains"]
   };
 }
 
-function startCleaning({ db, clock, blobs, state, onError }: Wing): void {
+function startCleaning({ db, clock, blobs, state, onError }: Subsystem): void {
   state.cleaning.push(
     repeat(cleanEveryMs, () => deleteOldUsage(db, clock()), onError),
     repeat(cleanEveryMs, () => deleteEndedHolds(db, clock()), onError),

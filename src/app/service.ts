@@ -35,7 +35,7 @@ import { startImports } from "./imports.ts";
 import { startJobs } from "./jobs.ts";
 import { openLimiter, type RedisTiming } from "./limiter.ts";
 import { closeWithin, listen, placesOf } from "./listeners.ts";
-import { type Observing, openObserving } from "./observing.ts";
+import { type Observation, openObserving } from "./observing.ts";
 import { openPublishing, type Publishing } from "./publishing.ts";
 import type { Settings } from "./settings.ts";
 import { openStorage, socketPath, type Storage } from "./storage.ts";
@@ -91,13 +91,13 @@ export type ServiceOptions = {
 };
 
 /** Shared by the steps that open a service. `opened` closes everything that they open, in reverse order. */
-type Opening = {
+type StartContext = {
   settings: Settings;
   options: ServiceOptions;
   storage: Storage;
   secrets: Secrets;
   opened: AsyncDisposableStack;
-  observing: Observing;
+  observing: Observation;
 };
 
 /**
@@ -116,7 +116,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   await requireFree(placesOf(settings));
   const { db } = storage;
   const secrets = openSecrets(settings);
-  const opening: Opening = { settings, options, storage, secrets, opened, observing };
+  const opening: StartContext = { settings, options, storage, secrets, opened, observing };
   const callers = await openCallers(opening);
   const { node, announcer, verifier, counting } = callers;
   const { limiter } = counting;
@@ -148,7 +148,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   opened.defer(() => stopWork(state, onError));
   const socket = await openSocket(socketPath(settings), administration, onError, (called) => logCommand(log, called));
   state.stops.push(() => socket.close());
-  const ready = startWings(opening, node, { publishing, webhooks }, app, state);
+  const ready = startSubsystems(opening, node, { publishing, webhooks }, app, state);
   ready.catch(() => undefined); // callers that await `ready` see the error
   if (db.engine === "sqlite") await ready;
   const address = await listen(app, settings);
@@ -169,7 +169,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
 async function openStore(
   settings: Settings,
   options: ServiceOptions,
-  { faults, onError, bounds }: Observing & { bounds: Bounds },
+  { faults, onError, bounds }: Observation & { bounds: Bounds },
   opened: AsyncDisposableStack,
 ) {
   const { clock, log, onFlushFailed } = options;
@@ -191,7 +191,7 @@ async function openStore(
 }
 
 /** Opens the parts that identify and count callers: this node, the verifier of keys, the recorder of usage, the limiter. */
-async function openCallers({ settings, options, storage, secrets, opened, observing }: Opening) {
+async function openCallers({ settings, options, storage, secrets, opened, observing }: StartContext) {
   const { onError, tracing } = observing;
   const { clock, log, redis } = options;
   const { db } = storage;
@@ -215,9 +215,9 @@ async function openCallers({ settings, options, storage, secrets, opened, observ
 }
 
 /** The lists of addresses that a reload replaces. */
-type Changing = Record<"trustedProxies" | "metricsFrom", ReturnType<typeof replaceable>>;
+type ReloadableLists = Record<"trustedProxies" | "metricsFrom", ReturnType<typeof replaceable>>;
 
-function reload(settings: Settings, { trustedProxies, metricsFrom }: Changing, publishing: Publishing): void {
+function reload(settings: Settings, { trustedProxies, metricsFrom }: ReloadableLists, publishing: Publishing): void {
   trustedProxies.replace(settings.trustedProxies);
   metricsFrom.replace(settings.metricsFrom);
   publishing.setPlatformCertificate(platformCertificateOf(settings));
@@ -238,7 +238,7 @@ type HttpParts = {
   publishing: Publishing;
   webhooks: Webhooks;
   connections: ConnectionLimits;
-  changing: Changing;
+  changing: ReloadableLists;
   nowRange: () => NowRange;
   state: State;
 };
@@ -246,7 +246,7 @@ type HttpParts = {
 /** Opens the HTTP side, which does not listen yet. */
 async function openHttp(
   context: AppContext,
-  opening: Opening,
+  opening: StartContext,
   callers: Awaited<ReturnType<typeof openCallers>>,
   parts: HttpParts,
 ): Promise<App> {
@@ -302,14 +302,14 @@ type State = {
   isReady: boolean;
   isDraining: boolean;
   isClosing: boolean;
-  /** Resolves when the publishing wing has started; undefined before it begins to. */
+  /** Resolves when the publishing subsystem has started; undefined before it begins to. */
   publishingStarts: Promise<void> | undefined;
   /** The functions that stop the work in progress; they run at the same time. */
   stops: (() => Promise<unknown>)[];
 };
 
-/** Starts the publishing wing and the delivery of webhooks when the database is ready; resolves when the service takes requests. */
-async function startWings(
+/** Starts the publishing subsystem and the delivery of webhooks when the database is ready; resolves when the service takes requests. */
+async function startSubsystems(
   { storage, settings, options }: { storage: Storage; settings: Pick<Settings, "publicUrl">; options: { log: Logger } },
   node: Node,
   { publishing, webhooks }: { publishing: Publishing; webhooks: Pick<Webhooks, "worker"> },
@@ -327,7 +327,7 @@ async function startWings(
   state.isReady = !state.isClosing;
 }
 
-/** Closes the publishing wing, once it is open. */
+/** Closes the publishing subsystem, once it is open. */
 async function closePublishing(publishing: Publishing, { publishingStarts }: State): Promise<void> {
   await publishingStarts?.catch(() => undefined); // callers that await `ready` see the error
   await publishing.close();

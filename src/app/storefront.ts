@@ -1,7 +1,7 @@
 import { newestOf } from "../events/log/events.store.ts";
 import type { Database } from "../platform/db/database.ts";
 import type { EventType } from "../platform/event-types.ts";
-import { openSharing } from "../platform/jobs/runs.ts";
+import { openSharedRuns } from "../platform/jobs/runs.ts";
 import type { openPhotoUploads } from "../publishing/photos/photo-uploads.ts";
 import type { Content } from "../publishing/projects/shared-content.ts";
 import type { StorefrontServices } from "../publishing/projects/storefront.routes.ts";
@@ -31,7 +31,7 @@ const unsold: Pet["status"][] = ["available", "pending"];
 /** Reads the catalogue of an account for its storefronts. */
 export function openCatalogue(db: Database): Catalogue {
   /** The reads of versions that have not been answered: a server answers many visitors of an account with one. */
-  const reading = openSharing<number, string>();
+  const reading = openSharedRuns<number, string>();
   const readVersion = async (accountId: number): Promise<string> => `${await newestOf(db.as({ caller: accountId }), accountId, visible)}`;
   return {
     version: (accountId) => reading.run(accountId, () => readVersion(accountId)),

@@ -83,7 +83,7 @@ async function superviseAll(supervisor: Supervisor): Promise<number> {
  */
 async function run(supervisor: Supervisor, slot: Slot, onReady: () => void): Promise<number> {
   const { log, stop } = supervisor;
-  let ends = noEnds;
+  let ends = noExits;
   for (;;) {
     const ending = await runOnce(supervisor, slot, onReady);
     const { code, signal } = ending;
@@ -104,7 +104,7 @@ async function run(supervisor: Supervisor, slot: Slot, onReady: () => void): Pro
 }
 
 /** Starts a worker, and resolves when it has ended. */
-function runOnce({ settings, log }: Supervisor, slot: Slot, onReady: () => void): Promise<Ending> {
+function runOnce({ settings, log }: Supervisor, slot: Slot, onReady: () => void): Promise<WorkerExit> {
   const { dataDir } = settings;
   const own = slot.number === 1 ? dataDir : join(dataDir, `worker-${slot.number}`);
   const worker = cluster.fork({ WORKERS: "1", DATA_DIR: own });
@@ -177,7 +177,7 @@ const steadyMs = 60_000;
 const startsMax = 5;
 
 /** How a worker ended. `code` is null if a signal ended it. */
-export type Ending = {
+export type WorkerExit = {
   code: number | null;
   signal: string | null;
   /** Whether this run took requests. */
@@ -188,21 +188,21 @@ export type Ending = {
 };
 
 /** How often one worker has ended in a row: in all, before it was ready, and before it was ready because of a wrong setting or schema. */
-export type Ends = { inRow: number; failedInRow: number; lastingInRow: number; hasBeenReady: boolean };
+export type ExitCounts = { inRow: number; failedInRow: number; lastingInRow: number; hasBeenReady: boolean };
 
-export const noEnds: Ends = { inRow: 0, failedInRow: 0, lastingInRow: 0, hasBeenReady: false };
+export const noExits: ExitCounts = { inRow: 0, failedInRow: 0, lastingInRow: 0, hasBeenReady: false };
 
 /** The next step: another start after a pause, or the end of all workers. `reason` is the line for an end that the worker did not explain. */
-type Next = { nextMs: number } | { exitCode: number; reason?: string };
+type NextStep = { nextMs: number } | { exitCode: number; reason?: string };
 
 /**
  * Decides what the supervisor does after a worker has ended. All workers end if one fails at its first start, if it fails five times in a
  * row because a setting or the schema is wrong, or if signals end it five times in a row before it was ever ready. Any other end, such
  * as that of a full disk, ends one worker only, however often.
  */
-export function afterEnd(before: Ends, ending: Ending): { ends: Ends; next: Next } {
+export function afterEnd(before: ExitCounts, ending: WorkerExit): { ends: ExitCounts; next: NextStep } {
   const { code, signal, wasReady, isLasting, ranMs } = ending;
-  const ends: Ends = {
+  const ends: ExitCounts = {
     inRow: ranMs > steadyMs ? 1 : before.inRow + 1,
     failedInRow: wasReady ? 0 : before.failedInRow + 1,
     lastingInRow: !wasReady && isLasting ? before.lastingInRow + 1 : 0,

@@ -4,7 +4,7 @@ import type { EndedAttempt } from "../events/webhooks/session.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Awaitable, Database } from "../platform/db/database.ts";
 import type { Exchange } from "../platform/http/exchange.ts";
-import type { Answered } from "../platform/http/traffic.ts";
+import type { OnAnswer } from "../platform/http/traffic.ts";
 import { coalesced, repeat } from "../platform/jobs/runs.ts";
 import { loggedPath, type Logger } from "../platform/log.ts";
 import type { OnVisit, Visit } from "../publishing/edge/visits.ts";
@@ -18,8 +18,8 @@ const closeMsMax = 1_000;
 
 export type Tracing = {
   /** Begins the span of an admitted request, and calls `serve` within it. */
-  enter(exchange: Exchange, serve: () => void): void;
-  onAnswered: Answered;
+  inSpan(exchange: Exchange, serve: () => void): void;
+  onAnswered: OnAnswer;
   /** The span of a visit to a published site. */
   onVisit: OnVisit;
   /** The span of an attempt to deliver a webhook, in a separate trace that names the request of its event. */
@@ -71,7 +71,7 @@ export function openTracing(settings: Collector, clock: Clock, log: Pick<Logger,
   }
 
   return {
-    enter: (exchange, serve) => current.run(scopeIn(exchange), serve),
+    inSpan: (exchange, serve) => current.run(scopeIn(exchange), serve),
     onVisit(visit, ms) {
       const scope = scopeOf(visit);
       if (scope) add(scope, serverKind, spanName(visit.method), ms, visitAttributes(visit), visit.status >= 500 || visit.isCut);

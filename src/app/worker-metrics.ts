@@ -9,11 +9,11 @@ import { gauge, type Metric } from "../platform/metrics.ts";
 /** How long a worker may take to answer; one that takes longer is shown as down. */
 const answerMs = 1_000;
 
-type Collected = { number: number; metrics: Metric[] | undefined };
+type WorkerAnswer = { number: number; metrics: Metric[] | undefined };
 /** From a worker to the supervisor. */
 type Request = { petstore: "gather"; id: number } | { petstore: "collected"; id: number; metrics: Metric[] };
 /** From the supervisor to a worker. */
-type Reply = { petstore: "collect"; id: number } | { petstore: "gathered"; id: number; all: Collected[] };
+type Reply = { petstore: "collect"; id: number } | { petstore: "gathered"; id: number; all: WorkerAnswer[] };
 
 /** Returns a function that resolves with the metrics of all workers; outside of a worker, with those of this process. */
 export function joinMetrics(collect: () => Promise<Metric[]>): () => Promise<Metric[]> {
@@ -47,7 +47,7 @@ export function answerWorkers(workers: () => { number: number; worker: Worker }[
   };
 
   /** Asks every worker at once. */
-  async function gather(): Promise<Collected[]> {
+  async function gather(): Promise<WorkerAnswer[]> {
     const id = ++requests;
     const asked = workers();
     const found = new Map<Worker, Metric[]>();
@@ -76,7 +76,7 @@ export function answerWorkers(workers: () => { number: number; worker: Worker }[
 }
 
 /** One family for each name, with the samples of all workers. */
-function joined(all: Collected[]): Metric[] {
+function joined(all: WorkerAnswer[]): Metric[] {
   const families = new Map<string, Metric>();
   for (const { number, metrics } of all) {
     const up = { ...gauge("petstore_worker_up", "Whether the worker answered this scrape.", metrics ? 1 : 0) };

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { afterEnd, type Ending, noEnds } from "./supervisor.ts";
+import { afterEnd, type WorkerExit, noExits } from "./supervisor.ts";
 
-const refused: Ending = { code: 1, signal: null, wasReady: false, isLasting: false, ranMs: 400 };
-const wrong: Ending = { ...refused, isLasting: true };
-const killed: Ending = { ...refused, code: null, signal: "SIGKILL" };
-const ran: Ending = { ...killed, wasReady: true };
+const refused: WorkerExit = { code: 1, signal: null, wasReady: false, isLasting: false, ranMs: 400 };
+const wrong: WorkerExit = { ...refused, isLasting: true };
+const killed: WorkerExit = { ...refused, code: null, signal: "SIGKILL" };
+const ran: WorkerExit = { ...killed, wasReady: true };
 
 /** Returns the next step after each of these ends of one worker: a pause, or the exit code of all. */
-function after(...endings: Ending[]) {
-  let ends = noEnds;
+function after(...endings: WorkerExit[]) {
+  let ends = noExits;
   return endings.map((ending) => {
     const { ends: next, next: what } = afterEnd(ends, ending);
     ends = next;
@@ -41,7 +41,7 @@ test("a wrong setting or schema ends all at the fifth failed start in a row, and
 
 test("signals that end a worker five times before it was ever ready end all, with a line that says so", () => {
   assert.deepEqual(after(killed, killed, killed, killed, killed).at(-1), { exitCode: 1 });
-  let ends = noEnds;
+  let ends = noExits;
   for (let i = 0; i < 4; i++) ({ ends } = afterEnd(ends, killed));
   const { next } = afterEnd(ends, killed);
   assert.deepEqual(next, { exitCode: 1, reason: "a worker was ended by SIGKILL 5 times before it was ready" });

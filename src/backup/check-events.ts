@@ -54,7 +54,7 @@ const goneTypes = new Set(["category.deleted", "pet.deleted", "order.cancelled",
  * position, or was made by a node of release 1.1.0 beside newer ones.
  */
 export async function checkEvents(ask: Ask, faults: Faults): Promise<CheckedEvents> {
-  const checking: Checking = {
+  const checking: EventCheck = {
     ask,
     faults,
     checked: { events: 0, resources: 0, unchecked: 0 },
@@ -72,7 +72,7 @@ export async function checkEvents(ask: Ask, faults: Faults): Promise<CheckedEven
   return checked;
 }
 
-type Checking = {
+type EventCheck = {
   ask: Ask;
   faults: Faults;
   checked: CheckedEvents;
@@ -114,7 +114,7 @@ function openNewest() {
 }
 
 /** Checks each log from its start, and notes the newest event of each resource. */
-async function checkChains({ ask, faults, checked }: Checking, newest: ReturnType<typeof openNewest>): Promise<void> {
+async function checkChains({ ask, faults, checked }: EventCheck, newest: ReturnType<typeof openNewest>): Promise<void> {
   const starts = new Map(
     (await ask("SELECT account_id, position, previous_hash FROM event_starts")).map((row) => [Number(row["account_id"]), row]),
   );
@@ -169,7 +169,7 @@ function isAsItsText(row: Row): boolean {
   );
 }
 
-async function checkNewest(events: readonly Row[], checking: Checking): Promise<void> {
+async function checkNewest(events: readonly Row[], checking: EventCheck): Promise<void> {
   const groups = Map.groupBy(events, (event) => `${String(event["account_id"])} ${String(event["resource"]).split("/", 1).join("")}`);
   for (const [group, own] of groups) {
     const [accountId = "", name = ""] = group.split(" ");
@@ -186,7 +186,7 @@ async function checkNewest(events: readonly Row[], checking: Checking): Promise<
   }
 }
 
-function compare(event: Row, row: Row | undefined, shown: (row: Row) => object, { faults, checked, hadOlderNodes }: Checking): void {
+function compare(event: Row, row: Row | undefined, shown: (row: Row) => object, { faults, checked, hadOlderNodes }: EventCheck): void {
   checked.resources += 1;
   const isGone = goneTypes.has(String(event["type"]));
   const isSame = row === undefined ? isGone : !isGone && canonicalJson(shown(row)) === canonicalJson(eventOf(event)?.data);

@@ -18,7 +18,7 @@ import { identityOf, requireUnreplaced } from "./restore-state.ts";
 import { loadIntoSqlite, openSqliteDump, type SqliteDump } from "./sqlite-dump.ts";
 
 /** The faults that a check found, one line each, and the rows and files that it checked. */
-export type Checked = { faults: string[]; rows: Record<string, number>; files: number; events?: CheckedEvents | undefined };
+export type CheckReport = { faults: string[]; rows: Record<string, number>; files: number; events?: CheckedEvents | undefined };
 
 /**
  * Checks a data folder, even while a service runs on it.
@@ -26,7 +26,7 @@ export type Checked = { faults: string[]; rows: Record<string, number>; files: n
  * @param keyIds undefined if the keys are not known
  * @throws BackupError if the folder has no database, or if a restore replaces it meanwhile
  */
-export async function checkFolder(dataDir: string, keyIds: KeyIds, withEvents = false): Promise<Checked> {
+export async function checkFolder(dataDir: string, keyIds: KeyIds, withEvents = false): Promise<CheckReport> {
   const file = join(dataDir, databaseName);
   requireAccess(dataDir, { toWrite: false });
   if (!existsSync(file)) requireUnreplaced(dataDir, undefined);
@@ -49,7 +49,7 @@ export async function checkFolder(dataDir: string, keyIds: KeyIds, withEvents = 
 }
 
 /** Checks a PostgreSQL database, even while services run on it. */
-export async function checkPostgres(url: string, keyIds: KeyIds, withEvents = false): Promise<Checked> {
+export async function checkPostgres(url: string, keyIds: KeyIds, withEvents = false): Promise<CheckReport> {
   const faults = openFaults();
   const dump = await openPostgresDump(url);
   return checkSnapshot(dump, keyIds, withEvents, faults, () => countFiles(faults, dump, () => checkBlobs(dump, faults)));
@@ -62,7 +62,7 @@ async function checkSnapshot(
   withEvents: boolean,
   faults: Faults,
   checkFiles: () => Promise<number>,
-): Promise<Checked> {
+): Promise<CheckReport> {
   try {
     await checkDatabase(dump, keyIds, faults);
     const events = withEvents ? await checkLog(dump, faults) : undefined;
@@ -74,7 +74,7 @@ async function checkSnapshot(
 }
 
 /** Checks the state in an archive whose bytes were checked: restores it into a folder in `TMPDIR`, and checks that folder. */
-export async function checkArchiveState({ manifest, open }: CheckedArchive, withEvents = false): Promise<Checked> {
+export async function checkArchiveState({ manifest, open }: CheckedArchive, withEvents = false): Promise<CheckReport> {
   const { path: folder, remove } = makeHeldFolder(tmpdir(), "petstore-verify-");
   const dump = await open().catch((error: unknown) => {
     remove();

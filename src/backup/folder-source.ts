@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { linkSecond } from "../platform/files.ts";
+import { linkOrCopy } from "../platform/files.ts";
 import { requireAccess } from "../platform/folder-access.ts";
 import type { Entry } from "./archive.ts";
 import { bytesOf, type Source } from "./backup-file.ts";
@@ -92,7 +92,7 @@ function holdFiles(dataDir: string, connection: DatabaseSync): Hold {
 
 function linkIfThere(path: string, second: string): boolean {
   try {
-    linkSecond(path, second);
+    linkOrCopy(path, second);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;

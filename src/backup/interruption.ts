@@ -6,7 +6,7 @@ import { BackupError } from "./manifest.ts";
 
 /** Signals that end a command. Unhandled, each would leave behind what the command has made so far. */
 const ending = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
-export type Ending = (typeof ending)[number];
+export type EndSignal = (typeof ending)[number];
 
 const undos = new Set<() => void>();
 
@@ -25,10 +25,10 @@ export function onInterruption(undo: () => void): () => void {
  *
  * @param report prints that the command was stopped
  */
-export async function interruptible<T>(report: (signal: Ending) => void, run: () => Promise<T>): Promise<T> {
+export async function interruptible<T>(report: (signal: EndSignal) => void, run: () => Promise<T>): Promise<T> {
   const end = (signal: NodeJS.Signals): never => {
     undoAll();
-    report(signal as Ending);
+    report(signal as EndSignal);
     return process.exit(128 + constants.signals[signal]);
   };
   for (const signal of ending) process.on(signal, end);
@@ -71,7 +71,7 @@ const pathFaults: Record<string, string> = {
 /** SQLITE_PERM, SQLITE_READONLY and SQLITE_CANTOPEN. Their extended codes have these in the lowest byte. */
 const closedSqliteCodes = new Set([3, 8, 14]);
 
-type Coded = { code?: string; errcode?: number; message?: string; path?: string; dest?: string; syscall?: string };
+type SystemError = { code?: string; errcode?: number; message?: string; path?: string; dest?: string; syscall?: string };
 
 /**
  * Runs a step of a command. Turns a full disk, a path that cannot be used, or an error of the database server, into a BackupError with one
@@ -84,7 +84,7 @@ export async function withFaultsNamed<T>(unchanged: string, step: () => Promise<
   try {
     return await step();
   } catch (error) {
-    const cause = (error instanceof Problem && error.cause instanceof Error ? error.cause : error) as Coded;
+    const cause = (error instanceof Problem && error.cause instanceof Error ? error.cause : error) as SystemError;
     const { code = "", errcode = 0 } = cause;
     if (fullCodes.has(code) || fullSqliteCodes.has(errcode))
       throw new BackupError(`the disk has no room for more (${code || "SQLITE_FULL"}): ${room}`, { cause: error });
@@ -95,7 +95,7 @@ export async function withFaultsNamed<T>(unchanged: string, step: () => Promise<
   }
 }
 
-function lineOf({ code = "", errcode = 0, message, path, dest, syscall }: Coded): string | undefined {
+function lineOf({ code = "", errcode = 0, message, path, dest, syscall }: SystemError): string | undefined {
   if (syscall !== undefined && path !== undefined) {
     const reason = pathFaults[code] ?? `the system refuses ${syscall}`;
     return `${dest ?? path} cannot be used (${code}): ${reason}`;

@@ -29,7 +29,7 @@ import { loadIntoSqlite, openSqliteDump, type SqliteDump } from "./sqlite-dump.t
 const lockWaitMs = 1_000;
 
 /** The rows and files that were copied and compared. */
-export type Moved = { tables: Record<string, TableSum>; files: number; bytes: number };
+export type MoveReport = { tables: Record<string, TableSum>; files: number; bytes: number };
 
 /**
  * Copies a data folder that no server uses into an empty PostgreSQL database: all rows and files in one transaction, which is read again
@@ -37,7 +37,7 @@ export type Moved = { tables: Record<string, TableSum>; files: number; bytes: nu
  *
  * @throws DumpError; FolderHeldError if a server uses the folder
  */
-export async function moveToPostgres(dataDir: string, url: string, progress: Progress): Promise<Moved> {
+export async function moveToPostgres(dataDir: string, url: string, progress: Progress): Promise<MoveReport> {
   const file = join(dataDir, databaseName);
   if (!existsSync(file)) throw new DumpError(`there is no data to move: DATA_DIR=${dataDir} has no ${databaseName}`);
   const lock = lockFolder(dataDir, "petstore move", lockWaitMs);
@@ -48,7 +48,7 @@ export async function moveToPostgres(dataDir: string, url: string, progress: Pro
   }
 }
 
-async function copyToPostgres(dataDir: string, file: string, url: string, progress: Progress): Promise<Moved> {
+async function copyToPostgres(dataDir: string, file: string, url: string, progress: Progress): Promise<MoveReport> {
   recoverLog(file);
   const dump = openSqliteDump(file);
   try {
@@ -127,7 +127,7 @@ const lockNames = new Set(["petstore.lock", "petstore.lock-journal", "petstore.h
  * @param counters path of the file with the limits' counters of the node that runs this
  * @throws DumpError; FolderHeldError if another process uses the folder
  */
-export async function moveToFolder(url: string, folder: string, counters: string | undefined, progress: Progress): Promise<Moved> {
+export async function moveToFolder(url: string, folder: string, counters: string | undefined, progress: Progress): Promise<MoveReport> {
   const wasAbsent = !existsSync(folder);
   requireEmptyFolder(folder);
   const lock = lockFolder(folder, "petstore move", lockWaitMs);
@@ -172,7 +172,7 @@ function removeEmpty(folder: string): void {
   rmdirSync(folder);
 }
 
-async function copyToFolder(url: string, folder: string, counters: string | undefined, progress: Progress): Promise<Moved> {
+async function copyToFolder(url: string, folder: string, counters: string | undefined, progress: Progress): Promise<MoveReport> {
   const dump = await openPostgresDump(url);
   try {
     requireCurrent(dump);

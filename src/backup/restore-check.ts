@@ -15,7 +15,7 @@ export type Restore = {
 };
 
 /** Checks a restored state before it replaces another: each table must equal the manifest, and the data must follow the rules. */
-export type Checking = {
+export type RestoreCheck = {
   /** The rows of an archive, checked while they are loaded. */
   rows: DumpedRows["rows"];
   /**
@@ -26,7 +26,7 @@ export type Checking = {
   finish(sums: Map<string, TableSum>, ask: Ask, counters: string, sizeOf: (form: string) => Promise<number | undefined>): Promise<void>;
 };
 
-export function openChecking(dump: ArchiveDump, { archive: { manifest }, withFaults }: Restore): Checking {
+export function openChecking(dump: ArchiveDump, { archive: { manifest }, withFaults }: Restore): RestoreCheck {
   const faults = openFaults();
   async function* watched(table: Table): AsyncGenerator<Value[][]> {
     for await (const page of dump.rows(table)) {

@@ -39,7 +39,7 @@ export const audit: Command = {
   },
 };
 
-type Asked = ReturnType<typeof askedBy>;
+type AuditRequest = ReturnType<typeof askedBy>;
 
 function askedBy({ account, types, actor, resource, "request-id": requestId, from, to, before }: Arguments["options"]) {
   return { account: numeric(account), types, actor, resource, requestId, from, to, before: numeric(before) };
@@ -55,7 +55,7 @@ function limitOf(given: Arguments["options"][string], otherwise: number): number
 async function* pages<P extends { next: number | null }>(
   ask: (page: object) => Promise<P>,
   sizeOf: (page: P) => number,
-  asked: Asked,
+  asked: AuditRequest,
   limit: number,
 ) {
   let before = asked.before;
@@ -68,7 +68,7 @@ async function* pages<P extends { next: number | null }>(
   }
 }
 
-async function shown(call: Call, asked: Asked, limit: number): Promise<Outcome> {
+async function shown(call: Call, asked: AuditRequest, limit: number): Promise<Outcome> {
   const found = [];
   const ask = (page: object) => call("audit.list", page);
   let next: number | null = null;
@@ -84,7 +84,7 @@ async function shown(call: Call, asked: Asked, limit: number): Promise<Outcome> 
   return { json: { events: found, next }, text: `${columns(["POSITION", "AT", "TYPE", "WHO", "WHAT", "REQUEST"], rows)}${more}` };
 }
 
-async function written(call: Call, asked: Asked, limit: number, file: string, io: Io): Promise<Outcome | undefined> {
+async function written(call: Call, asked: AuditRequest, limit: number, file: string, io: Io): Promise<Outcome | undefined> {
   const done = { events: 0, next: null as number | null };
   async function* lines(): AsyncGenerator<string> {
     const ask = (page: object) => call("audit.export", page);

@@ -36,7 +36,7 @@ export const backup: Command = {
   },
 };
 
-type Given = {
+type BackupArguments = {
   path: string;
   to: string | undefined;
   everyMs: number | undefined;
@@ -49,7 +49,7 @@ type Given = {
 };
 
 /** @throws UsageError */
-function readGiven({ options, operands: [file], json }: Arguments, io: Io): Given {
+function readGiven({ options, operands: [file], json }: Arguments, io: Io): BackupArguments {
   const text = (name: string): string | undefined => options[name] as string | undefined;
   const from = callerFolder(io.env);
   const to = text("to");
@@ -81,12 +81,12 @@ function parsed(value: string | undefined, parse: (text: string) => number | und
   return result;
 }
 
-function endingOf({ json }: Given): { json: boolean; failed: string } {
+function endingOf({ json }: BackupArguments): { json: boolean; failed: string } {
   return { json, failed: "no backup was made" };
 }
 
 /** Makes backups that are named by their time: one, or one at each interval until a signal ends the command. */
-async function backUpByTime(io: Io, given: Given, to: string): Promise<Outcome | undefined> {
+async function backUpByTime(io: Io, given: BackupArguments, to: string): Promise<Outcome | undefined> {
   const { backupName, openDestination } = await import("../backup/destinations.ts");
   const s3Settings = loadSettings(io.env, { needsSecretsKey: false });
   const destination = await stoppable(io, endingOf(given), () => openDestination(to, given.path, s3Settings));
@@ -105,7 +105,7 @@ async function backUpByTime(io: Io, given: Given, to: string): Promise<Outcome |
 }
 
 /** A signal between two backups ends the loop; one during a backup ends the process. */
-async function repeatUntilStopped(io: Io, { json }: Given, everyMs: number, make: () => Promise<Outcome>): Promise<void> {
+async function repeatUntilStopped(io: Io, { json }: BackupArguments, everyMs: number, make: () => Promise<Outcome>): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
   const onFailed = (error: unknown): void => void io.stderr.write(errorLine(json, failure(error)));
@@ -122,7 +122,7 @@ async function repeatUntilStopped(io: Io, { json }: Given, everyMs: number, make
 type Write = (path: string) => Promise<void>;
 
 /** Makes one backup, and records its time. `put` chooses its place, and returns it. */
-async function backUpTo(io: Io, given: Given, put: (write: Write) => Promise<string | void>): Promise<Outcome> {
+async function backUpTo(io: Io, given: BackupArguments, put: (write: Write) => Promise<string | void>): Promise<Outcome> {
   const { writeBackup, requireNew } = await import("../backup/backup-file.ts");
   const { openSource } = await import("../backup/source.ts");
   const { recordBackup } = await import("../backup/last-backup.ts");
@@ -163,7 +163,7 @@ export function parsePause(text: string): number | undefined {
   return ms <= pauseMsMax ? ms : undefined;
 }
 
-type Repeated = {
+type BackupSchedule = {
   everyMs: number;
   now: () => number;
   /** Resolves after a time, or at once when it is aborted. */
@@ -176,7 +176,7 @@ type Repeated = {
  * Makes a backup at once and then one at each interval, until the signal is aborted. A failed backup does not end the loop. While a backup
  * takes longer than the interval, the intervals that pass are skipped.
  */
-export async function repeatBackups(make: () => Promise<void>, { everyMs, now, wait, signal, onFailed }: Repeated): Promise<void> {
+export async function repeatBackups(make: () => Promise<void>, { everyMs, now, wait, signal, onFailed }: BackupSchedule): Promise<void> {
   const begun = now();
   while (!signal.aborted) {
     await make().catch(onFailed);

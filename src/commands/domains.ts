@@ -6,7 +6,7 @@ import { columns, ifNotExists, UsageError, type Arguments, type Command, type Io
 import { clientOf, connectionOptions } from "./connection.ts";
 
 type Domain = Schemas["Domain"];
-type At = { client: PetStore; projectId: number };
+type ProjectPlace = { client: PetStore; projectId: number };
 
 const options = {
   project: { value: "SLUG", required: true, about: "the project of the domain" },
@@ -60,7 +60,7 @@ export const domainCommands: Command[] = [
   }),
 ];
 
-type Work = (at: At, hostname: string, given: Arguments["options"]) => Promise<Outcome>;
+type Work = (at: ProjectPlace, hostname: string, given: Arguments["options"]) => Promise<Outcome>;
 /** A command on one domain. `check` runs before anything is sent. */
 function onDomain(word: string, summary: string, run: Work, more: Options = {}, check = (_given: Arguments["options"]) => {}): Command {
   return {
@@ -81,14 +81,14 @@ function checkRedirect({ to, off, status = "301" }: Arguments["options"]): void 
     throw new UsageError(`--status must be one of ${redirectStatuses.join(", ")}`);
 }
 
-async function redirectTo(at: At, hostname: string, { to, off, status = "301" }: Arguments["options"]): Promise<Outcome> {
+async function redirectTo(at: ProjectPlace, hostname: string, { to, off, status = "301" }: Arguments["options"]): Promise<Outcome> {
   const known = redirectStatuses.find((one) => String(one) === status) ?? 301;
   const domain = await patch(at, hostname, { redirect: off === true ? null : { to: String(to), status: known } });
   const text = domain.redirect ? `redirects to ${domain.redirect.to} (${domain.redirect.status})` : "no longer redirects";
   return { json: domain, text: [`${domain.hostname} ${text}. ${servingOf(domain)}`, ...troubleOf(domain)].join("\n") };
 }
 
-async function makePrimary(at: At, hostname: string, { off }: Arguments["options"]): Promise<Outcome> {
+async function makePrimary(at: ProjectPlace, hostname: string, { off }: Arguments["options"]): Promise<Outcome> {
   const domain = await patch(at, hostname, { primary: off !== true });
   return {
     json: domain,
@@ -96,7 +96,7 @@ async function makePrimary(at: At, hostname: string, { off }: Arguments["options
   };
 }
 
-async function add({ client, projectId }: At, hostname: string, given: Arguments["options"]): Promise<Outcome> {
+async function add({ client, projectId }: ProjectPlace, hostname: string, given: Arguments["options"]): Promise<Outcome> {
   const path = { projectId, hostname };
   const create = () => answered(client.POST("/projects/{projectId}/domains", { params: { path: { projectId } }, body: { hostname } }));
   if (given["if-not-exists"] !== true) {
@@ -108,7 +108,7 @@ async function add({ client, projectId }: At, hostname: string, given: Arguments
   return { json: { ...found, created }, text: created ? `${hostname} is added. ${toCreate(found)}` : `${hostname} exists already.` };
 }
 
-function patch({ client, projectId }: At, hostname: string, body: Schemas["DomainPatch"]): Promise<Domain> {
+function patch({ client, projectId }: ProjectPlace, hostname: string, body: Schemas["DomainPatch"]): Promise<Domain> {
   return answered(client.PATCH("/projects/{projectId}/domains/{hostname}", { params: { path: { projectId, hostname } }, body }));
 }
 
@@ -139,7 +139,7 @@ function leftBy(removed: Schemas["RemovedDomain"] | undefined): string[] {
   return left;
 }
 
-async function open(args: Arguments, io: Io): Promise<At> {
+async function open(args: Arguments, io: Io): Promise<ProjectPlace> {
   const client = await clientOf(args.options, io);
   const { id } = await projectBySlug(client, String(args.options["project"]));
   return { client, projectId: id };

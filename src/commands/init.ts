@@ -96,9 +96,9 @@ function publishable(key: string): string {
   throw new Problem("invalid_request", "--key must be a publishable key (psp_…), because everybody can read the page that contains it");
 }
 
-type Made = { name: string; url: string; files: string[]; isPage: boolean };
+type StarterProject = { name: string; url: string; files: string[]; isPage: boolean };
 
-function nextSteps(program: string, folder: string, { name, url, files, isPage }: Made): string {
+function nextSteps(program: string, folder: string, { name, url, files, isPage }: StarterProject): string {
   const slug = slugOf(basename(resolve(folder)));
   return [
     `Created in ${folder}: ${files.join(", ")}.`,
@@ -131,7 +131,7 @@ function quoted(text: string): string {
 }
 
 /** The values for the placeholders `{{name}}`, `{{url}}` and `{{key}}`. */
-type Filling = { name: string; url: string; key: string };
+type StarterValues = { name: string; url: string; key: string };
 
 /** In the package of the command line alone, the templates are beside this file. */
 function templatesFolder(): URL {
@@ -150,7 +150,7 @@ async function requireEmpty(folder: string): Promise<void> {
 }
 
 /** Writes the starter into a folder, which is created if absent, and returns the names of its files. Overwrites nothing. */
-async function writeStarter(folder: string, filling: Filling): Promise<string[]> {
+async function writeStarter(folder: string, filling: StarterValues): Promise<string[]> {
   await mkdir(folder, { recursive: true });
   const projectFile = `${JSON.stringify({ name: filling.name, domains: {} }, undefined, 2)}\n`;
   await writeFile(join(folder, "petstore.json"), projectFile, { flag: "wx" });
@@ -174,8 +174,8 @@ async function writeStorefront(folder: string, name: string): Promise<string[]> 
 }
 
 /** Fills in a page's placeholders with escaped values, so that none becomes markup. */
-export function filled(page: string, filling: Partial<Filling>): string {
-  return page.replaceAll(/\{\{(\w+)\}\}/g, (blank, name: keyof Filling) => escaped(filling[name] ?? blank));
+export function filled(page: string, filling: Partial<StarterValues>): string {
+  return page.replaceAll(/\{\{(\w+)\}\}/g, (blank, name: keyof StarterValues) => escaped(filling[name] ?? blank));
 }
 
 function escaped(text: string): string {

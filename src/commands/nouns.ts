@@ -5,7 +5,7 @@ import { call, typed } from "./calls.ts";
 import { columns, UsageError, type Arguments, type Command, type Option, type Options, type Outcome } from "./command.ts";
 import { clientOf, connectionOptions, linesTo } from "./connection.ts";
 import { declaredOperations } from "./operations.gen.ts";
-import type { Declared, Value } from "./operation-table.ts";
+import type { DeclaredOperation, Value } from "./operation-table.ts";
 
 /** The resources that have commands, by the end of their operations' names. */
 const nouns: Record<string, string> = {
@@ -21,7 +21,7 @@ const nouns: Record<string, string> = {
   Imports: "imports",
 };
 /** A member or parameter that an option stands for. */
-type Given = { option: string; name: string; value: Value };
+type GivenOption = { option: string; name: string; value: Value };
 type Row = Record<string, unknown>;
 
 const rowsDefault = 100;
@@ -33,7 +33,7 @@ export const nounCommands: Command[] = declaredOperations.flatMap((declared) => 
   return Object.hasOwn(nouns, noun) ? [commandOf(declared, `${nouns[noun]} ${verb}`)] : [];
 });
 
-function commandOf(declared: Declared, name: string): Command {
+function commandOf(declared: DeclaredOperation, name: string): Command {
   const isList = name.endsWith(" list");
   const [filters, members] = [givenBy(declared.query), givenBy(declared.body ?? {})];
   const limit: Options = isList ? { limit: { value: "N", about: `the most rows to print. Default: ${rowsDefault}` } } : {};
@@ -57,13 +57,13 @@ function commandOf(declared: Declared, name: string): Command {
 }
 
 /** The values that an option can give; objects, and the place in a list, have none. */
-function givenBy(values: Record<string, Value>): Given[] {
+function givenBy(values: Record<string, Value>): GivenOption[] {
   return Object.entries(values).flatMap(([name, value]) =>
     value.kind === "json" || name.includes("[") || name === "limit" || name === "cursor" ? [] : [{ option: kebab(name), name, value }],
   );
 }
 
-function optionsOf(given: Given[]): Options {
+function optionsOf(given: GivenOption[]): Options {
   return Object.fromEntries(
     given.map(({ option, value: { kind, about, values, isRequired, isList } }): [string, Option] => [
       option,
@@ -77,7 +77,7 @@ function optionsOf(given: Given[]): Options {
   );
 }
 
-function valuesOf(given: Given[], options: Arguments["options"]): Row {
+function valuesOf(given: GivenOption[], options: Arguments["options"]): Row {
   const entries = given.flatMap(({ option, name, value }) => {
     const text = options[option];
     if (text === undefined) return [];
@@ -94,7 +94,7 @@ function countGiven(text: unknown): number {
 
 async function list(
   client: PetStore,
-  { path, shown }: Declared,
+  { path, shown }: DeclaredOperation,
   { noun, query, most }: { noun: string; query: Row; most: number },
   note: (line: string) => void,
 ): Promise<Outcome> {
@@ -109,14 +109,14 @@ async function list(
 }
 
 /** Reads one resource, of a deprecated operation by its successor. */
-async function read(client: PetStore, { method, path, successor }: Declared, operands: string[]): Promise<Row> {
+async function read(client: PetStore, { method, path, successor }: DeclaredOperation, operands: string[]): Promise<Row> {
   const answer = (await (await call(client, { method, path: filled(successor ?? path, operands) })).json()) as Row | Row[];
   const [row] = [answer].flat();
   if (row === undefined) throw new Problem("not_found", `There is nothing at ${filled(path, operands)}.`);
   return row;
 }
 
-function one({ shown }: Declared, row: Row): Outcome {
+function one({ shown }: DeclaredOperation, row: Row): Outcome {
   return { json: row, text: tableOf(shown, [row]) };
 }
 

@@ -10,7 +10,7 @@ export type Value = { kind: ValueKind; about: string; values?: string[]; isRequi
  * An operation as the command line knows it. `query` and `body` are by name; a member of an object in the body is named `price[amount]`. `shown` has the
  * plain members of the answer, or of the elements of its list. `successor` is what replaces a deprecated operation, such as `/pets?id={petId}`.
  */
-export type Declared = {
+export type DeclaredOperation = {
   id: string;
   method: string;
   path: string;
@@ -35,7 +35,12 @@ export function operationTableOf(document: Description): string {
   ].join("\n");
 }
 
-function declaredOf(document: Description, path: string, method: string, operation: Description["paths"][string][string]): Declared {
+function declaredOf(
+  document: Description,
+  path: string,
+  method: string,
+  operation: Description["paths"][string][string],
+): DeclaredOperation {
   const { operationId: id, summary = "", parameters = [], requestBody, responses } = operation;
   const query = parameters.map((one) => resolved(document, one)).filter((one) => one.in === "query");
   const body = jsonOf(requestBody?.content);

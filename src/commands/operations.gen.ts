@@ -1,8 +1,8 @@
 // Made from openapi.json by `npm run description`.
 
-import type { Declared } from "./operation-table.ts";
+import type { DeclaredOperation } from "./operation-table.ts";
 
-export const declaredOperations: Declared[] = [
+export const declaredOperations: DeclaredOperation[] = [
   {"id":"listPets","method":"GET","path":"/pets","summary":"List pets","query":{"status":{"kind":"text","about":"Only pets with this status","values":["available","pending","sold"],"isList":true},"categoryId":{"kind":"number","about":"Only pets of this category"},"id":{"kind":"number","about":"Only pets with these identifiers","isList":true},"import":{"kind":"number","about":"Only pets that this import made or changed, for 90 days"},"source":{"kind":"text","about":"Only pets that imports from this source made"},"sourceId":{"kind":"text","about":"Only the pets with these identifiers of `source`","isList":true},"q":{"kind":"text","about":"Only pets whose name, or a later word of it, begins with this text, regardless of case"},"sort":{"kind":"text","about":"The order; ties are ordered by `id`","values":["id","-id","name","-name"]},"limit":{"kind":"number","about":"The most items to return"},"cursor":{"kind":"text","about":"Where the page begins: taken from the `Link` header of the page before, with the same filters and sort"}},"shown":["id","name","categoryId","status"]},
   {"id":"createPet","method":"POST","path":"/pets","summary":"Create a pet","query":{},"body":{"name":{"kind":"text","about":"The pet's name","isRequired":true},"categoryId":{"kind":"number","about":"ID of the category the pet belongs to","isRequired":true},"status":{"kind":"text","about":"Default: `available`","values":["available","pending","sold"]}},"shown":["id","name","categoryId","status"]},
   {"id":"createPetsBatch","method":"POST","path":"/pets/batch","summary":"Create many pets","query":{},"body":{},"shown":["id","name","categoryId","status"]},

@@ -29,9 +29,9 @@ export const restore: Command = {
   },
 };
 
-type Given = { passphrase: string | undefined; replace: boolean; withFaults: boolean };
+type RestoreArguments = { passphrase: string | undefined; replace: boolean; withFaults: boolean };
 
-async function restoreFile(io: Io, path: string, { passphrase, replace, withFaults }: Given): Promise<Outcome> {
+async function restoreFile(io: Io, path: string, { passphrase, replace, withFaults }: RestoreArguments): Promise<Outcome> {
   const settings = loadSettings(io.env, { needsSecretsKey: false });
   const { dataDir, databaseUrl, secretsKey } = settings;
   const { openBackup, withName } = await import("../backup/backup-file.ts");

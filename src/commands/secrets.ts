@@ -37,9 +37,9 @@ async function requireNoCopies(settings: Settings): Promise<void> {
   throw new Problem("invalid_request", `${path} needs ${named(ids)}: nothing was changed. Delete that copy first, or keep the key.`);
 }
 
-type Finished = { current: string; earlier: string[]; rotated: number; nodesBehind: number; inFile: boolean; dropEarlier: boolean };
+type RotationResult = { current: string; earlier: string[]; rotated: number; nodesBehind: number; inFile: boolean; dropEarlier: boolean };
 
-async function outcomeOf(settings: Settings, finished: Finished): Promise<Outcome> {
+async function outcomeOf(settings: Settings, finished: RotationResult): Promise<Outcome> {
   const { current, earlier, rotated, nodesBehind, inFile, dropEarlier } = finished;
   const { copiesWithEarlierKeys } = await import("../backup/secrets.ts");
   const copies = copiesWithEarlierKeys(settings, earlier);

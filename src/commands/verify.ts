@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Checked } from "../backup/check.ts";
+import type { CheckReport } from "../backup/check.ts";
 import { callerFolder, loadSettings } from "../app/settings.ts";
 import { countOf, type Command, type Io, type Outcome } from "./command.ts";
 import { givenPassphrase } from "./input-output.ts";
@@ -51,7 +51,7 @@ async function verifyFile(path: string, passphrase: string | undefined, withEven
   return outcomeOf(path, await withFaultsNamed("nothing was changed", check, "set TMPDIR to a folder with more"));
 }
 
-function outcomeOf(place: string, { faults, rows, files, events }: Checked): Outcome {
+function outcomeOf(place: string, { faults, rows, files, events }: CheckReport): Outcome {
   const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const json = { place, whole: faults.length === 0, faults, rows, files, ...(events && { events }) };
   if (faults.length > 0) return { json, text: faults.join("\n"), exitCode: 1 };
@@ -61,7 +61,7 @@ function outcomeOf(place: string, { faults, rows, files, events }: Checked): Out
   return { json, text: events ? `${text}\n${eventsText(events)}` : text };
 }
 
-function eventsText({ events, resources, unchecked }: NonNullable<Checked["events"]>): string {
+function eventsText({ events, resources, unchecked }: NonNullable<CheckReport["events"]>): string {
   const text = `The event logs are whole: ${countOf(events, "event")}, and ${countOf(resources, "resource")} as the newest event says.`;
   if (unchecked === 0) return text;
   return `${text} Not compared, because their last change is not in the log: ${countOf(unchecked, "resource")}.`;

@@ -1,13 +1,13 @@
 import { Problem } from "../platform/problem.ts";
 import { cutRow, delimiters, endOfFile, formatDefault, namesDelimiter, type CsvFormat, type Delimiter } from "./csv.ts";
-import { guessEncoding, sampleCells, type Reading } from "./encoding-guess.ts";
+import { guessEncoding, sampleCells, type EncodingReading } from "./encoding-guess.ts";
 import { decodeLeniently, type Encoding } from "./encodings.ts";
 
 /**
  * A file's format. `readings`: how several encodings that fit about as well read it, if the file does not show which is right. `sheets`: the names of a
  * workbook's sheets with rows.
  */
-export type Detection = { format: CsvFormat; readings?: Reading[]; sheets?: string[] };
+export type Detection = { format: CsvFormat; readings?: EncodingReading[]; sheets?: string[] };
 
 /** The beginning of a file from which the layout is detected. */
 const headBytesMax = 64 * 1024;

@@ -152,7 +152,7 @@ export type Delimiter = (typeof delimiters)[number];
 export type CutRow = { cells: string[]; next: number; problem?: string };
 
 /** `isEnd` says that nothing follows the text. */
-type Cutting = { delimiter: Delimiter; isEnd: boolean };
+type RowCut = { delimiter: Delimiter; isEnd: boolean };
 type Cell = { value: string; end: number };
 
 const unclosed = "has a quote that is opened and not closed";
@@ -162,7 +162,7 @@ const unclosed = "has a quote that is opened and not closed";
  * Quotes are ordinary characters in a cell that does not begin with one, as in `12" leash`, and in `"5" collar`, where it is still clear where the cell
  * ends. Where it is not clear, the row is its first line alone, with a problem, so that the next line is read as a row (decision 0110).
  */
-export function cutRow(text: string, from: number, cutting: Cutting): CutRow | undefined {
+export function cutRow(text: string, from: number, cutting: RowCut): CutRow | undefined {
   const cells: string[] = [];
   for (let at = from; ; at += 1) {
     const cell = cutCell(text, at, cutting);
@@ -176,7 +176,7 @@ export function cutRow(text: string, from: number, cutting: Cutting): CutRow | u
 }
 
 /** Cuts the line that begins at `from` at every delimiter, in quotes or not. */
-function cutLine(text: string, from: number, problem: string, { delimiter, isEnd }: Cutting): CutRow | undefined {
+function cutLine(text: string, from: number, problem: string, { delimiter, isEnd }: RowCut): CutRow | undefined {
   const found = text.indexOf("\n", from);
   if (found < 0 && !isEnd) return undefined;
   const end = found < 0 ? text.length : found;
@@ -184,7 +184,7 @@ function cutLine(text: string, from: number, problem: string, { delimiter, isEnd
 }
 
 /** Returns the cell that begins at `start`; undefined if it may go on beyond the text, or the problem if it is unclear where it ends. */
-function cutCell(text: string, start: number, { delimiter, isEnd }: Cutting): Cell | string | undefined {
+function cutCell(text: string, start: number, { delimiter, isEnd }: RowCut): Cell | string | undefined {
   const opening = afterSpaces(text, start);
   if (text[opening] !== '"') return plainCell(text, start, delimiter);
   let value = "";

@@ -1,9 +1,9 @@
 import { decodeLeniently, encodingNamed, encodings, hasUnusedBytes, strictDecoder, type Encoding } from "./encodings.ts";
 
 /** Cells of a file as an encoding reads them. */
-export type Reading = { encoding: Encoding; cells: string[] };
+export type EncodingReading = { encoding: Encoding; cells: string[] };
 /** The readings of a file, the most likely first. `isSure`: the others are much less likely. */
-export type EncodingGuess = { readings: Reading[]; isSure: boolean };
+export type EncodingGuess = { readings: EncodingReading[]; isSure: boolean };
 
 /** The most bytes of different cells with letters beyond ASCII that are kept of a file, and of one of them. */
 const sampleBytesMax = 16 * 1024;
@@ -130,7 +130,7 @@ function oddPlaces(text: string): number {
 }
 
 /** The likeliest readings, with the first cells in which the first two differ. */
-function shown(ranked: { encoding: Encoding; text: string }[]): Reading[] {
+function shown(ranked: { encoding: Encoding; text: string }[]): EncodingReading[] {
   const cells = ranked.slice(0, readingsShown).map(({ encoding, text }) => ({ encoding, cells: text.split("\n") }));
   const [first, second] = cells;
   const differing = (first?.cells ?? []).flatMap((cell, index) => (cell === second?.cells[index] ? [] : [index])).slice(0, cellsShown);

@@ -17,10 +17,10 @@ export async function checkEdits(plan: ExportPlan, preview: PreviewChanges): Pro
   );
 }
 
-type Making = { client: PetStore; plan: ExportPlan; fileName: string; show: (total: number) => Pick<Progress, "advance" | "end"> };
+type EditsRun = { client: PetStore; plan: ExportPlan; fileName: string; show: (total: number) => Pick<Progress, "advance" | "end"> };
 
 /** Makes the edits of a plan as an import, which can be undone, with the categories that they name. @throws PetStoreError */
-export async function makeEdits({ client, plan, fileName, show }: Making): Promise<{ categoriesMade: string[]; importId?: number }> {
+export async function makeEdits({ client, plan, fileName, show }: EditsRun): Promise<{ categoriesMade: string[]; importId?: number }> {
   const made = plan.edits.filter(({ fields }) => fields.length > 0);
   if (made.length === 0) return { categoriesMade: [] };
   const named = made.flatMap(({ category }) => category ?? []);

@@ -3,11 +3,11 @@ import type { PetStore } from "../../client/client.ts";
 import type { ListPath, Query } from "../../client/pages.ts";
 
 /** A list that can be exported: its path, and its columns, which are the fields of its model in the model's order. */
-type Exported = { path: ListPath; columns: readonly string[] };
+type ExportedColumns = { path: ListPath; columns: readonly string[] };
 export type ExportFormat = "csv" | "ndjson";
 export type ExportedList = "pets" | "categories" | "orders" | "inventory";
 
-export const exportedLists: Record<ExportedList, Exported> = {
+export const exportedLists: Record<ExportedList, ExportedColumns> = {
   pets: { path: "/pets", columns: ["id", "name", "categoryId", "status"] },
   categories: { path: "/categories", columns: ["id", "name", "description"] },
   orders: { path: "/store/orders", columns: ["id", "petId", "quantity", "shipDate", "complete"] },
@@ -16,14 +16,14 @@ export const exportedLists: Record<ExportedList, Exported> = {
 /** What a CSV file of animals has besides, so that a spreadsheet can show and change it. */
 const petColumnsMore = ["category", "stock", "exported"];
 
-export type Exporting = { query?: Query<ListPath>; onRows?: (rows: number) => void };
+export type ExportCalls = { query?: Query<ListPath>; onRows?: (rows: number) => void };
 
 /** Yields the text of an export of a list, page by page. `onRows` gets the number of rows of each page. @throws PetStoreError */
 export async function* exportList(
   client: PetStore,
   name: ExportedList,
   format: ExportFormat,
-  { query, onRows = () => undefined }: Exporting = {},
+  { query, onRows = () => undefined }: ExportCalls = {},
 ): AsyncGenerator<string> {
   const { path, columns } = exportedLists[name];
   const { pages } = await import("../../client/pages.ts"); // Not imported at the top, because each start of the service loads this file.

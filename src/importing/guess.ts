@@ -42,7 +42,7 @@ export function guessMapping(columns: readonly Column[]): Guess | undefined {
   const found = bestChoice(ranked);
   const { id, category, status, description, price, stock } = found;
   const name = found.name ?? named.find((column) => !Object.values(found).includes(column)) ?? named[0]!;
-  const chosen: Chosen = { ...found, name };
+  const chosen: ColumnChoice = { ...found, name };
   const photos = found.photos
     ? ranked.photos.map(({ column }) => column).filter((one) => one === found.photos || !isChosen(one, chosen))
     : [];
@@ -84,7 +84,7 @@ export function priceOf({ name, prices }: Column, columns: readonly Column[]): N
 }
 
 type Scored = { column: Column; score: number };
-type Chosen = Partial<Record<GuessedField, Column>>;
+type ColumnChoice = Partial<Record<GuessedField, Column>>;
 
 function rankedFor(field: GuessedField, columns: readonly Column[]): Scored[] {
   // Without a row that can be read, there is only the header.
@@ -95,13 +95,13 @@ function rankedFor(field: GuessedField, columns: readonly Column[]): Scored[] {
 }
 
 /** Chooses a column for each field, or none, so that the sum of their scores is the greatest. */
-function bestChoice(ranked: Record<GuessedField, Scored[]>): Chosen {
-  let [best, bestSum]: [Chosen, number] = [{}, -1];
+function bestChoice(ranked: Record<GuessedField, Scored[]>): ColumnChoice {
+  let [best, bestSum]: [ColumnChoice, number] = [{}, -1];
   /** For each field, the most that it and the fields after it can add. */
   const atMost = guessedFields.map((_, index) =>
     guessedFields.slice(index).reduce((sum, field) => sum + (ranked[field][0]?.score ?? 0), 0),
   );
-  function choose(index: number, chosen: Chosen, sum: number): void {
+  function choose(index: number, chosen: ColumnChoice, sum: number): void {
     const field = guessedFields[index];
     if (field === undefined) [best, bestSum] = [chosen, sum];
     else
@@ -116,7 +116,7 @@ function bestChoice(ranked: Record<GuessedField, Scored[]>): Chosen {
   return best;
 }
 
-function isChosen(column: Column, chosen: Chosen): boolean {
+function isChosen(column: Column, chosen: ColumnChoice): boolean {
   return Object.values(chosen).includes(column);
 }
 
@@ -125,7 +125,7 @@ function namesOf(columns: readonly Column[]): string[] {
 }
 
 /** Whether another column fits about as well as the chosen one; for the status also whether none is chosen although a header is about it. */
-function isUnsure(field: GuessedField, ranked: readonly Scored[], chosen: Chosen, columns: readonly Column[]): boolean {
+function isUnsure(field: GuessedField, ranked: readonly Scored[], chosen: ColumnChoice, columns: readonly Column[]): boolean {
   const column = chosen[field];
   const others = columns.filter((one) => !isChosen(one, chosen));
   if (column === undefined) return field === "status" && others.some((one) => one.filled > 0 && isAboutStatus(one.name));

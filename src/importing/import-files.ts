@@ -43,9 +43,9 @@ export type ImportOptions = {
 };
 
 /** A file whose rows become animals by a mapping. */
-type Mapped = { file: InputFile; inspected: Inspected; plan: MappingPlan };
+type MappedFile = { file: InputFile; inspected: Inspected; plan: MappingPlan };
 /** An export of the shop with its edits. */
-type Edited = { inspected: Inspected; edits: ExportPlan };
+type EditsFile = { inspected: Inspected; edits: ExportPlan };
 
 /**
  * Does a dry run: reads and maps the file, asks the service what would become of its rows, and writes the reject file. Without a service all rows
@@ -116,7 +116,7 @@ async function inspectSettled(file: InputFile): Promise<Inspected> {
 }
 
 /** Reads the file's columns and finds out what its rows are. @throws Problem `invalid_request` if that is not settled */
-async function openImport(options: ImportOptions, client: PetStore | undefined): Promise<Mapped | Edited> {
+async function openImport(options: ImportOptions, client: PetStore | undefined): Promise<MappedFile | EditsFile> {
   filesOf(options); // refuses files that are the same
   const mapping = options.mappingFile === undefined ? undefined : await readMapping(options.mappingFile);
   const file = await openFile(options.file, options.format);
@@ -154,7 +154,7 @@ function headless(file: string): Problem {
   return new Problem("invalid_request", `${file} has no names of columns in its first line.`);
 }
 
-async function readMapped({ file, inspected, plan }: Mapped) {
+async function readMapped({ file, inspected, plan }: MappedFile) {
   const open = () => rowsOf(file, inspected.format);
   return { source: await readSource(open(), plan.mapping, file.name), open, read: { ...formatIn(inspected), plan } };
 }
@@ -164,7 +164,7 @@ function formatIn({ format, sheets = [] }: Inspected): Pick<Report, "format" | "
   return { format, ...(sheets.length > 1 && { sheets }) };
 }
 
-async function sourceOf(client: PetStore, options: ImportOptions, { plan: { mapping }, inspected }: Mapped): Promise<ImportSource> {
+async function sourceOf(client: PetStore, options: ImportOptions, { plan: { mapping }, inspected }: MappedFile): Promise<ImportSource> {
   const fileName = fileNameOf(options);
   const named = options.source ?? mapping.source;
   if (named !== undefined) return { source: named, fileName };
@@ -181,7 +181,7 @@ function fileNameOf({ file }: ImportOptions): string {
   return basename(file).slice(-255);
 }
 
-async function reportOfExport(options: ImportOptions, { inspected, edits }: Edited): Promise<Report> {
+async function reportOfExport(options: ImportOptions, { inspected, edits }: EditsFile): Promise<Report> {
   const rejects = await saveRejects(options, edits);
   return {
     ...countsOfExport(edits),

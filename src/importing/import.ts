@@ -9,7 +9,7 @@ import type { Report } from "./report.ts";
 import { addRejects, type Row, type Source } from "./source.ts";
 import { newestImport } from "./sources.ts";
 
-export type Importing = {
+export type ImportRun = {
   client: PetStore;
   source: Source;
   from: ImportSource;
@@ -31,7 +31,7 @@ type Counts = Pick<Report, "rows" | "superseded" | "created" | "updated" | "unch
  *
  * @throws Problem `storage_limit_reached` before anything is sent if the file does not fit
  */
-export async function importSource(importing: Importing): Promise<Omit<Report, "rejects">> {
+export async function importSource(importing: ImportRun): Promise<Omit<Report, "rejects">> {
   const { client, source, from, open, memory, now, show } = importing;
   await checkFits(importing);
   const categories = await findCategories(client, categoriesOf(source));
@@ -63,7 +63,7 @@ export async function importSource(importing: Importing): Promise<Omit<Report, "
 }
 
 /** Returns what an import would do, by a dry run on the newest import of the source. Adds the rows that the service refuses to the rejects. */
-export async function previewSource({ client, source, from, open, memory }: Omit<Importing, "now" | "show">): Promise<Preview> {
+export async function previewSource({ client, source, from, open, memory }: Omit<ImportRun, "now" | "show">): Promise<Preview> {
   const { ids, missing } = await findCategories(client, categoriesOf(source));
   const room = await roomOf(client);
   const newest = memory?.animals.size ? undefined : await newestImport(client, from.source);
@@ -90,7 +90,7 @@ export async function previewSource({ client, source, from, open, memory }: Omit
 }
 
 /** Counts the new animals only if they might not all fit. */
-async function checkFits(importing: Importing): Promise<void> {
+async function checkFits(importing: ImportRun): Promise<void> {
   const { client, source } = importing;
   const room = await roomOf(client);
   if (room === undefined || source.rows.length + categoriesOf(source).size <= room) return;
@@ -125,7 +125,7 @@ async function* withProfiles(
   rows: readonly Row[],
   rowOf: (row: Row) => ImportRow,
   { profileOf }: Source,
-  open: Importing["open"],
+  open: ImportRun["open"],
 ): AsyncGenerator<ImportRow> {
   if (!profileOf) {
     for (const row of rows) yield rowOf(row);

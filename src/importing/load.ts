@@ -8,7 +8,7 @@ import { Problem } from "../platform/problem.ts";
 export type ImportRow = Schemas["ImportRow"];
 type Outcome = Schemas["ImportOutcome"];
 
-export type Sending = {
+export type RowUpload = {
   client: PetStore;
   importId: number;
   /** Whether the service only says what would become of the rows. */
@@ -30,7 +30,7 @@ const refusedStatuses = new Set([400, 413, 422]);
  *
  * @throws PetStoreError. Earlier batches stay, and sending all rows again is safe
  */
-export async function sendRows(rows: Iterable<ImportRow> | AsyncIterable<ImportRow>, sending: Sending): Promise<Record<Outcome, number>> {
+export async function sendRows(rows: Iterable<ImportRow> | AsyncIterable<ImportRow>, sending: RowUpload): Promise<Record<Outcome, number>> {
   const counts = { created: 0, updated: 0, unchanged: 0 };
   for await (const whole of batches(rows)) {
     const queue = [whole];
@@ -50,9 +50,9 @@ export async function sendRows(rows: Iterable<ImportRow> | AsyncIterable<ImportR
 }
 
 /** Groups rows, as they come, into batches that the service takes. */
-async function* batches(rows: Iterable<ImportRow> | AsyncIterable<ImportRow>): AsyncGenerator<Placed[]> {
+async function* batches(rows: Iterable<ImportRow> | AsyncIterable<ImportRow>): AsyncGenerator<PlacedRow[]> {
   const encoder = new TextEncoder();
-  let [batch, bytes, index]: [Placed[], number, number] = [[], 0, 0];
+  let [batch, bytes, index]: [PlacedRow[], number, number] = [[], 0, 0];
   for await (const row of rows) {
     const size = row.profile ? encoder.encode(JSON.stringify(row)).length : 0;
     if (batch.length === batchSizeMax || (batch.length > 0 && bytes + size > batchBytesMax)) {
@@ -72,15 +72,15 @@ export async function endImport(client: PetStore, importId: number, rejected: nu
   if (!answer.data) throw refusal(answer);
 }
 
-function sendBatch(body: ImportRow[], { client, importId, isDryRun }: Sending) {
+function sendBatch(body: ImportRow[], { client, importId, isDryRun }: RowUpload) {
   const headers = isDryRun ? { prefer: "dry-run" } : {};
   return client.POST("/imports/{importId}/rows", { params: { path: { importId } }, body, headers });
 }
 
-type Placed = { row: ImportRow; index: number };
+type PlacedRow = { row: ImportRow; index: number };
 
 /** Rejects the rows that an error names and returns the rest to send again; if it names none, halves the batch to find them. */
-function withoutRefused(batch: Placed[], answer: Refused, { reject, advance }: Sending): Placed[][] {
+function withoutRefused(batch: PlacedRow[], answer: Refused, { reject, advance }: RowUpload): PlacedRow[][] {
   const named = refusedElements(refusal(answer).details ?? [], batch.length);
   if (named.size === 0 && batch.length > 1) return batchesOf(batch, Math.ceil(batch.length / 2));
   if (named.size === 0) named.set(0, reasonOf(answer));
@@ -100,7 +100,7 @@ export type ImportSource = { source: string; fileName: string };
 /** The categories of a file: their ids by folded name, and those that the shop does not have. */
 export type Categories = { ids: ReadonlyMap<string, number>; missing: string[] };
 /** An import that has begun. `refused` has the reason for each category that the service refuses, by folded name. */
-export type Begun = { importId: number; ids: ReadonlyMap<string, number>; made: string[]; refused: ReadonlyMap<string, string> };
+export type BegunImport = { importId: number; ids: ReadonlyMap<string, number>; made: string[]; refused: ReadonlyMap<string, string> };
 
 /** The most categories that one import creates; more means that the mapping names the wrong column. */
 const newMax = 500;
@@ -118,7 +118,11 @@ export async function findCategories(client: PetStore, names: Iterable<string>):
 }
 
 /** Begins an import, which creates the missing categories. @throws PetStoreError */
-export async function beginImport(client: PetStore, { source, fileName }: ImportSource, { ids, missing }: Categories): Promise<Begun> {
+export async function beginImport(
+  client: PetStore,
+  { source, fileName }: ImportSource,
+  { ids, missing }: Categories,
+): Promise<BegunImport> {
   const refused = new Map<string, string>();
   let categories = missing;
   for (;;) {

@@ -10,7 +10,7 @@ import type { InputFile } from "./inspect.ts";
 import { batchSizeMax } from "./load.ts";
 import { mappingSchema, petStatuses, type Mapping } from "./mapping-schema.ts";
 import { valueKey } from "./mapping.ts";
-import type { Known, State } from "./memory.ts";
+import type { KnownPet, State } from "./memory.ts";
 import { formatRejects, type Reject } from "./source.ts";
 
 /*
@@ -111,7 +111,7 @@ const stateSchema = Type.Object({
     ...Type.Object({ sentAt: Type.Number(), elements: Type.Array(element, { minItems: 1, maxItems: batchSizeMax }) }),
     nullable: true,
   }),
-  animals: Type.Unsafe<Record<string, Known>>({
+  animals: Type.Unsafe<Record<string, KnownPet>>({
     type: "object",
     additionalProperties: Type.Object({ petId: id, hash: Type.String() }),
   }),

@@ -15,7 +15,7 @@ import type { Row } from "./source.ts";
  */
 
 /** A pet that an earlier run has loaded, and the hash of its row then. */
-export type Known = { petId: number; hash: string };
+export type KnownPet = { petId: number; hash: string };
 /** An element of a batch that had no answer. */
 export type BatchElement = {
   sourceId: string;
@@ -24,7 +24,7 @@ export type BatchElement = {
   pet: { name: string; categoryId: number; status: PetStatus };
 };
 /** The loaded pets by source id, and the batch that had no answer yet. `sentAt` is in ms since the Unix epoch. */
-export type Memory = { batch: { sentAt: number; elements: BatchElement[] } | null; animals: Map<string, Known> };
+export type Memory = { batch: { sentAt: number; elements: BatchElement[] } | null; animals: Map<string, KnownPet> };
 export type State = Memory & { server: string; account: number | null };
 
 /** @throws Problem `invalid_request` if a state belongs to another server or account */
@@ -38,7 +38,7 @@ export function checkBelongs(state: State, file: string, server: string, account
 /** How long the Idempotency-Key of an unanswered batch is certainly valid: an hour less than the 24 hours that the service promises. */
 const resendMsMax = 23 * 3_600_000;
 
-type Adopting = { client: PetStore; importId: number; memory: Memory; rows: readonly Row[]; rowOf: (row: Row) => ImportRow; now: number };
+type Adoption = { client: PetStore; importId: number; memory: Memory; rows: readonly Row[]; rowOf: (row: Row) => ImportRow; now: number };
 
 /**
  * Hands over to the service what an earlier release remembered: which pet each row is. A row that has not changed since is taken as said; of any other,
@@ -46,7 +46,7 @@ type Adopting = { client: PetStore; importId: number; memory: Memory; rows: read
  *
  * @throws Problem `invalid_request` if the outcome of a batch cannot be known any more
  */
-export async function adoptMemory({ client, importId, memory, rows, rowOf, now }: Adopting): Promise<void> {
+export async function adoptMemory({ client, importId, memory, rows, rowOf, now }: Adoption): Promise<void> {
   if (memory.batch !== null) await finishBatch(client, memory, memory.batch, now);
   const byId = new Map(rows.map((row) => [row.pet.sourceId, row]));
   const isSame = (sourceId: string, hash: string) => byId.has(sourceId) && hashOf(byId.get(sourceId)!.pet) === hash;

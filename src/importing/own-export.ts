@@ -89,7 +89,7 @@ export async function recognizeExport(
   return some.filter(isFromHere).length * 2 >= some.length ? "yes" : "unclear";
 }
 
-type Planning = {
+type PlanContext = {
   client: PetStore;
   /** Reads the file from its beginning; called twice. */
   open: () => AsyncIterable<CsvRow>;
@@ -98,7 +98,7 @@ type Planning = {
 };
 
 /** Finds the edits of an export: the last row of each id, as far as somebody changed a cell. @throws PetStoreError */
-export async function planExport({ client, open, appliesStale }: Planning): Promise<ExportPlan> {
+export async function planExport({ client, open, appliesStale }: PlanContext): Promise<ExportPlan> {
   const plan: ExportPlan = { header: [], rowsRead: 0, superseded: 0, repeated: undefined, unchanged: 0, edits: [], rejects: [] };
   const { lines, columns } = await lastLines(open(), plan);
   const names = await categoryNames(client);

@@ -9,13 +9,13 @@ import { profileReader, type Profile } from "./profiles.ts";
 
 /** A pet in the file: `sourceId` is the file's own identifier, `category` a name. Without `quantity` the file does not count it. */
 export type Pet = { sourceId: string; name: string; category: string; status: PetStatus; quantity?: number; profile?: Profile };
-export type Mapped = Pet | Reason;
+export type MappedPet = Pet | Reason;
 
 /** The longest name the service accepts, in code points. */
 export const nameCharactersMax = 200;
 
 /** Whether a row became a pet. Otherwise `reason` says in plain words why not. */
-export function isPet(mapped: Mapped): mapped is Pet {
+export function isPet(mapped: MappedPet): mapped is Pet {
   return !("reason" in mapped);
 }
 
@@ -40,7 +40,7 @@ function idsByOccurrence(): (pet: Omit<Pet, "sourceId">) => string {
 }
 
 /** Returns the function that turns a row's cells into a pet or a reason why not. The header must have all of the mapping's columns. */
-export function petOf(mapping: Mapping, header: readonly string[]): (cells: readonly string[]) => Mapped {
+export function petOf(mapping: Mapping, header: readonly string[]): (cells: readonly string[]) => MappedPet {
   const idOf = mapping.id === undefined ? undefined : sourceIdOf(mapping.id, header);
   const newId = idsByOccurrence();
   const nameOf = textReader(mapping.name, header);

@@ -8,10 +8,10 @@ import { valueKey } from "./mapping.ts";
 
 /** The ways in which an animal leaves. As a status, each is `sold`. */
 export type Departure = "sold" | "adopted" | "outcome";
-type Reading = PetStatus | Departure | "unclear";
+type WordMeaning = PetStatus | Departure | "unclear";
 
 /** Words and phrases without accents. Longer phrases are read first, so that `ready for adoption` is not read as `adoption`. */
-const phrases: Record<Reading, string> = {
+const phrases: Record<WordMeaning, string> = {
   available: `
     available; available for adoption; available now; for sale; for adoption; ready for adoption; up for adoption; in stock; adoptable; active;
     verfugbar; auf lager; vorratig; zu verkaufen; zu vermitteln; zur vermittlung; abzugeben; lieferbar;
@@ -70,8 +70,8 @@ const fillers = new Set([
 /** Signs that may change the meaning of a value, as in `!available`, `available?` and `❌ available`. */
 const signs = /^\s*!|[?¿=¬]|(?![✓✔☑✅🟢])\p{So}/u;
 
-const readings = new Map<string, Reading>();
-for (const [reading, text] of Object.entries(phrases) as [Reading, string][])
+const readings = new Map<string, WordMeaning>();
+for (const [reading, text] of Object.entries(phrases) as [WordMeaning, string][])
   for (const phrase of text.split(";")) readings.set(wordsOf(phrase).join(" "), reading);
 const longest = Math.max(...Array.from(readings.keys(), (phrase) => phrase.split(" ").length));
 /** The most words of a value that are read. */
@@ -105,7 +105,7 @@ export function departureOf(words: readonly string[]): Departure | undefined {
   return (["sold", "adopted", "outcome"] as const).find((one) => found.has(one));
 }
 
-function isDeparture(reading: Reading): reading is Departure {
+function isDeparture(reading: WordMeaning): reading is Departure {
   return reading === "sold" || reading === "adopted" || reading === "outcome";
 }
 
@@ -125,8 +125,8 @@ export function saysStatus(words: readonly string[]): boolean {
 }
 
 /** The phrases of words, and the first word of each. Longer phrases are read first. */
-function readingsOf(words: readonly string[]): { reading: Reading | undefined; word: string }[] {
-  const read: { reading: Reading | undefined; word: string }[] = [];
+function readingsOf(words: readonly string[]): { reading: WordMeaning | undefined; word: string }[] {
+  const read: { reading: WordMeaning | undefined; word: string }[] = [];
   for (let from = 0; from < words.length;) {
     const [length, reading] = phraseAt(words, from);
     read.push({ reading, word: words[from]! });
@@ -136,7 +136,7 @@ function readingsOf(words: readonly string[]): { reading: Reading | undefined; w
 }
 
 /** The longest known phrase that begins at a word, or the word alone. */
-function phraseAt(words: readonly string[], from: number): [length: number, reading: Reading | undefined] {
+function phraseAt(words: readonly string[], from: number): [length: number, reading: WordMeaning | undefined] {
   for (let length = Math.min(longest, words.length - from); length > 0; length--) {
     const reading = readings.get(words.slice(from, from + length).join(" "));
     if (reading !== undefined) return [length, reading];

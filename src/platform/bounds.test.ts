@@ -7,7 +7,7 @@ test("every queue bounds its places, one turn, what waits in all and for each ke
   for (const [name, { by: _by, busy, ...bounds }] of Object.entries(queues)) {
     for (const [bound, value] of Object.entries(bounds)) assert.ok(Number.isSafeInteger(value) && value >= 0, `${name}.${bound}`);
     assert.ok(bounds.max > 0 && bounds.turnMs > 0 && bounds.waitMs > 0, name);
-    assert.ok(bounds.waitingMaxEach <= bounds.waitingMax, name);
+    assert.ok(bounds.waitingMaxPerKey <= bounds.waitingMax, name);
     assert.match(busy, /^[A-Z].*\.$/, name);
   }
 });

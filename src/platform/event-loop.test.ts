@@ -64,7 +64,7 @@ test("a job that another job adds waits for a later turn", async () => {
 });
 
 test("the next turn goes to the key that has used least, and jobs beyond the bound of a key get none", async () => {
-  const { seen, add } = openJobs({ waitingMaxEach: 3 });
+  const { seen, add } = openJobs({ waitingMaxPerKey: 3 });
   for (let count = 1; count <= 5; count++) add(`a${count}`, () => block(1));
   add("b1");
   for (let turn = 0; turn < 6; turn++) await nextTurn();

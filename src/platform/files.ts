@@ -103,7 +103,7 @@ export function timeInName(now: number): string {
  *
  * @throws ENOENT if there is no such file
  */
-export function linkSecond(path: string, second: string): void {
+export function linkOrCopy(path: string, second: string): void {
   try {
     linkSync(path, second);
   } catch (error) {

@@ -18,7 +18,10 @@ const pathBytesMax = 103;
 export type Operations = Readonly<Record<string, (input: unknown) => Promise<unknown>>>;
 
 /** A call of an operation: `operator` is the system's user who made it, as the caller states. */
-export type Called = { operation: string; operator: string | undefined; input: unknown } & ({ result: unknown } | { refused: ProblemCode });
+export type CallRecord = { operation: string; operator: string | undefined; input: unknown } & (
+  | { result: unknown }
+  | { refused: ProblemCode }
+);
 
 /** No process listens on the socket. */
 export class NobodyListensError extends Error {}
@@ -34,7 +37,7 @@ export async function openSocket(
   path: string,
   operations: Operations,
   onError: (error: unknown) => void,
-  onCalled: (called: Called) => void = () => undefined,
+  onCalled: (called: CallRecord) => void = () => undefined,
 ): Promise<{ close(): Promise<void> }> {
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 }, (req, res) => {
     answer(operations, req, res).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import { Alert, Button, Select, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { delimiters, type CsvFormat } from "../../src/importing/csv.ts";
-import type { Reading } from "../../src/importing/encoding-guess.ts";
+import type { EncodingReading } from "../../src/importing/encoding-guess.ts";
 import { encodings, type Encoding } from "../../src/importing/encodings.ts";
 import { formatTexts as words } from "../texts/en-import-format.ts";
 import styles from "./importing.module.css";
@@ -65,7 +65,7 @@ function TextChoice({ format, onChange }: Props): ReactNode {
 }
 
 /** Asks which of several encodings is right, by what each makes of the file. */
-export function EncodingQuestion({ readings, format, onChange }: Props & { readings: readonly Reading[] }): ReactNode {
+export function EncodingQuestion({ readings, format, onChange }: Props & { readings: readonly EncodingReading[] }): ReactNode {
   return (
     <Alert variant="light" title={words.unsure} mb="lg">
       <p className={styles.alertText}>{words.unsureText}</p>

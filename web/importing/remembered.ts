@@ -1,5 +1,5 @@
 import type { Mapping } from "../../src/importing/mapping-schema.ts";
-import type { Known, Memory } from "../../src/importing/memory.ts";
+import type { KnownPet, Memory } from "../../src/importing/memory.ts";
 
 /*
  * What releases before 1.2 remembered of imports in this browser's IndexedDB, by account and name. It is handed to the service once, then deleted.
@@ -8,7 +8,7 @@ import type { Known, Memory } from "../../src/importing/memory.ts";
 /** An import of an earlier release, by account and name. */
 export type ImportName = { account: number; name: string };
 type Head = { batch: Memory["batch"]; mapping: Mapping };
-type StoredPet = Known & { sourceId: string };
+type StoredPet = KnownPet & { sourceId: string };
 
 const heads = "imports";
 const animals = "animals";

@@ -1,7 +1,7 @@
 import { createCache, type Cache } from "../../platform/cache.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import { openSharing, type Sharing } from "../../platform/jobs/runs.ts";
+import { openSharedRuns, type SharedRuns } from "../../platform/jobs/runs.ts";
 import type { Plan, Quota } from "../accounts/accounts.ts";
 import { hashKey, hasExpired, wellFormed, type Scope } from "./keys.ts";
 import { findKeyByHash, recordUses, type KeyWithPlan, type Use } from "./keys.store.ts";
@@ -52,7 +52,7 @@ type State = {
   /** By the key's text, so that a hit needs no hash. No text leaves this map. */
   cached: Cache<string, Entry>;
   /** Running reads. A change of keys replaces them, so later requests start a new read. */
-  reads: Sharing<string, Verified | undefined>;
+  reads: SharedRuns<string, Verified | undefined>;
   /** Uses to save, by key. */
   uses: Map<number, Use>;
 };
@@ -63,7 +63,7 @@ type State = {
  * @param isLive whether this node receives every change of keys and plans. While it does not, it caches no key. Default: always
  */
 export function openKeyVerifier(db: Database, clock: Clock, isLive = (): boolean => true): KeyVerifier {
-  const state: State = { db, clock, isLive, cached: createCache(cachedMax), reads: openSharing(), uses: new Map() };
+  const state: State = { db, clock, isLive, cached: createCache(cachedMax), reads: openSharedRuns(), uses: new Map() };
   return {
     verify: (key) => verify(state, key),
     forgetAll: () => forget(state, () => true),
@@ -119,7 +119,7 @@ function addUse({ uses }: State, entry: Entry, now: number): void {
 }
 
 function forget(state: State, matches: (verified: Verified) => boolean): void {
-  state.reads = openSharing();
+  state.reads = openSharedRuns();
   for (const [key, { verified }] of state.cached) if (matches(verified)) state.cached.delete(key);
 }
 

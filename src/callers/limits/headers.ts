@@ -16,20 +16,20 @@ export function limitHeaders(decision: Decision): string {
   return `${lines}Retry-After: ${retryAfterSeconds}\r\n${strikes}`;
 }
 
-type Shared = Pick<Decision, "limit" | "reset" | "perMinute" | "minuteSeconds" | "perDay" | "daySeconds">;
+type SharedHeaders = Pick<Decision, "limit" | "reset" | "perMinute" | "minuteSeconds" | "perDay" | "daySeconds">;
 
 /** The text around the counts: the same for all requests of a plan within a second. */
-type Template = Shared & { first: string; second: string; third: string; last: string };
+type Template = SharedHeaders & { first: string; second: string; third: string; last: string };
 
 /** The last template for each number of requests per minute. There are few, because quotas come from plans. */
 const templates = createCache<number, Template>(1_000);
 
-function templateOf(decision: Shared): Template {
+function templateOf(decision: SharedHeaders): Template {
   const known = templates.peek(decision.perMinute);
   return known && isSame(known, decision) ? known : templates.set(decision.perMinute, newTemplate(decision));
 }
 
-function isSame(a: Shared, b: Shared): boolean {
+function isSame(a: SharedHeaders, b: SharedHeaders): boolean {
   return (
     a.reset === b.reset &&
     a.limit === b.limit &&
@@ -39,7 +39,7 @@ function isSame(a: Shared, b: Shared): boolean {
   );
 }
 
-function newTemplate({ limit, reset, perMinute, minuteSeconds, perDay, daySeconds }: Shared): Template {
+function newTemplate({ limit, reset, perMinute, minuteSeconds, perDay, daySeconds }: SharedHeaders): Template {
   const policy = `"minute";q=${perMinute};w=60${perDay === Infinity ? "" : `, "day";q=${perDay};w=86400`}`;
   return {
     limit,

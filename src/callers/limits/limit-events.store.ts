@@ -22,14 +22,14 @@ export async function recordOnce(tx: Transaction, event: LimitEvent): Promise<vo
   await tx.lock(`limit events of ${accountId}`);
   if (event.kind === "limit") {
     const { window, limit } = event;
-    const isSame = (one: Recorded) => one.data.window === window && hourOf(one.at) === hourOf(at);
+    const isSame = (one: LimitRecord) => one.data.window === window && hourOf(one.at) === hourOf(at);
     if ((await newestEvents(tx, accountId, "limit.reached")).some(isSame)) return;
     const data = { id: accountId, window, limit };
     tx.record({ accountId, type: "limit.reached", resource: { type: "account", id: accountId }, data }, { at });
     return;
   }
   const { keyId, bannedUntil } = event;
-  const isSame = ({ data }: Recorded) => data.id === keyId && Math.abs(Date.parse(data.bannedUntil ?? "") - bannedUntil) < sameBanMs;
+  const isSame = ({ data }: LimitRecord) => data.id === keyId && Math.abs(Date.parse(data.bannedUntil ?? "") - bannedUntil) < sameBanMs;
   if ((await newestEvents(tx, accountId, "key.banned")).some(isSame)) return;
   const data = { id: keyId, bannedUntil: formatDateTime(bannedUntil) };
   tx.record({ accountId, type: "key.banned", resource: { type: "key", id: keyId }, data }, { at });
@@ -37,18 +37,18 @@ export async function recordOnce(tx: Transaction, event: LimitEvent): Promise<vo
 
 const hourOf = (time: number): number => Math.floor(time / hourMs);
 
-type Recorded = { at: number; data: { id: number; window?: string; bannedUntil?: string } };
+type LimitRecord = { at: number; data: { id: number; window?: string; bannedUntil?: string } };
 
 /**
  * Returns the newest events of a type, including those without a position. One statement reads both tables, because an event
  * moves from `event_outbox` to `events` when it gets its position.
  */
-async function newestEvents(tx: Transaction, accountId: number, type: EventType): Promise<Recorded[]> {
+async function newestEvents(tx: Transaction, accountId: number, type: EventType): Promise<LimitRecord[]> {
   const rows = await tx.query<{ at: number; text: string }>(sql`
     SELECT at, text FROM (
       SELECT at, text FROM events WHERE account_id = ${accountId} AND type = ${type}
       ORDER BY account_id DESC, type DESC, position DESC ${limitTo(newestMax)}
     ) AS newest
     UNION ALL SELECT at, head || '0' || tail AS text FROM event_outbox WHERE account_id = ${accountId} AND type = ${type}`);
-  return rows.map(({ at, text }) => ({ at, data: (JSON.parse(text) as Recorded).data }));
+  return rows.map(({ at, text }) => ({ at, data: (JSON.parse(text) as LimitRecord).data }));
 }

@@ -36,8 +36,8 @@ export function decidePublishable(now: number, quota: Quota, used: PublishableUs
  * strike. `spared` counts the earlier refusals in the same windows that were no strikes by this rule: without the publishable
  * keys, those requests would have passed and counted too.
  */
-export function isSpared(quota: Quota, account: Used, publishable: Used, spared: Used): boolean {
+export function isSpared(quota: Quota, account: WindowUse, publishable: WindowUse, spared: WindowUse): boolean {
   return account.minute - publishable.minute + spared.minute < quota.perMinute && account.day - publishable.day + spared.day < quota.perDay;
 }
 
-type Used = { minute: number; day: number };
+type WindowUse = { minute: number; day: number };

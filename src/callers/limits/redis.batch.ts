@@ -25,15 +25,15 @@ export type LimitRequest = {
 
 /**
  * Makes the result of a request from the answer of the script that decided it. `answer[0]` is the time, and the request's
- * figures begin at `offset`. `answer` is undefined if the connection was lost. `run` is the script's number: see `Sent`.
+ * figures begin at `offset`. `answer` is undefined if the connection was lost. `run` is the script's number: see `ScriptRun`.
  */
-type Read<T> = (answer: number[] | undefined, offset: number, run: number) => T;
+type ReadResult<T> = (answer: number[] | undefined, offset: number, run: number) => T;
 /** `run`: the script's number on its connection, from 1; 0 if there was none to send it on. `answer`: undefined if the connection is lost. */
-export type Sent = { run: number; answer: Promise<number[] | undefined> };
-type Send = (keys: string[], args: (string | number)[]) => Sent;
+export type ScriptRun = { run: number; answer: Promise<number[] | undefined> };
+type SendScript = (keys: string[], args: (string | number)[]) => ScriptRun;
 
 export type Batches = {
-  ask<T>(request: LimitRequest, read: Read<T>): Promise<T>;
+  ask<T>(request: LimitRequest, read: ReadResult<T>): Promise<T>;
   /** Whether no further request may wait. */
   isFull(): boolean;
   waiting(): number;
@@ -58,7 +58,7 @@ type Batch = {
  * @param redisClock the clock that the script uses instead of Redis' own
  * @param reporter returns the name under which this node reports figures to other nodes; "" if there are none
  */
-export function openBatches(send: Send, redisClock: Clock | undefined, reporter: () => string): Batches {
+export function openBatches(send: SendScript, redisClock: Clock | undefined, reporter: () => string): Batches {
   let open: Batch | undefined;
   let waiting = 0;
 

@@ -150,8 +150,8 @@ export function peek(ledger: Ledger, request: LimitRequest): number[] {
   const now = timeOf(ledger);
   const used = request.meters.flatMap((name) => {
     const { minute, day } = meterOf(ledger, name);
-    enter(minute, Math.floor(now / minuteMs));
-    enter(day, Math.floor(now / dayMs));
+    enterWindow(minute, Math.floor(now / minuteMs));
+    enterWindow(day, Math.floor(now / dayMs));
     return [minute.used, day.used];
   });
   return [now, 0, banLeft(ledger, request, now), 0, ...used];
@@ -222,7 +222,7 @@ function sharesOf(ledger: Ledger, { meters, limits }: LimitRequest, now: number)
 
 /** Returns how many requests of this node's share are left in a window. */
 function leftIn({ outage, nodesAtStart, liveNodes }: Ledger, window: KnownWindow, number: number, limit: number): number {
-  enter(window, number);
+  enterWindow(window, number);
   if (window.outage !== outage) Object.assign(window, { outage, usedAtStart: window.used, admitted: 0, nodes: nodesAtStart });
   window.nodes = Math.max(window.nodes, liveNodes());
   return Math.max(0, Math.floor(Math.max(0, limit - window.usedAtStart) / window.nodes) - window.admitted);
@@ -286,12 +286,12 @@ function recordFigures(ledger: Ledger, name: string, minuteNumber: number, dayNu
 
 function recordWindow(window: KnownWindow, number: number, used: number): void {
   if (number < window.number) return; // a late report, of a window that has ended
-  if (number > window.number) enter(window, number);
+  if (number > window.number) enterWindow(window, number);
   if (used > window.used) window.used = used;
 }
 
 /** Moves to the window with this number, which starts at zero. If the clock went back, keeps the figures instead. */
-function enter(window: KnownWindow, number: number): void {
+function enterWindow(window: KnownWindow, number: number): void {
   if (number > window.number) Object.assign(window, { used: 0, usedAtStart: 0, admitted: 0, nodes: 1, pending: 0 });
   window.number = number;
 }

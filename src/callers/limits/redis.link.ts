@@ -2,7 +2,7 @@ import { connect as connectTcp } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { AbstractConnector, Redis, type RedisOptions } from "iovalkey";
-import type { Sent } from "./redis.batch.ts";
+import type { ScriptRun } from "./redis.batch.ts";
 import { fenceScript, heartbeatKeys, heartbeatScript, reportsChannel, runsKey } from "./redis.script.ts";
 
 /** The longest time (ms) that connecting may take. */
@@ -102,7 +102,7 @@ export async function connect(link: Link): Promise<void> {
 }
 
 /** Runs a script. Its first key is the connection's count of scripts. The promise of the answer never rejects. */
-export function run(link: Link, { text, sha }: Script, keys: string[], args: (string | number)[]): Sent {
+export function run(link: Link, { text, sha }: Script, keys: string[], args: (string | number)[]): ScriptRun {
   const { connection, node } = link;
   if (connection === undefined) return { run: 0, answer: Promise.resolve(undefined) };
   const { redis } = connection;

@@ -50,8 +50,8 @@ function newWindow(): Window {
 
 /** Moves both windows, in place, to the ones that `now` (ms) lies in. */
 export function roll(windows: Windows, now: number): void {
-  enter(windows.minute, Math.floor(now / minuteMs));
-  enter(windows.day, Math.floor(now / dayMs));
+  enterWindow(windows.minute, Math.floor(now / minuteMs));
+  enterWindow(windows.day, Math.floor(now / dayMs));
 }
 
 /**
@@ -59,7 +59,7 @@ export function roll(windows: Windows, now: number): void {
  * before, it keeps the requests counted then; if the clock went back, it starts with at least as many as the window just left.
  * So a clock that jumps back and forth grants no extra requests, and no refusal outlasts the current window.
  */
-function enter(window: Window, number: number): void {
+function enterWindow(window: Window, number: number): void {
   if (number === window.number) return;
   const known = number === window.previousNumber ? window.previousUsed : 0;
   const used = number > window.number ? known : Math.max(known, window.used);

@@ -106,7 +106,9 @@ test("computations are bounded for each address: one that finds the queue full i
   const hasher = openPasswordHasher(turns, leastHashCost);
   const salt = Buffer.alloc(16).toString("base64url");
   const [crowd, other]: Asker[] = [{ address: "192.0.2.1" }, { address: "192.0.2.2" }];
-  const outcomes = await Promise.allSettled(Array.from({ length: turns.waitingMaxEach + 2 }, () => hasher.hash("password", salt, crowd!)));
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: turns.waitingMaxPerKey + 2 }, () => hasher.hash("password", salt, crowd!)),
+  );
   const refused = outcomes.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
   assert.equal(refused.length, 1);
   const problem = refused[0]?.reason as Problem | undefined;

@@ -58,8 +58,8 @@ const Assertion = Type.Object(
   },
   closed,
 );
-type Registered = { name: string; id: string; clientDataJSON: string; attestationObject: string; transports: string[] };
-type Asserted = { id: string; clientDataJSON: string; authenticatorData: string; signature: string; userHandle: string };
+type RegistrationInput = { name: string; id: string; clientDataJSON: string; attestationObject: string; transports: string[] };
+type AssertionInput = { id: string; clientDataJSON: string; authenticatorData: string; signature: string; userHandle: string };
 
 export type PasskeyServices = SignInServices & { publicUrl: string };
 
@@ -199,7 +199,7 @@ async function prepare({ db, caller, services, now }: DashboardCall<PasskeyServi
   return answerOptions(services, cookie, options);
 }
 
-async function add(call: DashboardCall<PasskeyServices, { body: Registered }>): Promise<Answer> {
+async function add(call: DashboardCall<PasskeyServices, { body: RegistrationInput }>): Promise<Answer> {
   const { db, caller, body, cookies, services, now } = call;
   const { accountId, memberId, sessionId } = personOf(caller);
   const party = requireRelyingParty(services.publicUrl);
@@ -242,7 +242,7 @@ async function add(call: DashboardCall<PasskeyServices, { body: Registered }>): 
   return { status: 201, body: { passkey: passkey && passkeyResponse(passkey, party), recoveryCodes } };
 }
 
-async function signInWithPasskey(call: DashboardCall<PasskeyServices, { body: Asserted }>): Promise<Answer> {
+async function signInWithPasskey(call: DashboardCall<PasskeyServices, { body: AssertionInput }>): Promise<Answer> {
   const { db, body, cookies, services, now } = call;
   const party = requireRelyingParty(services.publicUrl);
   const opened = openChallenge(services.signIn.secrets, services.passkeyCookie.read(cookies), { kind: "sign-in" }, now);
@@ -262,7 +262,7 @@ async function signInWithPasskey(call: DashboardCall<PasskeyServices, { body: As
 /** Verifies the answer of a passkey. @returns its counter; undefined if anything is wrong */
 async function counterAfter(
   passkey: StoredPasskey,
-  { id, clientDataJSON, authenticatorData, signature, userHandle }: Asserted,
+  { id, clientDataJSON, authenticatorData, signature, userHandle }: AssertionInput,
   expectedChallenge: string,
   party: RelyingParty,
 ): Promise<number | undefined> {

@@ -36,7 +36,7 @@ export function requireRelyingParty(publicUrl: string): RelyingParty {
 /** The purpose of a challenge. A registration is bound to one session. */
 export type Purpose = { kind: "sign-in" } | { kind: "register"; accountId: number; memberId: number; sessionId: number };
 /** The content of a challenge's cookie. `userHandle` is base64url; empty unless the challenge is for a registration. */
-type Sealed = { challenge: string; purpose: string; userHandle: string; expiresAt: number };
+type ChallengeToken = { challenge: string; purpose: string; userHandle: string; expiresAt: number };
 
 const owner = "passkey challenge";
 
@@ -51,7 +51,7 @@ export function makeChallenge(
   userHandle = "",
 ): { bytes: Uint8Array<ArrayBuffer>; cookie: string } {
   const bytes = new Uint8Array(randomBytes(32));
-  const sealed: Sealed = {
+  const sealed: ChallengeToken = {
     challenge: Buffer.from(bytes).toString("base64url"),
     purpose: purposeText(purpose),
     userHandle,
@@ -66,11 +66,11 @@ export function openChallenge(
   cookie: string | undefined,
   purpose: Purpose,
   now: number,
-): Omit<Sealed, "purpose"> | undefined {
+): Omit<ChallengeToken, "purpose"> | undefined {
   if (cookie === undefined) return undefined;
-  let sealed: Sealed;
+  let sealed: ChallengeToken;
   try {
-    sealed = JSON.parse(decryptSecret(keys, cookie, owner)) as Sealed;
+    sealed = JSON.parse(decryptSecret(keys, cookie, owner)) as ChallengeToken;
   } catch {
     return undefined;
   }

@@ -13,7 +13,7 @@ const batchMax = 100;
 /** The most characters that are turned into lines at once, which takes a few ms. A single event may have more. */
 const pieceMax = 32_768;
 
-type Exporting = {
+type AuditExport = {
   db: Database;
   accountId: number;
   filter: AuditFilter;
@@ -27,7 +27,7 @@ type Exporting = {
  * Sends the events of an audit as CSV, newest first. A slow client delays only itself. It is disconnected if it reads nothing for 30 seconds,
  * or has not read everything after ten minutes.
  */
-export async function sendAudit(stream: AnswerStream, exporting: Exporting): Promise<void> {
+export async function sendAudit(stream: AnswerStream, exporting: AuditExport): Promise<void> {
   let isGone = false;
   const drained = openDrain(stream, () => isGone);
   const end = performance.now() + queues.exports.turnMs;
@@ -50,7 +50,7 @@ export async function sendAudit(stream: AnswerStream, exporting: Exporting): Pro
   }
 }
 
-async function* linesOf({ db, accountId, filter }: Exporting): AsyncGenerator<string> {
+async function* linesOf({ db, accountId, filter }: AuditExport): AsyncGenerator<string> {
   yield auditHeading();
   let before: number | undefined;
   for (let sent = 0; sent < linesMax;) {

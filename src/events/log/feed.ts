@@ -3,19 +3,19 @@ import { createTally, type Tally } from "../../platform/jobs/tally.ts";
 import { overloaded, type Problem } from "../../platform/problem.ts";
 
 /** The accounts whose logs have new events, or `any` if events may have been appended to any log. */
-export type Appended = readonly number[] | "any";
+export type AppendedTo = readonly number[] | "any";
 
 export type Feed = {
   /**
    * Calls the listener, on every node, after events were appended. A call may come late or twice, and one call may stand for many
    * events, so a listener reads the log from the position that it has reached. Returns a function that removes the listener.
    */
-  onAppended(listener: (accounts: Appended) => void): () => void;
+  onAppended(listener: (accounts: AppendedTo) => void): () => void;
 };
 
 /** The feed of this process, and the function that reports new events to its listeners. */
-export function openFeed(): Feed & { report: (accounts: Appended) => void } {
-  const listeners = new Set<(accounts: Appended) => void>();
+export function openFeed(): Feed & { report: (accounts: AppendedTo) => void } {
+  const listeners = new Set<(accounts: AppendedTo) => void>();
   return {
     onAppended(listener) {
       listeners.add(listener);
@@ -75,7 +75,7 @@ export function openListeners(feed: Feed, liveNodes: () => number, bounds: Pick<
     isClosed: () => isClosed,
     listen(kind, accountId) {
       const own = open[kind];
-      if (own.byAccount.of(accountId) >= maxEach(kind, liveNodes())) throw refusal(kind, bounds, "This account has");
+      if (own.byAccount.of(accountId) >= maxPerAccount(kind, liveNodes())) throw refusal(kind, bounds, "This account has");
       if (own.all >= (kind === "wait" ? waitsMax : streamsMax)) throw refusal(kind, bounds, "There are");
       own.all += 1;
       own.byAccount.add(accountId);
@@ -125,7 +125,7 @@ function openSignal(isClosed: () => boolean): Pick<Listener, "next" | "wake"> {
 
 type Open = { all: number; byAccount: Tally<number> };
 
-function maxEach(kind: Kind, liveNodes: number): number {
+function maxPerAccount(kind: Kind, liveNodes: number): number {
   return kind === "wait" ? waitsEach : Math.max(1, Math.floor(streamsEach / liveNodes));
 }
 

@@ -43,11 +43,11 @@ export async function withNames(
   const [keys, members] = [idsOf(actors, "key"), idsOf(actors, "member")];
   const names = new Map<string, string>();
   if (keys.length > 0) {
-    const rows = await db.query<Named>(sql`SELECT id, name FROM keys WHERE account_id = ${accountId} AND id IN (${join(keys)})`);
+    const rows = await db.query<NamedResource>(sql`SELECT id, name FROM keys WHERE account_id = ${accountId} AND id IN (${join(keys)})`);
     for (const { id, name } of rows) names.set(`key/${id}`, name ?? `Key ${id}`);
   }
   if (members.length > 0) {
-    const rows = await db.query<Named>(
+    const rows = await db.query<NamedResource>(
       sql`SELECT id, email AS name FROM members WHERE account_id = ${accountId} AND id IN (${join(members)})`,
     );
     for (const { id, name } of rows) if (name !== null) names.set(`member/${id}`, name);
@@ -55,7 +55,7 @@ export async function withNames(
   return events.map((event) => namedEvent(event, names));
 }
 
-type Named = { id: number; name: string | null };
+type NamedResource = { id: number; name: string | null };
 
 function idsOf(actors: Iterable<string>, type: "key" | "member"): number[] {
   return [...actors].filter((actor) => actor.startsWith(`${type}/`)).map((actor) => Number(actor.slice(type.length + 1)));

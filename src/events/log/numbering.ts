@@ -4,7 +4,7 @@ import type { Database, Transaction } from "../../platform/db/database.ts";
 import { openNotifications } from "../../platform/db/postgres-notifications.ts";
 import { Problem } from "../../platform/problem.ts";
 import { coalesced, repeat } from "../../platform/jobs/runs.ts";
-import type { Appended } from "./feed.ts";
+import type { AppendedTo } from "./feed.ts";
 import { recordOlderNodes, numberWaiting, releaseLease } from "./numbering.store.ts";
 
 /** How often (ms) a node looks for events in the outbox and renews, or tries to take, the lease. Well below the lease's 700 ms. */
@@ -19,7 +19,7 @@ type Options = {
   db: Pick<Database, "write">;
   url: string;
   /** Called after any node has appended events. */
-  report: (accounts: Appended) => void;
+  report: (accounts: AppendedTo) => void;
   onError: (error: unknown) => void;
 };
 

@@ -60,7 +60,7 @@ async function placingOf(db: Database, accountId: number, orderId: number): Prom
     if (!placing || placing.orderId >= orderId) high = middle;
     else low = placing.position + 1;
   }
-  const isOwn = (placing: Placing) => placing.orderId === orderId;
+  const isOwn = (placing: OrderPlacement) => placing.orderId === orderId;
   const found =
     (await placings(db, accountId, { from: low }, 1)).find(isOwn) ??
     (await placings(db, accountId, { from: low }, disorderMax)).find(isOwn) ??
@@ -71,11 +71,16 @@ async function placingOf(db: Database, accountId: number, orderId: number): Prom
   return (await db.rows(statement, values)).map(eventOfRow)[0];
 }
 
-type Placing = { position: number; orderId: number };
+type OrderPlacement = { position: number; orderId: number };
 const placingColumns = raw("position, resource");
 
 /** Reads placings: forwards from a position, or backwards from the one before it. */
-async function placings(db: Database, accountId: number, bounds: { from: number } | { until: number }, limit: number): Promise<Placing[]> {
+async function placings(
+  db: Database,
+  accountId: number,
+  bounds: { from: number } | { until: number },
+  limit: number,
+): Promise<OrderPlacement[]> {
   const walk = { table: "events", index: "events_by_type", columns: placingColumns, accountId, equal: { type: "order.created" } };
   const course = { order: ["position"], ...bounds, isBackwards: "until" in bounds };
   const { statement, values } = walkStatement<[number, string]>(db.engine, [{ ...walk, ...course }], limit);

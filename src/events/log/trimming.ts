@@ -29,13 +29,13 @@ const stepsMax = 100;
 const waitingMax = 10_000;
 
 /** Keeps each account's events within its limit. `check` an account after its limit was lowered; `run` once a second. */
-export type Trimming = { check(accountId: number): void; run(): Promise<void> };
+export type Trimmer = { check(accountId: number): void; run(): Promise<void> };
 
 /**
  * Deletes the oldest events of the accounts that are over their limit. It looks at the accounts that have new events; at all accounts at the
  * start, and after a fault. On PostgreSQL every node does: a lock lets one at a time delete the events of an account.
  */
-export function openTrimming(db: Database, clock: Clock, feed: Feed): Trimming {
+export function openTrimming(db: Database, clock: Clock, feed: Feed): Trimmer {
   let waiting: Set<number> | "any" = "any";
   const add = (accountId: number): void => {
     if (waiting !== "any" && waiting.add(accountId).size > waitingMax) waiting = "any";

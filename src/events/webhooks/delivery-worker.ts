@@ -5,7 +5,7 @@ import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { openHistogram, type Metric } from "../../platform/metrics.ts";
 import { openRowLeases, type Change, type Node, type RowLease } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
-import type { Appended, Feed } from "../log/feed.ts";
+import type { AppendedTo, Feed } from "../log/feed.ts";
 import { expireDeliveries, waitingDeliveries } from "./deliveries.store.ts";
 import type { AddressRules } from "./endpoint-url.ts";
 import { openSender } from "./sender.ts";
@@ -69,7 +69,7 @@ type State = DeliveryContext & {
 };
 
 /** An endpoint that this process has leased. */
-type Claimed = { webhook: StoredWebhook; lease: RowLease };
+type LeasedEndpoint = { webhook: StoredWebhook; lease: RowLease };
 
 /**
  * Sends events to the endpoints of all accounts (decision 0080). One node at a time works on an endpoint, because it leases the
@@ -148,7 +148,7 @@ function scan(state: State): void {
   state.worker?.wake();
 }
 
-function onAppended(state: State, appended: Appended): void {
+function onAppended(state: State, appended: AppendedTo): void {
   if (appended === "any") return scan(state);
   const accountIds = appended.filter((id) => state.accounts.has(id));
   if (accountIds.length === 0) return;
@@ -162,7 +162,7 @@ function onAppended(state: State, appended: Appended): void {
 }
 
 /** Claims endpoints that have something to send: those of accounts with new events first. */
-async function claimEndpoints(state: State, count: number): Promise<Claimed[]> {
+async function claimEndpoints(state: State, count: number): Promise<LeasedEndpoint[]> {
   const accountIds = [...state.waiting].slice(0, claimedMax);
   for (const id of accountIds) state.waiting.delete(id);
   const isScan = accountIds.length === 0;
@@ -174,7 +174,7 @@ async function claimEndpoints(state: State, count: number): Promise<Claimed[]> {
   return claimed;
 }
 
-async function claimDue({ db, leases }: State, due: Due, count: number): Promise<Claimed[]> {
+async function claimDue({ db, leases }: State, due: Due, count: number): Promise<LeasedEndpoint[]> {
   const rowClaim = await leases.begin(leaseMs);
   if (!rowClaim || !(await db.scan(() => hasDue(db, due, rowClaim)))) return [];
   const webhooks = await db.write((tx) => claimWebhooks(tx, due, count, rowClaim));
@@ -182,7 +182,7 @@ async function claimDue({ db, leases }: State, due: Due, count: number): Promise
 }
 
 /** Works on an endpoint until it has nothing to send for a while, was deleted or leased by another node, or the service stops. */
-async function runSession(state: State, claimed: Claimed, signal: AbortSignal): Promise<void> {
+async function runSession(state: State, claimed: LeasedEndpoint, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const session = openSession(state, claimed);
   const key = `${session.webhook.accountId}/${session.webhook.id}`;
@@ -205,7 +205,7 @@ async function runSession(state: State, claimed: Claimed, signal: AbortSignal): 
 }
 
 /** Opens the session of a claimed endpoint. Its first step reads the endpoint and its waiting deliveries. */
-function openSession(state: State, { webhook, lease }: Claimed): Session {
+function openSession(state: State, { webhook, lease }: LeasedEndpoint): Session {
   // Without the database nothing can be sent, and the health check says so.
   const report = (error: unknown): void => {
     if (!(error instanceof Problem && error.code === "unavailable")) state.onError(error);

@@ -14,14 +14,14 @@ const idleMs = 4_000;
 const idlePerHostMax = 8;
 const idleMax = 1_024;
 
-type Sent = { url: URL; headers: Record<string, string>; body: string; accountId: number; signal?: AbortSignal | undefined };
+type SignedMessage = { url: URL; headers: Record<string, string>; body: string; accountId: number; signal?: AbortSignal | undefined };
 
 /** `error` is for the endpoint's owner. `retryAfter` is the raw header. */
 export type Outcome =
   | { status: number; answer: string; retryAfter: string | undefined }
   | { status: null; error: string; isAborted?: true | undefined };
 
-export type Sender = { send(sent: Sent): Promise<Outcome>; close(): void };
+export type Sender = { send(sent: SignedMessage): Promise<Outcome>; close(): void };
 
 export type SenderOptions = AddressRules & {
   /** The certificate authorities (PEM) to trust. Default: Node's. */
@@ -59,7 +59,7 @@ export function openSender(options: SenderOptions): Sender {
 }
 
 /** The client may send a message twice, on a connection that broke; its endpoint recognizes the repetition by the id. */
-async function outcomeOf(options: SenderOptions, client: HttpClient, sent: Sent, signal: AbortSignal): Promise<Outcome> {
+async function outcomeOf(options: SenderOptions, client: HttpClient, sent: SignedMessage, signal: AbortSignal): Promise<Outcome> {
   const { url, headers, body, accountId } = sent;
   requireAllowedPort(url);
   if (url.protocol === "http:" && !options.privateAddresses) throw new AddressError("The URL is not an https URL.", { isRefused: true });

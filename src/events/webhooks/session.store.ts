@@ -54,7 +54,7 @@ export type Progress = {
 };
 
 /** The endpoint after a save, and its waiting deliveries if they were counted. */
-export type Saved = { webhook: StoredWebhook; waiting: { count: number; dueAt: number | null } | undefined };
+export type SaveResult = { webhook: StoredWebhook; waiting: { count: number; dueAt: number | null } | undefined };
 
 /**
  * Saves the results of attempts and the new position, and renews the lease. Changes through the API since `known` was read take
@@ -65,7 +65,7 @@ export async function saveProgress(
   known: StoredWebhook,
   progress: Progress,
   { lease, now }: Pick<RowClaim, "lease" | "now">,
-): Promise<Saved | undefined> {
+): Promise<SaveResult | undefined> {
   const { accountId, id } = known;
   const row = await tryLockWebhook(tx, accountId, id);
   if (!row || row.leaseId !== known.leaseId) return undefined;

@@ -86,10 +86,10 @@ export async function tryLockWebhook(tx: Transaction, accountId: number, id: num
   return row && fromRow(row);
 }
 
-type New = Pick<StoredWebhook, "accountId" | "url" | "types" | "description" | "ordered" | "owner" | "secret" | "position">;
+type NewWebhook = Pick<StoredWebhook, "accountId" | "url" | "types" | "description" | "ordered" | "owner" | "secret" | "position">;
 
 /** @throws Problem `invalid_request` if the account has too many endpoints */
-export async function insertWebhook(tx: Transaction, webhook: New, now: number): Promise<StoredWebhook> {
+export async function insertWebhook(tx: Transaction, webhook: NewWebhook, now: number): Promise<StoredWebhook> {
   const { accountId } = webhook;
   await tx.lock(`webhooks of ${accountId}`);
   const [count] = await tx.query<{ n: number }>(sql`SELECT COUNT(*) AS n FROM webhooks WHERE account_id = ${accountId}`);
@@ -104,13 +104,13 @@ export async function insertWebhook(tx: Transaction, webhook: New, now: number):
   return requireRow(rows, 0);
 }
 
-type Changed = Partial<Pick<StoredWebhook, "url" | "types" | "description" | "ordered" | "enabled">>;
+type WebhookChanges = Partial<Pick<StoredWebhook, "url" | "types" | "description" | "ordered" | "enabled">>;
 
 /**
  * Saves a change to a locked endpoint, unless nothing changes. Enabling an endpoint resets its failures and its pause, also if it was enabled;
  * another URL ends the pause, which the receiver at the former one asked for.
  */
-export async function updateWebhook(tx: Transaction, before: StoredWebhook, change: Changed, now: number): Promise<StoredWebhook> {
+export async function updateWebhook(tx: Transaction, before: StoredWebhook, change: WebhookChanges, now: number): Promise<StoredWebhook> {
   const after = { ...before, ...change };
   const endsPause = before.pausedUntil !== null && (change.enabled === true || after.url !== before.url);
   if (isDeepStrictEqual(after, before) && !endsPause) return before;

@@ -25,7 +25,7 @@ export async function openXlsx(parts: Parts): Promise<{ sheets: Sheet[]; rows: (
       sheets.push({ name: title, isHidden: state !== undefined && state !== "visible", path: target.target });
   });
   const partOf = (type: string) => related.find((one) => one.type.endsWith(type))?.target;
-  let shared: Promise<[string[], Reading["isDate"]]> | undefined;
+  let shared: Promise<[string[], SheetContext["isDate"]]> | undefined;
   async function* rows(sheet: Sheet): AsyncGenerator<CsvRow> {
     shared ??= Promise.all([sharedStrings(parts, partOf("/sharedStrings")), dateStyles(parts, partOf("/styles"))]);
     const [strings, isDate] = await shared;
@@ -121,9 +121,9 @@ async function dateStyles(parts: Parts, path: string | undefined): Promise<(styl
   return (style) => dates[Number(style ?? 0)] === true;
 }
 
-type Reading = { file: string; strings: readonly string[]; isDate: (style: string | undefined) => boolean; isFrom1904: boolean };
+type SheetContext = { file: string; strings: readonly string[]; isDate: (style: string | undefined) => boolean; isFrom1904: boolean };
 
-function cellsOf(content: Bytes, reading: Reading): AsyncGenerator<CsvRow> {
+function cellsOf(content: Bytes, reading: SheetContext): AsyncGenerator<CsvRow> {
   const damaged = (what: string): Problem =>
     new Problem("invalid_request", `${reading.file} is a damaged workbook: ${what}. Save it again.`);
   return readXml<CsvRow>(content, reading.file, (emit) => {
@@ -169,7 +169,7 @@ function columnOf(reference: string): number {
 }
 
 /** Undefined if it refers to a text that the workbook does not have. */
-function textOf(value: string, { type, style }: { type: string; style: string | undefined }, reading: Reading): string | undefined {
+function textOf(value: string, { type, style }: { type: string; style: string | undefined }, reading: SheetContext): string | undefined {
   switch (type) {
     case "s":
       return value === "" ? "" : reading.strings[/^\d+$/.test(value) ? Number(value) : -1];

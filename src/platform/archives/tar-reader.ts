@@ -63,10 +63,10 @@ export async function* readTar(source: Bytes, entriesMax = Infinity): AsyncGener
 }
 
 /** An entry without its content. `stored`: the bytes of its data in the archive, which for a sparse file are fewer than its size. */
-type Described = { name: string; type: EntryType; size: number; stored: number; sparse: Sparse | undefined };
+type MemberHead = { name: string; type: EntryType; size: number; stored: number; sparse: Sparse | undefined };
 
 /** Reads the extended headers of an entry and its own; undefined at the end of the archive. */
-async function readHeader(state: State): Promise<Described | undefined> {
+async function readHeader(state: State): Promise<MemberHead | undefined> {
   for (;;) {
     const block = await state.bytes.exactly(blockBytes);
     if (block === undefined || isZero(block)) {
@@ -127,7 +127,7 @@ function mergeGlobal(state: State, content: Buffer): void {
 }
 
 /** Applies the extended headers of an entry to its own header. */
-async function describe(state: State, header: TarHeader & { type: EntryType }, old?: Sparse): Promise<Described> {
+async function describe(state: State, header: TarHeader & { type: EntryType }, old?: Sparse): Promise<MemberHead> {
   const { next } = state;
   const pieces: string[] = [];
   const records = parsePax(next.get("pax") ?? Buffer.alloc(0), keysMax, pieces);

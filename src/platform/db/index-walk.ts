@@ -112,10 +112,10 @@ function boundsOf({ order, after, from, until }: Pick<Walk, "order" | "after" | 
 }
 
 /** A look-up by ids or texts. The columns of an index are `account_id`, those of `equal`, then `key`. */
-export type LookUp = { table: string; columns: Sql; accountId: number; equal?: Record<string, Value>; key: string };
+export type KeyLookup = { table: string; columns: Sql; accountId: number; equal?: Record<string, Value>; key: string };
 
 /** Selects the rows with these keys, in no particular order: one look-up in the index for each, whatever filters surround it. */
-export function findRows(engine: Database["engine"], { table, columns, accountId, key, ...of }: LookUp, keys: readonly Value[]): Sql {
+export function findRows(engine: Database["engine"], { table, columns, accountId, key, ...of }: KeyLookup, keys: readonly Value[]): Sql {
   const wanted = JSON.stringify([...new Set(keys)].filter((one) => typeof one === "string" || Number.isSafeInteger(one)));
   const fixed = fixedOf({ accountId, ...of });
   if (engine === "sqlite") {
@@ -134,10 +134,10 @@ export function findRows(engine: Database["engine"], { table, columns, accountId
 }
 
 /** The statement of one shape, and the place of each of its values among the values of the walks. */
-type Prepared = { statement: Statement<never>; places: number[] };
+type PreparedSql = { statement: Statement<never>; places: number[] };
 
 /** The statements by shape. There are few, because a list has few filters and orders, and a filter is a column. */
-const kept = new Map<string, Prepared>();
+const kept = new Map<string, PreparedSql>();
 
 /**
  * The statement of `mergeRows`, written only once for all walks of one shape: the same tables, indexes and columns, and the same bounds,
@@ -176,7 +176,7 @@ function bound(value: string | number | boolean): BoundValue {
 }
 
 /** Writes the statement with the place of each value instead of the value. */
-function prepare(engine: Database["engine"], walks: readonly Walk[]): Prepared {
+function prepare(engine: Database["engine"], walks: readonly Walk[]): PreparedSql {
   let count = 0;
   const next = () => count++;
   const placed = walks.map((walk): Walk => {

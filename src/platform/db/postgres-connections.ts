@@ -21,8 +21,8 @@ for (const type of [int8, numeric]) types.setTypeParser(type, Number);
 export type Rows = { rows: unknown[]; rowCount: number | null; command: string };
 
 /** The time-outs that differ between connections. */
-export type Patience = { connectMs: number; statementMs: number };
-const usual: Patience = { connectMs, statementMs };
+export type Timeouts = { connectMs: number; statementMs: number };
+const usual: Timeouts = { connectMs, statementMs };
 
 /** A connection that opens when it is first needed, and again after it was lost. */
 export type Connection = {
@@ -38,7 +38,7 @@ export type Connection = {
 };
 
 /** Opens a connection for single statements that read. */
-export function openConnection(url: string, onError: (error: unknown) => void, patience: Patience = usual): Connection {
+export function openConnection(url: string, onError: (error: unknown) => void, patience: Timeouts = usual): Connection {
   let opening: Promise<pg.Client> | undefined;
   let client: pg.Client | undefined;
   let socket = new Socket();
@@ -106,7 +106,7 @@ export function serverOf(url: string): string {
 const ordersByIndex = "SET enable_sort = off; SET enable_incremental_sort = off";
 
 /** The options of the driver. */
-export function optionsOf(url: string, patience: Patience = usual) {
+export function optionsOf(url: string, patience: Timeouts = usual) {
   return {
     connectionString: url,
     application_name: "petstore",
@@ -119,7 +119,7 @@ export function optionsOf(url: string, patience: Patience = usual) {
 }
 
 /** Sets up a connection. Outside a transaction its statements cannot write, in case a BEGIN is ever lost. */
-export async function prepare(client: pg.ClientBase, patience: Patience = usual): Promise<void> {
+export async function prepare(client: pg.ClientBase, patience: Timeouts = usual): Promise<void> {
   await client.query(`
     SET default_transaction_read_only = on;
     SET statement_timeout = ${patience.statementMs};

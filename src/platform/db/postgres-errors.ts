@@ -2,7 +2,7 @@ import { Problem } from "../problem.ts";
 import { ConstraintError, unavailable, type ConstraintKind } from "./database.ts";
 
 /** PostgreSQL's code for an error (SQLSTATE), or Node's for a connection (`ECONNREFUSED`). */
-type Coded = { code?: string; message?: string };
+type DriverError = { code?: string; message?: string };
 
 /** The server answered and refuses these credentials, this database or these rights, so a retry does not help. The message is one line without the password. */
 export class AccessError extends Error {}
@@ -32,25 +32,25 @@ export class StartOver extends Error {}
  * PostgreSQL refuses the statement on this connection.
  */
 export function isOutdated(error: unknown): boolean {
-  const { code, message = "" } = error as Coded;
+  const { code, message = "" } = error as DriverError;
   return code === "0A000" && message.startsWith("cached plan");
 }
 
 /** Whether a transaction that failed with this error may run again. */
 export function isCollision(error: unknown): boolean {
-  return error instanceof StartOver || collisions.has((error as Coded).code ?? "") || isOutdated(error);
+  return error instanceof StartOver || collisions.has((error as DriverError).code ?? "") || isOutdated(error);
 }
 
 /** Whether a connection on which this error occurred must not be used again. */
 export function breaksConnection(error: unknown): boolean {
-  const { code = "", message = "" } = error as Coded;
+  const { code = "", message = "" } = error as DriverError;
   return /^(08|57P0|25006|25P0[34]|26000|XX)/.test(code) || connectionCodes.test(code) || driverTexts.test(message) || isOutdated(error);
 }
 
 /** Translates an error of a statement to a `ConstraintError` or a `Problem`; returns unexpected errors unchanged. */
 export function translate(error: unknown): unknown {
   if (error instanceof Problem || error instanceof ConstraintError) return error;
-  const { code = "", message = "" } = error as Coded;
+  const { code = "", message = "" } = error as DriverError;
   const kind = constraintKinds[code];
   if (kind) return new ConstraintError(kind, { cause: error });
   if (valueStates.test(code)) return unstorable(error);
@@ -65,7 +65,7 @@ function unstorable(cause: unknown): Problem {
 
 /** Translates an error of connecting to `unavailable`, with an `AccessError` as its cause if a retry does not help. */
 export function translateConnecting(error: unknown, server: string): Problem {
-  const { code = "", message = "" } = error as Coded;
+  const { code = "", message = "" } = error as DriverError;
   if (accessStates.test(code) || serverText.test(message) || /^(ERR_TLS|CERT_|DEPTH_|SELF_|UNABLE_TO_)/.test(code)) {
     return unavailable(new AccessError(`PostgreSQL at ${server} refuses: ${message}`, { cause: error }));
   }

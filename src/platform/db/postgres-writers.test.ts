@@ -75,7 +75,7 @@ test("a group has a hundred writes at most, and uses one place", async () => {
 });
 
 test("a write waits among all writes: the newest of the account with most is refused when too many wait", async () => {
-  const { done, add, endAll } = openHeldGroups({ max: 1, reserved: 0, maxEach: 1, waitingMax: 3 });
+  const { done, add, endAll } = openHeldGroups({ max: 1, reserved: 0, maxPerKey: 1, waitingMax: 3 });
   const running = add(0);
   await nextTurn();
   const waiting = [1, 2, 3].map((input) => refusalOf(add(input)));

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { preparedStatements } from "./sqlite-statements.ts";
-import type { Bound, KeyStatement, Listing, Shown } from "./statement.ts";
+import type { Bound, KeyStatement, Listing, RowView } from "./statement.ts";
 
 type Key = readonly [accountId: number, id: number];
 
@@ -22,13 +22,13 @@ const skipsMax = 31;
  * The shown rows of one account, by id. While rows are dropped to make room, the iterator is kept, because a new one would first have to skip the
  * gaps that they leave. It is not kept any longer: it holds every table that the Map outgrows until it moves on.
  */
-type OfAccount = { rows: Map<number, Shown>; oldest: Iterator<number> | undefined };
+type CachedAccount = { rows: Map<number, RowView>; oldest: Iterator<number> | undefined };
 
 /**
  * The rows of one table, by account, and their number. After a list that did not find all its rows here, the next `skips` lists are read from
  * the table without looking; `skipsLeft` of them are still to come. `skips` about doubles with each such list, and a list that finds all sets it to 0.
  */
-type Kept = { accounts: Map<number, OfAccount>; size: number; skips: number; skipsLeft: number };
+type CachedTable = { accounts: Map<number, CachedAccount>; size: number; skips: number; skipsLeft: number };
 
 /**
  * Keeps the shown form of rows that were read by their primary key, because SQLite finds a row in two trees, whose pages are scattered over more
@@ -51,7 +51,7 @@ export function openRowCache(writer: DatabaseSync, reader: Reader) {
   writer.function("row_changed", (table, accountId, id) => noteChange(cache, [String(table), Number(accountId), Number(id)]));
   return {
     /** Returns the shown form of the row with this key; undefined if there is none. */
-    find<S extends Shown>(statement: KeyStatement<S>, key: Key): S | undefined {
+    find<S extends RowView>(statement: KeyStatement<S>, key: Key): S | undefined {
       const [accountId, id] = key;
       const kept = cache.tables.get(statement.table)?.accounts.get(accountId)?.rows.get(id);
       if (kept) return kept as S;
@@ -62,7 +62,7 @@ export function openRowCache(writer: DatabaseSync, reader: Reader) {
       return shown;
     },
     /** Returns the shown rows of a list. Reads their ids, which an index has, and takes the rows from memory; if one is not there, reads all rows. */
-    findAll<S extends Shown>(statement: KeyStatement<S>, accountId: number, { ids, rows }: Listing): S[] {
+    findAll<S extends RowView>(statement: KeyStatement<S>, accountId: number, { ids, rows }: Listing): S[] {
       const arrays = <R extends unknown[]>({ statement: list, values }: Bound<R>): R[] => reader.arrays(list, values);
       const { table } = statement;
       const kept = cache.tables.get(table);
@@ -101,15 +101,15 @@ type Change = [table: string, accountId: number, id: number];
 
 type Cache = {
   writer: DatabaseSync;
-  tables: Map<string, Kept>;
+  tables: Map<string, CachedTable>;
   changed: Change[];
   isAllChanged: boolean;
 };
 
 /** Returns the shown form of the rows with these ids if all are kept, and decides how many of the next lists do not look here. */
-function findKept(kept: Kept, accountId: number, ids: readonly [id: number][]): Shown[] | undefined {
+function findKept(kept: CachedTable, accountId: number, ids: readonly [id: number][]): RowView[] | undefined {
   const rows = kept.accounts.get(accountId)?.rows;
-  const found: Shown[] = [];
+  const found: RowView[] = [];
   for (const [id] of ids) {
     const shown = rows?.get(id);
     if (!shown) {
@@ -123,7 +123,7 @@ function findKept(kept: Kept, accountId: number, ids: readonly [id: number][]): 
 }
 
 /** Keeps the shown form of a row that the reader has read in its present snapshot. */
-function keep(cache: Cache, table: string, [accountId, id]: Key, shown: Shown): void {
+function keep(cache: Cache, table: string, [accountId, id]: Key, shown: RowView): void {
   if (id > idMax || accountId > idMax || shown.text.length > charactersMax) return;
   const kept = cache.tables.get(table) ?? watch(cache, table);
   if (!kept) return;
@@ -138,7 +138,7 @@ function keep(cache: Cache, table: string, [accountId, id]: Key, shown: Shown): 
 }
 
 /** Begins to watch a table. Returns undefined in a transaction, whose rollback would end the watch. */
-function watch(cache: Cache, table: string): Kept | undefined {
+function watch(cache: Cache, table: string): CachedTable | undefined {
   const { writer, tables } = cache;
   if (writer.isTransaction) return undefined;
   for (const change of changes)
@@ -146,7 +146,7 @@ function watch(cache: Cache, table: string): Kept | undefined {
       BEGIN SELECT row_changed('${table}', OLD.account_id, OLD.id); END`);
   // a commit that is being flushed may have changed rows while nothing watched
   cache.isAllChanged = true;
-  const kept = { accounts: new Map<number, OfAccount>(), size: 0, skips: 0, skipsLeft: 0 };
+  const kept = { accounts: new Map<number, CachedAccount>(), size: 0, skips: 0, skipsLeft: 0 };
   tables.set(table, kept);
   return kept;
 }
@@ -172,7 +172,7 @@ function dropAll({ tables }: Cache): void {
   }
 }
 
-function drop(kept: Kept | undefined, accountId: number, id: number): void {
+function drop(kept: CachedTable | undefined, accountId: number, id: number): void {
   const { rows } = kept?.accounts.get(accountId) ?? {};
   if (!kept || !rows?.delete(id)) return;
   kept.size -= 1;
@@ -180,7 +180,7 @@ function drop(kept: Kept | undefined, accountId: number, id: number): void {
 }
 
 /** Drops the oldest row of the account that came first. */
-function dropOldest(kept: Kept): void {
+function dropOldest(kept: CachedTable): void {
   const [first] = kept.accounts;
   if (!first) return;
   const [accountId, account] = first;

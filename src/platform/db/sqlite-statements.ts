@@ -6,7 +6,7 @@ import type { BoundValue, Statement } from "./statement.ts";
 /** Prepared statements kept per connection. */
 const statementsMax = 500;
 
-type Prepared = { statement: StatementSync; names: string[] };
+type PreparedStatement = { statement: StatementSync; names: string[] };
 
 export type Statements = {
   rows: (query: Sql) => Row[];
@@ -18,9 +18,9 @@ export type Statements = {
 
 /** Runs queries on one connection with prepared statements, and translates errors to those of the port. */
 export function preparedStatements(connection: DatabaseSync): Statements {
-  const kept = new Map<string, Prepared>();
+  const kept = new Map<string, PreparedStatement>();
 
-  function preparedFor(text: string): Prepared {
+  function preparedFor(text: string): PreparedStatement {
     let prepared = kept.get(text);
     if (prepared) return prepared;
     if (kept.size >= statementsMax) kept.clear();
@@ -59,14 +59,14 @@ export function preparedStatements(connection: DatabaseSync): Statements {
   };
 }
 
-function prepare(connection: DatabaseSync, text: string): Prepared {
+function prepare(connection: DatabaseSync, text: string): PreparedStatement {
   const statement = connection.prepare(text);
   statement.setReturnArrays(true);
   return { statement, names: [] };
 }
 
 /** Builds the rows here: the objects that node:sqlite builds are dictionaries, and take three times as long to build and to read. */
-function rowsOf(prepared: Prepared, bound: SQLInputValue[]): Row[] {
+function rowsOf(prepared: PreparedStatement, bound: SQLInputValue[]): Row[] {
   const { statement } = prepared;
   const all: unknown[] = statement.all(...bound);
   const found = all as unknown[][];

@@ -32,16 +32,16 @@ export function statement<R extends unknown[] = unknown[]>(sqlite: string, postg
 }
 
 /** The shown form of a row. It has its JSON text, which is written once for all answers. */
-export type Shown = { readonly text: string };
+export type RowView = { readonly text: string };
 
 /** A SELECT of one row of a table by its primary key. Its first column is `id`. `show` is a method, so that it may name the types of the columns. */
-export type KeyStatement<S extends Shown = Shown> = Statement & { readonly table: string; show(row: unknown[]): S };
+export type KeyStatement<S extends RowView = RowView> = Statement & { readonly table: string; show(row: unknown[]): S };
 
 /**
  * Makes a SELECT of one row of a table by its primary key, `account_id` and `id`, which are its values. The embedded engine keeps the results of
  * `show` in memory (`sqlite-row-cache.ts`), so they must depend on the row alone. Make one statement for each table.
  */
-export function keyStatement<S extends Shown>(table: string, select: string, show: KeyStatement<S>["show"]): KeyStatement<S> {
+export function keyStatement<S extends RowView>(table: string, select: string, show: KeyStatement<S>["show"]): KeyStatement<S> {
   return { ...statement(select), table, show };
 }
 

@@ -19,7 +19,7 @@ export type Admission = {
   requests: RequestBounds;
   checkHost: HostCheck;
   /** Begins the span of an admitted request, and calls `serve` in it. Default: calls `serve`. */
-  enter?: ((exchange: Exchange, serve: () => void) => void) | undefined;
+  inSpan?: ((exchange: Exchange, callRoute: () => void) => void) | undefined;
   /** Answers a browser's request for a page that does not exist; programs get the problem `not_found`. */
   notFoundPage?: ((exchange: Exchange) => void) | undefined;
 };
@@ -37,11 +37,11 @@ export function admit(admission: Admission, exchange: Exchange): Awaitable<void>
   const otherHost = route.hosts === "any" ? undefined : admission.checkHost(exchange);
   if (otherHost) return refuseHost(otherHost, exchange, surface);
   const refusal = surface.gate.authenticate(exchange);
-  if (refusal instanceof Promise) return refusal.then((settled) => enter(admission, exchange, settled));
-  return enter(admission, exchange, refusal);
+  if (refusal instanceof Promise) return refusal.then((settled) => admitRequest(admission, exchange, settled));
+  return admitRequest(admission, exchange, refusal);
 }
 
-function enter(admission: Admission, exchange: Exchange, refused: ProblemFields | undefined): Awaitable<void> {
+function admitRequest(admission: Admission, exchange: Exchange, refused: ProblemFields | undefined): Awaitable<void> {
   const problem = refused ?? formProblem(exchange, admission.checkHost);
   if (problem) return sendProblem(exchange, problem);
   const overload = admission.requests.enter(exchange);
@@ -67,10 +67,10 @@ function admitOutside(admission: Admission, exchange: Exchange, problem: Problem
 
 function serve(admission: Admission, exchange: Exchange): Awaitable<void> {
   const { route } = exchange;
-  if (!admission.enter) return route.serve(exchange);
+  if (!admission.inSpan) return route.serve(exchange);
   return new Promise((resolve, reject) => {
     // the span lasts until the route's promise settles
-    admission.enter?.(exchange, () => void (async () => route.serve(exchange))().then(resolve, reject));
+    admission.inSpan?.(exchange, () => void (async () => route.serve(exchange))().then(resolve, reject));
   });
 }
 

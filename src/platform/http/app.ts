@@ -12,7 +12,7 @@ import { type Exchange, openExchange, type Surface } from "./exchange.ts";
 import { checkHosts, type OwnHosts, splitAbsoluteForm } from "./hosts.ts";
 import { type Http1, type Http1Limits, openHttp1 } from "./http1.ts";
 import { openRouter, type Router } from "./router.ts";
-import type { Answered } from "./traffic.ts";
+import type { OnAnswer } from "./traffic.ts";
 
 /** The time in which a whole request has to arrive. */
 export const requestTimeoutMs = 120_000;
@@ -24,7 +24,7 @@ const limits: Http1Limits = {
   timeoutCheckMs: 30_000,
 };
 
-export type AppOptions = Pick<Admission, "log" | "requests" | "enter" | "notFoundPage"> & {
+export type AppOptions = Pick<Admission, "log" | "requests" | "inSpan" | "notFoundPage"> & {
   /** The API comes first: it answers requests that cannot be parsed. */
   surfaces: readonly [Surface, ...Surface[]];
   /** The proxies whose X-Forwarded-For counts. They may change; undefined if the service never trusts one. */
@@ -34,7 +34,7 @@ export type AppOptions = Pick<Admission, "log" | "requests" | "enter" | "notFoun
   hosts: OwnHosts;
   clock: Clock;
   /** Called with each answer, except those to probes and scrapes. */
-  onAnswered: Answered;
+  onAnswered: OnAnswer;
 };
 
 /** The service's own HTTP server, without routes at first. */
@@ -79,14 +79,14 @@ export function openApp(options: AppOptions): App {
 }
 
 /** Answers what Node would answer itself, without this service's headers. */
-function answerOddRequests({ server, serve }: Http1, refuseBytes: (error: Error, socket: Duplex) => void): void {
+function answerOddRequests({ server, onRequest }: Http1, refuseBytes: (error: Error, socket: Duplex) => void): void {
   server.maxHeadersCount = headersMax + 1;
   server.on("checkContinue", (request, response) => {
     expectContinue(request, response);
-    serve(request, response);
+    onRequest(request, response);
   });
   // an unknown expectation may be ignored (RFC 9110, 10.1.1)
-  server.on("checkExpectation", serve);
+  server.on("checkExpectation", onRequest);
   server.on("connect", (_request, socket) => refuseBytes(new Error("CONNECT is for proxies"), socket));
   server.on("clientError", refuseBytes);
 }

@@ -28,10 +28,10 @@ export function originOf(caller: Caller | null, requestId: string, at: number): 
   return { actor, requestId, at };
 }
 
-type Asking = { caller: Caller | null; headers: { origin?: string | undefined } };
+type CallOrigin = { caller: Caller | null; headers: { origin?: string | undefined } };
 
 /** The caller of a request that needs this scope; null if it needs none and has no caller. @throws Problem `unauthorized`, `forbidden` */
-export function requireScope({ caller, headers }: Asking, scope: string | null): Caller | null {
+export function requireScope({ caller, headers }: CallOrigin, scope: string | null): Caller | null {
   if (scope === null) return caller;
   if (!caller) throw unknownCaller();
   requireOrigin(caller, headers.origin);

@@ -4,7 +4,7 @@ import type { Detail } from "../problem.ts";
 import { keptStatuses } from "./idempotency.ts";
 import type { DescribedOperation } from "./operation.ts";
 import { baseOf, isOpenEnumeration, nameOf, Nullable } from "./schemas.ts";
-import type { Reading } from "./value-checks.ts";
+import type { CheckOptions } from "./value-checks.ts";
 
 type Json = Record<string, unknown>;
 type Reference = { $ref: string };
@@ -48,7 +48,7 @@ function isFree(components: Components, kind: Kind, name: string, part: unknown)
  * Where a schema is used. Objects of requests are closed. Those of answers are open, which the description says explicitly: otherwise the clients of some
  * generators refuse an unknown field. Nor do answers bound the texts that people write: a later version may allow others.
  */
-export type Use = Reading & { isRequest?: boolean };
+export type Use = CheckOptions & { isRequest?: boolean };
 
 /**
  * A schema as the description shows it: a named one as a reference. With `nullIsAbsent` an optional field may be null; if it has a named

@@ -33,7 +33,7 @@ const bearer = "BearerKey";
 const header = "ApiKeyHeader";
 
 /** What the declarations of operations leave out: examples of their refusals, and when the deprecated ones end. */
-export type Recorded = {
+export type DescriptionNotes = {
   errors: ErrorExamples;
   sunsets: Sunsets;
   /** The origin that clients use. Default: the one that the description came from. */
@@ -41,7 +41,7 @@ export type Recorded = {
 };
 
 /** The OpenAPI 3.0.3 description of the API (specification 1.13), made from the operations that serve it, with recorded errors. */
-export function describe(operations: DescribedOperation[], recorded: Recorded): Description {
+export function describe(operations: DescribedOperation[], recorded: DescriptionNotes): Description {
   const components = emptyComponents();
   const paths: Record<string, Json> = {};
   describeSchema(ErrorSchema, components);
@@ -86,7 +86,7 @@ function describeOperation(
   operation: DescribedOperation,
   operations: readonly DescribedOperation[],
   components: Components,
-  recorded: Recorded,
+  recorded: DescriptionNotes,
 ): Json {
   const { errors, sunsets } = recorded;
   const { operationId, tag, summary, description, details, scope, alsoScope, stability, deprecated, hideTryItPanel } = operation;

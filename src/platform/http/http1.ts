@@ -19,7 +19,7 @@ export type Http1Limits = {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-type Serving = {
+type Http1Context = {
   limits: Http1Limits;
   guard: ConnectionGuard;
   bounds: Pick<Bounds, "refused">;
@@ -33,7 +33,7 @@ export type Http1 = {
   readonly server: Server;
   readonly pipelines: Pipelines;
   /** Handles a request of an event of Node's other than `request`, such as `checkContinue`. */
-  serve: Handler;
+  onRequest: Handler;
   /** Listens, and returns the address. @throws Error with a one-line message that names the setting, if the port is taken */
   listen(place: Place): ReturnType<typeof listen>;
   /** Makes each further answer close its connection, so that clients connect to another node before this one stops. */
@@ -43,12 +43,12 @@ export type Http1 = {
 };
 
 /** Opens a server, which does not listen yet. Its guard counts its connections, and the requests of each. */
-export function openHttp1({ limits, guard, bounds, bodyBytesOf, handle }: Serving): Http1 {
+export function openHttp1({ limits, guard, bounds, bodyBytesOf, handle }: Http1Context): Http1 {
   const pipelines = boundPipelines(bounds);
   const listening: NetServer[] = [];
   let isRetiring = false;
 
-  function serve(request: IncomingMessage, response: ServerResponse): void {
+  function onRequest(request: IncomingMessage, response: ServerResponse): void {
     const connection = guard.begun(request.socket, bodyBytesOf?.(request.headers));
     const closed = pipelines.begin(request, response);
     response.on("close", () => {
@@ -69,14 +69,14 @@ export function openHttp1({ limits, guard, bounds, bodyBytesOf, handle }: Servin
       requireHostHeader: false, // Node's own refusal lacks this service's headers
       optimizeEmptyRequests: true,
     },
-    serve,
+    onRequest,
   );
   server.prependListener("connection", (socket: Socket) => guard.admit(socket));
 
   return {
     server,
     pipelines,
-    serve,
+    onRequest,
     async listen(place) {
       const listened = await listen(server, place);
       listening.push(server, ...listened.others);
@@ -96,7 +96,7 @@ export function openHttp1({ limits, guard, bounds, bodyBytesOf, handle }: Servin
 }
 
 /** An answer whose head is set. */
-export type Outgoing = { readonly response: ServerResponse; body: string | Buffer | undefined; encoding: "latin1" | "utf8" };
+export type OutgoingAnswer = { readonly response: ServerResponse; body: string | Buffer | undefined; encoding: "latin1" | "utf8" };
 
 /**
  * Opens a queue of answers. Those of one turn of the event loop are written together, because waking a sleeping client costs more than
@@ -104,7 +104,7 @@ export type Outgoing = { readonly response: ServerResponse; body: string | Buffe
  *
  * @param onSent called with each answer when all have been written, at the same time by `performance.now()`
  */
-export function openOutbox<T extends Outgoing>(onSent?: (answer: T, at: number) => void): (answer: T) => void {
+export function openOutbox<T extends OutgoingAnswer>(onSent?: (answer: T, at: number) => void): (answer: T) => void {
   let unsent: T[] = [];
 
   function sendAll(): void {

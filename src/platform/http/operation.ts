@@ -5,7 +5,7 @@ import type { ProblemCode } from "../error-table.ts";
 import type { Origin } from "../events.ts";
 import type { Problem } from "../problem.ts";
 import type { Caller } from "./caller.ts";
-import type { Reading } from "./value-checks.ts";
+import type { CheckOptions } from "./value-checks.ts";
 
 /** An example of a request or an answer, shown in the description and run by the tests. */
 export type Example = unknown;
@@ -144,7 +144,7 @@ type Declaration<S> = {
 };
 
 /** What `before` makes from an uploaded body. A replay of an Idempotency-Key must have the same `fingerprint`. */
-export type Received = { fingerprint: string };
+export type ReceivedBody = { fingerprint: string };
 
 /**
  * A change: a transaction that awaits only its own queries. `before` does the work that waits for something else (DNS, an uploaded
@@ -217,7 +217,7 @@ export function sunsetOf({ operationId }: DescribedOperation, sunsets: Sunsets):
 }
 
 /** How to read the fields of a body: in a PATCH `null` removes a value (RFC 7396), elsewhere it counts as absent. */
-export function readingOf({ method }: Pick<DescribedOperation, "method">): Reading {
+export function readingOf({ method }: Pick<DescribedOperation, "method">): CheckOptions {
   return { nullIsAbsent: method !== "PATCH" };
 }
 

@@ -64,9 +64,9 @@ export function boundPipelines(bounds: Pick<Bounds, "refused">): Pipelines {
   return { begin, answered };
 }
 
-type Begun = { request: IncomingMessage; response: ServerResponse };
+type PendingExchange = { request: IncomingMessage; response: ServerResponse };
 /** The requests of a connection that have no answer yet: how many they are, and the last two. */
-type Pipeline = { unanswered: number; last: Begun | undefined; before: Begun | undefined };
+type Pipeline = { unanswered: number; last: PendingExchange | undefined; before: PendingExchange | undefined };
 
 /** The time that a client has to read a refusal after the service has stopped reading its body. */
 const answerReadMs = 1_000;

@@ -19,7 +19,7 @@ import {
   type DescribedOperation,
   type Operation,
   type OperatorOperations,
-  type Received,
+  type ReceivedBody,
   type Step,
   type Steps,
   type Sunsets,
@@ -86,10 +86,10 @@ type Compiled<S> = Common<S> & {
 type Input = { params: unknown; query: unknown; body: unknown; sent: unknown; key: string | undefined; isDryRun: boolean };
 
 /** A call whose caller may make it, and the time that counts as now. */
-type Admitted = { exchange: Exchange; caller: Caller | null; now: number };
+type AdmittedCall = { exchange: Exchange; caller: Caller | null; now: number };
 
 /** A call that changes something. */
-type Changing<S> = {
+type ChangeCall<S> = {
   exchange: Exchange;
   call: Call<S, never>;
   /** The database, charged to the caller's account, with the caller as the actor of every change. */
@@ -152,7 +152,7 @@ function begin<S>(compiled: Compiled<S>, exchange: Exchange, receive: () => Awai
 }
 
 /** Validates the input, and calls the operation. */
-function perform<S>(compiled: Compiled<S>, admitted: Admitted, sent: unknown): Awaitable<Answer> {
+function perform<S>(compiled: Compiled<S>, admitted: AdmittedCall, sent: unknown): Awaitable<Answer> {
   const { operation, validateParams, validateQuery, validateBody, base } = compiled;
   const { exchange } = admitted;
   const key =
@@ -177,7 +177,7 @@ function conditional({ headers }: Exchange, answer: Answer): Answer {
 
 const nothing: Record<string, never> = {};
 
-function execute<S>(compiled: Compiled<S>, { exchange, caller, now }: Admitted, input: Input): Awaitable<Answer> {
+function execute<S>(compiled: Compiled<S>, { exchange, caller, now }: AdmittedCall, input: Input): Awaitable<Answer> {
   const { operation, runtime } = compiled;
   const { db, services } = runtime;
   const { params, query, body, sent, key, isDryRun } = input;
@@ -202,7 +202,7 @@ function execute<S>(compiled: Compiled<S>, { exchange, caller, now }: Admitted, 
   const slot = key === undefined || isDryRun ? undefined : { accountId, target: targetOf(compiled, params), key };
   const changing = { exchange, call, db: own, isDryRun, sent, slot };
   if (operation.steps) return operation.steps(stepsOf(compiled, changing), call);
-  const make = (): Promise<Answer> => change(compiled, operation, changing);
+  const make = (): Promise<Answer> => runWrite(compiled, operation, changing);
   return slot && operation.upload ? compiled.idempotent.prepareOnce(own, slot, runtime.nowRange(), make) : make();
 }
 
@@ -213,7 +213,7 @@ function execute<S>(compiled: Compiled<S>, { exchange, caller, now }: Admitted, 
  */
 function transact<S>(
   { runtime, idempotent }: Compiled<S>,
-  { db, isDryRun, slot }: Changing<S>,
+  { db, isDryRun, slot }: ChangeCall<S>,
   hash: () => string,
   step: Step,
   place = "",
@@ -222,7 +222,7 @@ function transact<S>(
   return idempotent.run(db, { ...slot, target: slot.target + place }, hash(), runtime.nowRange(), step);
 }
 
-function stepsOf<S>(compiled: Compiled<S>, changing: Changing<S>): Steps {
+function stepsOf<S>(compiled: Compiled<S>, changing: ChangeCall<S>): Steps {
   const { exchange, db, isDryRun, sent } = changing;
   return openSteps({
     db,
@@ -232,13 +232,13 @@ function stepsOf<S>(compiled: Compiled<S>, changing: Changing<S>): Steps {
   });
 }
 
-async function change<S>(compiled: Compiled<S>, operation: Change<S>, changing: Changing<S>): Promise<Answer> {
+async function runWrite<S>(compiled: Compiled<S>, operation: Change<S>, changing: ChangeCall<S>): Promise<Answer> {
   const { before, beforeDryRun, write, finish, reveal, upload } = operation;
   const { exchange, call, db, isDryRun, sent } = changing;
   const prepare = isDryRun ? beforeDryRun : before;
   const prepared = (await prepare?.(db, call, streamBody(exchange.request, compiled.bytesMax))) as never;
   try {
-    const hash = (): string => hashOf(upload ? (prepared as Received).fingerprint : sent);
+    const hash = (): string => hashOf(upload ? (prepared as ReceivedBody).fingerprint : sent);
     const answer = await transact(compiled, changing, hash, (tx) => write(tx, call, prepared));
     return isDryRun ? answer : (reveal?.(answer, call, prepared) ?? answer);
   } finally {

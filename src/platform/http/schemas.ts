@@ -8,7 +8,7 @@ const parameterKey = Symbol("parameter");
 const openKey = Symbol("open");
 const forProgramsKey = Symbol("for programs");
 /** A symbol stays on a schema that is made optional, and validators and serialisers ignore it. */
-type Marked = {
+type MarkedSchema = {
   [nameKey]?: string | undefined;
   [baseKey]?: TSchema | undefined;
   [parameterKey]?: string | undefined;
@@ -23,7 +23,7 @@ export function named<T extends TSchema>(name: string, schema: T): T {
 
 /** The name of a schema in the description, if it has one. */
 export function nameOf(schema: TSchema): string | undefined {
-  return (schema as Marked)[nameKey];
+  return (schema as MarkedSchema)[nameKey];
 }
 
 /** A named schema with another description or default. The OpenAPI description refers to the named schema. */
@@ -33,7 +33,7 @@ export function variant<T extends TSchema>(base: T, notes: { description?: strin
 
 /** The named schema that a schema was made from, if any. */
 export function baseOf(schema: TSchema): TSchema | undefined {
-  return (schema as Marked)[baseKey];
+  return (schema as MarkedSchema)[baseKey];
 }
 
 function useOf<T extends TSchema>(base: TSchema, schema: T): T {
@@ -65,7 +65,7 @@ function asOpen<T extends TSchema>(schema: T): T {
 
 /** Whether later versions may add values to an enumeration. */
 export function isOpenEnumeration(schema: object): boolean {
-  return (schema as Marked)[openKey] === true;
+  return (schema as MarkedSchema)[openKey] === true;
 }
 
 /** A text of an answer that has one of these values in this version, and may have others in later ones. */
@@ -114,12 +114,12 @@ export function forPrograms<T extends TSchema>(schema: T): T {
 
 /** Whether tools leave a field out. */
 export function isForPrograms(schema: TSchema): boolean {
-  return (schema as Marked)[forProgramsKey] === true;
+  return (schema as MarkedSchema)[forProgramsKey] === true;
 }
 
 /** The path parameter that a field of a body must equal, if any. */
 export function parameterOf(schema: TSchema): string | undefined {
-  return (schema as Marked)[parameterKey];
+  return (schema as MarkedSchema)[parameterKey];
 }
 
 /**

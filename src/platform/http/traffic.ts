@@ -5,9 +5,9 @@ const boundsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const classes = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
 /** Called with each answer, and the time since the request's head in ms. */
-export type Answered = (exchange: Exchange, ms: number) => void;
+export type OnAnswer = (exchange: Exchange, ms: number) => void;
 
-export type Traffic = { onAnswered: Answered; metrics: () => Metric[] };
+export type Traffic = { onAnswered: OnAnswer; metrics: () => Metric[] };
 
 /** Counts answers by class of status. */
 export function countClasses() {
@@ -31,7 +31,7 @@ export function countTraffic(): Traffic {
   const durations = openHistogram(boundsSeconds);
   const routes = new Map<string, RouteCount>();
 
-  const onAnswered: Answered = ({ status, route: { name } }, ms) => {
+  const onAnswered: OnAnswer = ({ status, route: { name } }, ms) => {
     all.add(status);
     durations.observe(ms / 1_000);
     const route = countOf(routes, name);

@@ -2,7 +2,7 @@ import { parse } from "fast-querystring";
 import type { TSchema } from "typebox";
 import { detailsMax, invalidAt, Problem, type Detail } from "../problem.ts";
 import { parameterOf } from "./schemas.ts";
-import { checkOf, int64Number, type Check, type Reading, shortened } from "./value-checks.ts";
+import { checkOf, int64Number, type Check, type CheckOptions, shortened } from "./value-checks.ts";
 
 const canonicalInteger = /^(?:0|-?[1-9]\d{0,18})$/;
 
@@ -14,7 +14,7 @@ type Parameters = Record<string, unknown>;
  *
  * @throws Problem `invalid_request` with the first problems as its details
  */
-export function bodyValidator(schema: TSchema, reading?: Reading): (value: unknown, params?: Parameters) => unknown {
+export function bodyValidator(schema: TSchema, reading?: CheckOptions): (value: unknown, params?: Parameters) => unknown {
   const check = checkOnDemand(schema, reading);
   const { properties = {} } = schema as { properties?: Record<string, TSchema> };
   const own = Object.entries(properties).flatMap(([name, property]) => {
@@ -33,7 +33,7 @@ export function bodyValidator(schema: TSchema, reading?: Reading): (value: unkno
 }
 
 /** Compiles a schema at its first use. Most are never used: a process serves every operation under two prefixes, and clients call few. */
-function checkOnDemand(schema: TSchema, reading?: Reading): Check {
+function checkOnDemand(schema: TSchema, reading?: CheckOptions): Check {
   let check: Check | undefined;
   return (value, path, found) => (check ??= checkOf(schema, reading))(value, path, found);
 }

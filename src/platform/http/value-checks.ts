@@ -10,7 +10,7 @@ import { parseDateTime } from "./dates.ts";
 export type Check = (value: unknown, path: string, found: Detail[]) => unknown;
 
 /** Options of a check. */
-export type Reading = {
+export type CheckOptions = {
   /** Whether an optional field that is `null` counts as absent, unless its schema allows null. Default: false. */
   nullIsAbsent?: boolean;
 };
@@ -91,7 +91,7 @@ const textFormats: Record<string, Format<string>> = {
  *
  * @throws TypeError if the schema has a keyword, a type or a format that this module does not know
  */
-export function checkOf(schema: TSchema, reading: Reading = {}): Check {
+export function checkOf(schema: TSchema, reading: CheckOptions = {}): Check {
   const known = schema as Schema;
   const unknown = Object.keys(known).find((keyword) => !keywords.has(keyword));
   if (unknown !== undefined) throw new TypeError(`the keyword ${unknown} of a schema is not known`);
@@ -101,13 +101,13 @@ export function checkOf(schema: TSchema, reading: Reading = {}): Check {
   return known.nullable ? (value, path, found) => (value === null ? null : check(value, path, found)) : check;
 }
 
-function checkOfForm(schema: Schema, reading: Reading): Check {
+function checkOfForm(schema: Schema, reading: CheckOptions): Check {
   if (schema.anyOf !== undefined) return checkOfAny(schema.anyOf, reading);
   if (schema.const !== undefined) return checkOfEnum([schema.const]);
   return schema.enum === undefined ? checkOfType(schema, reading) : checkOfEnum(schema.enum);
 }
 
-function checkOfAny(schemas: readonly TSchema[], reading: Reading): Check {
+function checkOfAny(schemas: readonly TSchema[], reading: CheckOptions): Check {
   const checks = schemas.map((schema) => checkOf(schema, reading));
   return (value, path, found) => {
     for (const check of checks) {
@@ -135,7 +135,7 @@ function withFurther(schema: Schema, check: Check): Check {
   };
 }
 
-function checkOfType(schema: Schema, reading: Reading): Check {
+function checkOfType(schema: Schema, reading: CheckOptions): Check {
   switch (schema.type) {
     case "object":
       return checkOfObject(schema, reading);
@@ -161,7 +161,7 @@ function checkOfEnum(allowed: readonly unknown[]): Check {
   return (value, path, found) => (allowed.includes(value) ? value : refused(found, path, message));
 }
 
-function checkOfObject({ properties = {}, required = [], additionalProperties }: Schema, reading: Reading): Check {
+function checkOfObject({ properties = {}, required = [], additionalProperties }: Schema, reading: CheckOptions): Check {
   const checks = new Map(Object.entries(properties).map(([name, schema]) => [name, checkOf(schema, reading)]));
   const other = typeof additionalProperties === "object" ? checkOf(additionalProperties, reading) : undefined;
   const dropped = reading.nullIsAbsent ? optionalWithoutNull(properties, required) : [];
@@ -193,7 +193,7 @@ function optionalWithoutNull(properties: Record<string, TSchema>, required: stri
     .map(([name]) => name);
 }
 
-function checkOfArray({ items, minItems = 0, maxItems = Infinity }: Schema, reading: Reading): Check {
+function checkOfArray({ items, minItems = 0, maxItems = Infinity }: Schema, reading: CheckOptions): Check {
   if (items === undefined) throw new TypeError("an array needs a schema of its items");
   const check = checkOf(items, reading);
   return (value, path, found) => {

@@ -111,7 +111,7 @@ test("while half of the places are free, an account takes one however many other
 });
 
 test("no account holds more places than a fixed share, and another begins at once", async (t) => {
-  const { admitted, ask, end } = openScene(t, { max: 3, reserved: 0, maxEach: 2 });
+  const { admitted, ask, end } = openScene(t, { max: 3, reserved: 0, maxPerKey: 2 });
   await ask(1, 3);
   await ask(2, 2);
   assert.deepEqual(admitted.splice(0), [1, 1, 2]);
@@ -120,7 +120,7 @@ test("no account holds more places than a fixed share, and another begins at onc
 });
 
 test("without a total bound each account has its own places and its own queue", async (t) => {
-  const { load, admitted, refused, ask, end } = openScene(t, { max: Infinity, reserved: 0, maxEach: 1, waitingMaxEach: 1 });
+  const { load, admitted, refused, ask, end } = openScene(t, { max: Infinity, reserved: 0, maxPerKey: 1, waitingMaxPerKey: 1 });
   await ask(1, 3);
   await ask(2, 1);
   assert.deepEqual([admitted.splice(0), refused.splice(0)], [[1, 2], [1]]);
@@ -188,7 +188,7 @@ test("a free place goes to the key that has used least lately, and what it used 
 });
 
 test("work that was added waits until it is admitted: in its turn, with work of its kind that comes next, or with work of its key and kind", () => {
-  const share = openFairShare<number>({ max: 4, maxEach: 4, waitingMaxEach: 3 }, undefined, () => 0);
+  const share = openFairShare<number>({ max: 4, maxPerKey: 4, waitingMaxPerKey: 3 }, undefined, () => 0);
   const outcomes: string[] = [];
   const add = (key: number, name: string, kind = "order") =>
     addWaiting(share, key, (refusal) => void outcomes.push(refusal === undefined ? name : `${name}: ${refusal}`), kind);

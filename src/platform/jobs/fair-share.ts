@@ -19,11 +19,11 @@ export type ShareLimits = {
   /** How many of `max` only work without a key may take. Default: 0. */
   reserved?: number;
   /** Places that one key may hold. Default: half of what keys may take, a third for each of two keys, and so on. */
-  maxEach?: number;
+  maxPerKey?: number;
   /** Work that may wait, of all keys together. Default: unbounded. */
   waitingMax?: number;
   /** Work of one key that may wait. Default: unbounded. */
-  waitingMaxEach?: number;
+  waitingMaxPerKey?: number;
   /** The longest wait (ms). Default: unbounded. */
   waitMs?: number;
 };
@@ -39,7 +39,7 @@ export type FairShare<K> = Required<ShareLimits> &
     held: Tally<K>;
     inUseByKeys: number;
     /** Waiting work, oldest first, by key; `undefined` stands for work without a key. Keys that have used the same take turns in this order. */
-    queues: Map<K | undefined, Waiting[]>;
+    queues: Map<K | undefined, Waiter[]>;
     usage: Usage<K>;
     parts: KeyParts<K> | undefined;
     /** Makes the error of work that gets no place. */
@@ -47,13 +47,13 @@ export type FairShare<K> = Required<ShareLimits> &
   };
 
 /** `settle` is called once: without a refusal when the work gets its place. Work of one `kind` may be done together. */
-type Waiting = { settle: (refusal: Refusal | undefined) => void; kind: unknown; timer: NodeJS.Timeout | undefined };
+type Waiter = { settle: (refusal: Refusal | undefined) => void; kind: unknown; timer: NodeJS.Timeout | undefined };
 
 /**
  * Shares places between keys, such as accounts or addresses, so that no key keeps the others out.
  *
  * - Share: while half of the places are free, any key may take one. Beyond that a key that is alone may hold half of them,
- *   each of two keys a third, and so on; or `maxEach`, if that is set.
+ *   each of two keys a third, and so on; or `maxPerKey`, if that is set.
  * - Reserved places: work without a key may use every place, has `reserved` of them to itself, and goes first.
  * - Turns: work that finds no place waits. A free place goes to the key that has used least of them lately, in ms of held places, and
  *   to the oldest work of that key. Keys that have used the same take turns.
@@ -72,7 +72,7 @@ export function openFairShare<K>(
   now: () => number = monotonic,
   parts?: { count: number; of: PartsOf<K> },
 ): FairShare<K> {
-  const unbounded = { max: Infinity, reserved: 0, maxEach: Infinity, waitingMax: Infinity, waitingMaxEach: Infinity, waitMs: Infinity };
+  const unbounded = { max: Infinity, reserved: 0, maxPerKey: Infinity, waitingMax: Infinity, waitingMaxPerKey: Infinity, waitMs: Infinity };
   const load = { inUse: 0, inUseByKeys: 0, waiting: 0, refused: 0 };
   const opened = parts && openParts(parts.count, parts.of, now);
   return { ...unbounded, ...limits, ...load, held: createTally(), queues: new Map(), usage: openUsage(now), parts: opened, refusal };
@@ -94,7 +94,7 @@ export function acquire<K>(share: FairShare<K>, key: K | undefined): Refusal | u
  * Makes work wait for `admitNext` even if a place is free, and calls `settle` once, when the work has a place or is refused: for a caller that
  * decides when the next work begins. Returns the refusal if too much waits already.
  */
-export function addWaiting<K>(share: FairShare<K>, key: K | undefined, settle: Waiting["settle"], kind?: unknown): Refusal | undefined {
+export function addWaiting<K>(share: FairShare<K>, key: K | undefined, settle: Waiter["settle"], kind?: unknown): Refusal | undefined {
   const refusal = roomFor(share, key);
   if (refusal === undefined) enqueue(share, key, settle, kind);
   return refusal;
@@ -194,7 +194,7 @@ export function admitNextOf<K>(share: FairShare<K>, kind: unknown, max: number):
   }
 }
 
-function admitFirst<K>(share: FairShare<K>, key: K | undefined, queue: Waiting[]): void {
+function admitFirst<K>(share: FairShare<K>, key: K | undefined, queue: Waiter[]): void {
   const first = queue[0]!;
   leave(share, key, first);
   passTurn(share, key, queue);
@@ -224,9 +224,9 @@ function isFree<K>(share: FairShare<K>, key: K | undefined): boolean {
   if (key === undefined) return true;
   const forKeys = share.max - share.reserved;
   if (share.inUseByKeys >= forKeys) return false;
-  if (share.maxEach === Infinity && share.inUseByKeys < forKeys / 2) return true;
+  if (share.maxPerKey === Infinity && share.inUseByKeys < forKeys / 2) return true;
   const mayTake = (own: number, { counts }: Pick<Tally<unknown>, "counts">): boolean =>
-    own < (share.maxEach === Infinity ? forKeys / (counts.size + (own === 0 ? 2 : 1)) : share.maxEach);
+    own < (share.maxPerKey === Infinity ? forKeys / (counts.size + (own === 0 ? 2 : 1)) : share.maxPerKey);
   return share.parts ? everyPart(share.parts, key, mayTake) : mayTake(share.held.of(key), share.held);
 }
 
@@ -254,20 +254,20 @@ function nextKey<K>(share: FairShare<K>): K | undefined {
   return next;
 }
 
-function passTurn<K>({ queues }: FairShare<K>, key: K | undefined, queue: Waiting[]): void {
+function passTurn<K>({ queues }: FairShare<K>, key: K | undefined, queue: Waiter[]): void {
   if (queues.delete(key)) queues.set(key, queue);
 }
 
 /** Makes room for work that has to wait; returns the refusal if there is none. */
 function roomFor<K>(share: FairShare<K>, key: K | undefined): Refusal | undefined {
   const own = share.queues.get(key)?.length ?? 0;
-  if (own < share.waitingMaxEach && (share.waiting < share.waitingMax || makeRoom(share, key, own + 1))) return undefined;
+  if (own < share.waitingMaxPerKey && (share.waiting < share.waitingMax || makeRoom(share, key, own + 1))) return undefined;
   share.refused += 1;
   return "queue full";
 }
 
-function enqueue<K>(share: FairShare<K>, key: K | undefined, settle: Waiting["settle"], kind: unknown): void {
-  const one: Waiting = { settle, kind, timer: undefined };
+function enqueue<K>(share: FairShare<K>, key: K | undefined, settle: Waiter["settle"], kind: unknown): void {
+  const one: Waiter = { settle, kind, timer: undefined };
   if (share.waitMs !== Infinity) one.timer = setTimeout(() => refuse(share, key, one, "waited too long"), share.waitMs);
   const queue = share.queues.get(key);
   if (queue) queue.push(one);
@@ -276,7 +276,7 @@ function enqueue<K>(share: FairShare<K>, key: K | undefined, settle: Waiting["se
   if (share.parts && key !== undefined) countPart(share.parts, key, "waiting", 1);
 }
 
-function leave<K>(share: FairShare<K>, key: K | undefined, one: Waiting): void {
+function leave<K>(share: FairShare<K>, key: K | undefined, one: Waiter): void {
   clearTimeout(one.timer);
   const queue = share.queues.get(key)!;
   if (queue[0] === one) queue.shift();
@@ -286,7 +286,7 @@ function leave<K>(share: FairShare<K>, key: K | undefined, one: Waiting): void {
   if (share.parts && key !== undefined) countPart(share.parts, key, "waiting", -1);
 }
 
-function refuse<K>(share: FairShare<K>, key: K | undefined, one: Waiting, refusal: Refusal): void {
+function refuse<K>(share: FairShare<K>, key: K | undefined, one: Waiter, refusal: Refusal): void {
   leave(share, key, one);
   share.refused += 1;
   one.settle(refusal);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { coalesced, openSharing } from "./runs.ts";
+import { coalesced, openSharedRuns } from "./runs.ts";
 
 /** Work whose runs end when the test says. */
 function held() {
@@ -42,7 +42,7 @@ test("an error of a run reaches its callers, does not drop the run that was aske
 });
 
 test("calls of a key share its run, and the next call runs again, also after an error", async () => {
-  const sharing = openSharing<string, number>();
+  const sharing = openSharedRuns<string, number>();
   let runs = 0;
   const work = (): Promise<number> => Promise.resolve(++runs);
   const shared = [sharing.run("a", work), sharing.run("a", work), sharing.run("b", work)];

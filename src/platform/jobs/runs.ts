@@ -57,13 +57,13 @@ export function coalesced(work: () => Promise<void>): Coalesced {
 }
 
 /** Runs of work by key, which calls during a run share. Nothing is kept after a run. */
-export type Sharing<K, V> = {
+export type SharedRuns<K, V> = {
   /** The run that is under way. */
   get(key: K): Promise<V> | undefined;
   run(key: K, work: () => Promise<V>): Promise<V>;
 };
 
-export function openSharing<K, V>(): Sharing<K, V> {
+export function openSharedRuns<K, V>(): SharedRuns<K, V> {
   const running = new Map<K, Promise<V>>();
   return {
     get: (key) => running.get(key),

@@ -4,7 +4,7 @@ import { runInTurn, type FairShare } from "./fair-share.ts";
 import { createTally } from "./tally.ts";
 
 /** How many rows to claim: at most `count`, and of one account at most `each`, which includes its rows that are `running` in this process. */
-export type ClaimShare = { count: number; each: number; running: ReadonlyMap<number, number> };
+export type ClaimShare = { count: number; maxPerAccount: number; running: ReadonlyMap<number, number> };
 
 /** An SQL condition to append to others. It excludes the accounts that hold `each` rows already. */
 export function andUncrowded(accountId: Sql, held: ReadonlyMap<number, number>, each: number): Sql {
@@ -19,7 +19,7 @@ export function andUncrowded(accountId: Sql, held: ReadonlyMap<number, number>, 
  * @param claim claims up to `room` rows for which the SQL condition holds
  */
 export async function claimByAccount<T extends { accountId: number }>(
-  { count, each, running }: ClaimShare,
+  { count, maxPerAccount, running }: ClaimShare,
   accountId: Sql,
   claim: (uncrowded: Sql, room: number) => Promise<T[]>,
 ): Promise<T[]> {
@@ -33,8 +33,8 @@ export async function claimByAccount<T extends { accountId: number }>(
     for (const one of some) held.add(one.accountId);
     claimed.push(...some);
     if (some.length === room) continue;
-    if (most >= each || owned.every((own) => own < most)) break; // no other row is due
-    most = Math.min(2 * most, each);
+    if (most >= maxPerAccount || owned.every((own) => own < most)) break; // no other row is due
+    most = Math.min(2 * most, maxPerAccount);
   }
   return claimed;
 }
@@ -67,13 +67,13 @@ export type Worker = {
 export function openWorker<T>({ claim, run, atOnceMax, claimMax = atOnceMax, everyMs, onError }: Work<T>): Worker {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  const looking = coalesced(() => look().catch(onError));
+  const polling = coalesced(() => poll().catch(onError));
 
   function wake(): void {
-    if (!stopping.signal.aborted) void looking.run();
+    if (!stopping.signal.aborted) void polling.run();
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     if (stopping.signal.aborted) return;
     const free = Math.min(claimMax, atOnceMax - running.size);
     if (free <= 0) return; // looks again when the next one ends
@@ -96,7 +96,7 @@ export function openWorker<T>({ claim, run, atOnceMax, claimMax = atOnceMax, eve
 
   async function idle(): Promise<void> {
     wake();
-    while (looking.running() || running.size > 0) await Promise.all([looking.running(), ...running]);
+    while (polling.running() || running.size > 0) await Promise.all([polling.running(), ...running]);
   }
 
   const timer = setInterval(wake, everyMs).unref();
@@ -106,7 +106,7 @@ export function openWorker<T>({ claim, run, atOnceMax, claimMax = atOnceMax, eve
     stop: async () => {
       clearInterval(timer);
       stopping.abort();
-      await looking.running(); // may still begin work, whose signal is aborted
+      await polling.running(); // may still begin work, whose signal is aborted
       await Promise.all(running);
     },
   };
@@ -132,7 +132,7 @@ export function openWorkerInTurns<T extends { accountId: number }>({
     ...work,
     atOnceMax: turns.max,
     claimMax: Math.ceil(turns.max / 4),
-    claim: (count) => claim({ count, each: shareOfEach(), running: counts }),
+    claim: (count) => claim({ count, maxPerAccount: shareOfEach(), running: counts }),
     run: (item, signal) => runInTurn(turns, item.accountId, () => run(item, signal)),
   });
 }

@@ -9,7 +9,7 @@
  */
 export type AcmeFailure = "unreachable" | "unavailable" | "rate_limited" | "refused" | "invalid" | "nonsense";
 
-type More = { type?: string | null; status?: number | null; retryAt?: number | null; cause?: unknown };
+type ProblemParts = { type?: string | null; status?: number | null; retryAt?: number | null; cause?: unknown };
 
 /** A failure of the certificate authority. Its message is safe to show: bounded, without control characters and secrets. */
 export class AcmeProblem extends Error {
@@ -21,7 +21,7 @@ export class AcmeProblem extends Error {
   /** When (ms since the epoch) the authority allows the next try (Retry-After); null if it did not say. */
   readonly retryAt: number | null;
 
-  constructor(failure: AcmeFailure, message: string, more: More = {}) {
+  constructor(failure: AcmeFailure, message: string, more: ProblemParts = {}) {
     super(printable(message), more.cause === undefined ? {} : { cause: more.cause });
     this.name = "AcmeProblem";
     this.failure = failure;

@@ -11,7 +11,7 @@ import { everyTables } from "./certificates.store.ts";
  * (decision 0104).
  */
 
-type Former = { chain: string; replaceAsked: boolean };
+type FormerCertificate = { chain: string; replaceAsked: boolean };
 
 /** Whether another authority than the configured one issued a certificate. */
 export function isFormer(certificate: { directoryUrl: string | null }, directoryUrl: string): boolean {
@@ -19,7 +19,7 @@ export function isFormer(certificate: { directoryUrl: string | null }, directory
 }
 
 /** Whether a valid certificate of another authority stays: it is trusted, what the configured authority issues is not, and nobody asked to replace it. */
-export function keepsFormer({ chain, replaceAsked }: Former, isTrusted: boolean | undefined): boolean {
+export function keepsFormer({ chain, replaceAsked }: FormerCertificate, isTrusted: boolean | undefined): boolean {
   return isTrusted === false && !replaceAsked && isTrustedChain(chain, rootsOfSystem());
 }
 
@@ -27,7 +27,7 @@ export function keepsFormer({ chain, replaceAsked }: Former, isTrusted: boolean 
  * Saves whether the system trusts what an authority issues, once it has issued a certificate. Returns the `former` certificate if that stays in its place,
  * otherwise null.
  */
-export async function keptInPlace<F extends Former & { directoryUrl: string | null; notAfter: number }>(
+export async function keptInPlace<F extends FormerCertificate & { directoryUrl: string | null; notAfter: number }>(
   tx: Transaction,
   former: F | null,
   { directoryUrl, isTrusted, now }: { directoryUrl: string; isTrusted: boolean; now: number },

@@ -139,7 +139,7 @@ function foundList(values: string[]): string {
 export type FoundRecord = { type: "A" | "AAAA" | "CNAME"; value: string };
 
 /** Other facts in DNS that show the likely cause. */
-export type Circumstances = {
+export type DnsHints = {
   /** The records come from `*.parent`, not from the name itself. */
   fromWildcard: boolean;
   /** The right record is at www.example.com.example.com. */
@@ -148,7 +148,7 @@ export type Circumstances = {
   proxyingProvider: string | null;
 };
 
-export function recordMissing(name: CheckedName, { recordDoubled }: Circumstances): DnsProblem {
+export function recordMissing(name: CheckedName, { recordDoubled }: DnsHints): DnsProblem {
   const { hostname, registrableDomain } = name;
   if (recordDoubled)
     return recordProblem(name, "record_missing", {
@@ -163,7 +163,7 @@ export function recordMissing(name: CheckedName, { recordDoubled }: Circumstance
   });
 }
 
-export function wrongTarget(name: CheckedName, targets: string[], circumstances: Circumstances): DnsProblem {
+export function wrongTarget(name: CheckedName, targets: string[], circumstances: DnsHints): DnsProblem {
   const target = targets.find((one) => one !== name.platformDomain) ?? "";
   const { reason, fix } = targetMistake(name, target, circumstances);
   return recordProblem(name, "wrong_target", {
@@ -174,7 +174,7 @@ export function wrongTarget(name: CheckedName, targets: string[], circumstances:
 }
 
 /** Recognizes common mistakes; without one, the record simply belongs to another service. */
-function targetMistake(name: CheckedName, target: string, { fromWildcard }: Circumstances): { reason: string; fix: string } {
+function targetMistake(name: CheckedName, target: string, { fromWildcard }: DnsHints): { reason: string; fix: string } {
   const { platformDomain, registrableDomain } = name;
   const label = recordFor(name, platformDomain).name;
   const change = `Change the value of the CNAME record "${label}" to "${platformDomain}`;
@@ -197,7 +197,7 @@ const besideWildcard = (name: CheckedName, label: string): string =>
   `If "${label}" has separate records, delete them. ${create(name)} The wildcard can stay.`;
 
 /** The name has addresses in place of its CNAME; `ours`: they are all the platform's. */
-export function addressesInsteadOfCname(name: CheckedName, found: FoundRecord[], ours: boolean, circumstances: Circumstances): DnsProblem {
+export function addressesInsteadOfCname(name: CheckedName, found: FoundRecord[], ours: boolean, circumstances: DnsHints): DnsProblem {
   const { proxyingProvider, fromWildcard } = circumstances;
   const label = recordFor(name, "").name;
   if (fromWildcard)
@@ -233,7 +233,7 @@ export function foreignAddresses(
   name: CheckedName,
   foreign: FoundRecord[],
   rightBeside: boolean,
-  { proxyingProvider }: Circumstances,
+  { proxyingProvider }: DnsHints,
 ): DnsProblem {
   const leftoverAaaa = rightBeside && foreign.every(({ type }) => type === "AAAA");
   const unproxy =

@@ -12,7 +12,7 @@ import {
   foreignAddresses,
   recordMissing,
   wrongTarget,
-  type Circumstances,
+  type DnsHints,
   type FoundRecord,
 } from "./dns-problems.ts";
 import type { Dns, Lookup, LookupType } from "./lookup.ts";
@@ -284,7 +284,7 @@ const valuesOf = (lookup: Lookup<string>): string[] => (lookup.outcome === "reco
 /** DNS providers whose name servers answer with their own addresses for proxied records. */
 const proxyingProviders: [suffix: string, provider: string][] = [[".ns.cloudflare.com", "Cloudflare"]];
 
-function circumstancesOf({ platformDomain }: CheckedName, { records, hints }: RecordFacts): Circumstances {
+function circumstancesOf({ platformDomain }: CheckedName, { records, hints }: RecordFacts): DnsHints {
   if (hints === null) return { fromWildcard: false, recordDoubled: false, proxyingProvider: null };
   const seen = (one: Records): string => [...valuesOf(one.cname), ...addressesOf(one).map(({ value }) => value)].toSorted().join(" ");
   const nameservers = valuesOf(hints.nameservers);

@@ -155,7 +155,7 @@ describe("look-ups of several accounts", () => {
     test.after(() => slow.close());
     slow.fail("slow.test", "timeout");
     slow.set("quick.test", "A", ["192.0.2.1"]);
-    const dns = createDns({ servers: [slow.address], timeoutMs: 300, tries: 1 }, openBounds().queue("dns", { max: 3, maxEach: 2 }));
+    const dns = createDns({ servers: [slow.address], timeoutMs: 300, tries: 1 }, openBounds().queue("dns", { max: 3, maxPerKey: 2 }));
     const ended: string[] = [];
     const look = (name: string, asker?: number) =>
       dns.lookUp(`${name}.test`, "A", asker).then(() => ended.push(`${name} ${asker ?? "none"}`));

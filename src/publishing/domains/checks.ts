@@ -36,7 +36,7 @@ export type Checks = {
 };
 
 /** The result of a check, not yet written. `coversProof`: the check included the ownership record. */
-export type Checked = { verdict: DnsVerdict; coversProof: boolean };
+export type CheckOutcome = { verdict: DnsVerdict; coversProof: boolean };
 
 /** The TXT record by which an account proves that a name is its own. */
 export function ownershipRecordOf(
@@ -57,7 +57,7 @@ export function stillLeadsHere({ quickDns, own }: Checks, domain: StoredDomain):
 }
 
 /** Checks the DNS of a domain and writes nothing. */
-export async function checkDomain(checks: Checks, db: Queryable, domain: StoredDomain): Promise<Checked> {
+export async function checkDomain(checks: Checks, db: Queryable, domain: StoredDomain): Promise<CheckOutcome> {
   const coversProof = needsProof(domain, await listVerifications(db, domain.registrableDomain));
   const expected = {
     ...domain,
@@ -73,7 +73,7 @@ export async function applyCheck(
   { authority }: Checks,
   tx: Transaction,
   domain: StoredDomain,
-  { verdict, coversProof }: Checked,
+  { verdict, coversProof }: CheckOutcome,
   { isAsked, now }: { isAsked: boolean; now: number },
 ): Promise<StoredDomain | null> {
   const before = await lockHolder(tx, domain.hostname);

@@ -41,7 +41,7 @@ const path = "/projects/{projectId}/domains";
 
 type DomainCall<I = unknown> = Call<DomainServices, { params: Static<typeof DomainPath> } & I>;
 type ProjectCall<I = unknown> = Call<DomainServices, { params: Static<typeof ProjectPath> } & I>;
-type Wanted = Awaited<ReturnType<typeof lookUpClaim>>;
+type WantedClaim = Awaited<ReturnType<typeof lookUpClaim>>;
 
 /** A page of a project's domains, including those that another account took over. */
 export async function readDomains(db: Database, call: ProjectCall<{ query: Static<typeof PageQuery> }>): Promise<Answer> {
@@ -61,7 +61,7 @@ export async function readDomains(db: Database, call: ProjectCall<{ query: Stati
 }
 
 /** Attaches the domain whose proofs were looked up. @throws Problem `project_not_deployed`, `plan_required`, `domain_taken` */
-export async function addDomain(tx: Transaction, call: ProjectCall, wanted: Wanted): Promise<Answer> {
+export async function addDomain(tx: Transaction, call: ProjectCall, wanted: WantedClaim): Promise<Answer> {
   const { accountId, params, services, now } = call;
   const { projectId } = params;
   const project = await lockProject(tx, accountId, projectId);
@@ -129,11 +129,11 @@ export async function removeDomain(tx: Transaction, call: DomainCall, { leadsHer
   return { status: 200, body: { hostname: domain.hostname, ...(warning !== "" && { warning }), redirects } };
 }
 
-type Checked = { domain: StoredDomain; wanted: Wanted } | { domain: StoredDomain; wanted?: undefined; checked: CheckResult };
+type CheckedDomain = { domain: StoredDomain; wanted: WantedClaim } | { domain: StoredDomain; wanted?: undefined; checked: CheckResult };
 type CheckResult = Awaited<ReturnType<typeof checkDomain>>;
 
 /** Looks up the proofs of a name that another account took over, or checks the records of any other domain. */
-export async function checkNow(db: Database, { accountId, params, services: { checks }, now }: DomainCall): Promise<Checked> {
+export async function checkNow(db: Database, { accountId, params, services: { checks }, now }: DomainCall): Promise<CheckedDomain> {
   const { projectId, hostname } = params;
   const lost = await findLost(db, accountId, projectId, storedForm(hostname));
   if (lost !== null) return { domain: lost, wanted: await lookUpClaim(db, checks, { accountId, projectId }, lost, now) };
@@ -142,7 +142,7 @@ export async function checkNow(db: Database, { accountId, params, services: { ch
 }
 
 /** Saves the result of `checkNow`. */
-export async function keepCheck(tx: Transaction, call: DomainCall, found: Checked): Promise<Answer> {
+export async function keepCheck(tx: Transaction, call: DomainCall, found: CheckedDomain): Promise<Answer> {
   const { accountId, params, services, now } = call;
   const { checks, announcer } = services;
   const { domain } = found;

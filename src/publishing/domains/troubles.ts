@@ -18,7 +18,7 @@ type Certificate = Record<"id" | "issuedAt" | "expiresAt" | "wantedSince", numbe
 type Name = { status: DomainStatus; isLost: boolean; certificate: Certificate };
 
 /** The facts about other things that decide what is wrong with a name. `waitsFor`: the target of its redirect, if that is not ready. */
-type Surroundings = { isPaid: boolean; waitsFor: { to: string; target: NameState | undefined } | null };
+type TroubleContext = { isPaid: boolean; waitsFor: { to: string; target: NameState | undefined } | null };
 
 /** How long (ms) a certificate may take (specification 5.8). */
 export const certificateDueMs = 30 * 60_000;
@@ -30,7 +30,7 @@ const lateRenewalPart = 1 / 6;
  * The troubles of a name at `now`. First those that decide what it serves, the most important one before the others. A certificate is a trouble once it
  * has expired or is 30 minutes late, if one is wanted: `wantedSince` is null without an authority.
  */
-export function troublesOf({ status, isLost, certificate }: Name, { isPaid, waitsFor }: Surroundings, now: number): Trouble[] {
+export function troublesOf({ status, isLost, certificate }: Name, { isPaid, waitsFor }: TroubleContext, now: number): Trouble[] {
   const troubles: Trouble[] = [];
   if (isLost) troubles.push({ code: "taken" });
   if (!isPaid) troubles.push({ code: "plan_required" });

@@ -8,15 +8,15 @@ import type { EdgeHosts, Manifest, Site } from "./site.ts";
 import type { Visit } from "./visits.ts";
 
 /** What the edge shows besides the files of sites. */
-export type Shown = {
+export type EdgeContent = {
   /** Undefined if no site has a storefront. */
   renderStorefront: RenderStorefront | undefined;
   /** Returns a photo's size in bytes; undefined if the account does not have it. Without an account, it finds the photos of all. */
   findPhoto: (photo: { hash: string; type: string }, accountId: number | undefined) => Promise<number | undefined>;
 };
 
-export type Served = EdgeHosts &
-  Shown & {
+export type EdgeContext = EdgeHosts &
+  EdgeContent & {
     ports: PublicPorts;
     /** The edge serves projects at names below this domain. */
     platformDomain: string;
@@ -25,12 +25,12 @@ export type Served = EdgeHosts &
 const challengePath = "/.well-known/acme-challenge/";
 
 /** Returns the answer to a request, from the arguments alone. The caller reads and sends the bytes of the file. */
-export function answer(request: Visit, served: Served): Answer {
+export function answer(request: Visit, served: EdgeContext): Answer {
   return withHsts(decide(request, served), request, served);
 }
 
 /** Adds Strict-Transport-Security to a site's answer over TLS that the edge terminates. */
-function withHsts(reply: Answer, { secureHost }: Visit, served: Served): Answer {
+function withHsts(reply: Answer, { secureHost }: Visit, served: EdgeContext): Answer {
   const value = secureHost === undefined || reply.host === undefined ? undefined : hstsOf(reply.host, served);
   return value === undefined ? reply : { ...reply, headers: { ...reply.headers, "Strict-Transport-Security": value } };
 }
@@ -39,12 +39,12 @@ function withHsts(reply: Answer, { secureHost }: Visit, served: Served): Answer 
  * The Strict-Transport-Security header of a host (RFC 6797), if it has one. Only if the public ports are 80 and 443: with others, browsers would
  * try HTTPS on the port of HTTP. Without `includeSubDomains`: other servers may serve the subdomains.
  */
-export function hstsOf(host: string, { ports, hstsSeconds }: Served): string | undefined {
+export function hstsOf(host: string, { ports, hstsSeconds }: EdgeContext): string | undefined {
   const seconds = ports.http === 80 && ports.https === 443 ? hstsSeconds(host) : undefined;
   return seconds === undefined ? undefined : `max-age=${seconds}`;
 }
 
-function decide(request: Visit, served: Served): Answer {
+function decide(request: Visit, served: EdgeContext): Answer {
   const { host, url } = request;
   if (host === undefined) return text(400, "The Host of this request is not a host name.");
   if (request.secureHost !== undefined && host !== request.secureHost) {
@@ -58,7 +58,7 @@ function decide(request: Visit, served: Served): Answer {
     host === `${photosHost}.${served.platformDomain}` ? photoAnswer(parseTarget(url), undefined, request, served) : undefined;
   if (ofPhotos !== undefined) return { ...ofPhotos, host };
   const site = served.sites.get(host);
-  if (site?.status === "unknown") return later;
+  if (site?.status === "unknown") return temporarilyUnavailable;
   if (site?.status === "own") return isChallenge ? text(404, "There is no such challenge.") : toOwnHttps(host, url, served);
   if (site === undefined || site.status === "suspended") return text(404, "There is no site at this address.");
   const target = parseTarget(url);
@@ -84,7 +84,7 @@ function decide(request: Visit, served: Served): Answer {
 type LiveSite = Extract<Site, { status: "live" }>;
 
 /** A page of the storefront, a photo or a file of a site. */
-function liveAnswer(host: string, site: LiveSite, target: Target, request: Visit, served: Served): Answer {
+function liveAnswer(host: string, site: LiveSite, target: Target, request: Visit, served: EdgeContext): Answer {
   return (
     storefrontAnswer(host, site, target, request, served) ??
     (site.manifest.has(target.path) ? undefined : photoAnswer(target, site.accountId, request, served)) ??
@@ -98,7 +98,7 @@ async function deploymentAnswer(
   { find }: Extract<Site, { status: "deployment" }>,
   target: Target,
   request: Visit,
-  served: Served,
+  served: EdgeContext,
 ): Promise<Answer> {
   const site = await find();
   if (site === undefined) return text(404, "There is no such deployment at this address.");
@@ -108,7 +108,7 @@ async function deploymentAnswer(
 }
 
 /** The API and the dashboard answer over HTTPS only; before the first certificate there is nothing to redirect to. */
-function toOwnHttps(host: string, url: string, { certificates, ports }: Served): Answer {
+function toOwnHttps(host: string, url: string, { certificates, ports }: EdgeContext): Answer {
   const target = parseTarget(url);
   if (target === undefined) return text(400, "The request has no valid path.");
   const secure = httpsRedirect(host, target, certificates, ports);
@@ -119,7 +119,7 @@ function toOwnHttps(host: string, url: string, { certificates, ports }: Served):
 const isOfFile = ({ status }: Answer): boolean => status === 200 || status === 206 || status === 304;
 
 /** Whether a path is that of an ACME challenge on a name of the platform. A site that answered it could get the name's certificate. */
-function isPlatformChallenge(host: string, { path }: Target, { platformDomain }: Served): boolean {
+function isPlatformChallenge(host: string, { path }: Target, { platformDomain }: EdgeContext): boolean {
   return host.endsWith(`.${platformDomain}`) && `/${path}/`.startsWith(challengePath);
 }
 
@@ -129,7 +129,7 @@ function storefrontAnswer(
   { shop, manifest, canonical }: LiveSite,
   target: Target,
   { method, headers, turn }: Visit,
-  { renderStorefront, certificates, ports }: Served,
+  { renderStorefront, certificates, ports }: EdgeContext,
 ): Answer | undefined {
   if (shop === undefined || renderStorefront === undefined || photoAt(target.path) !== undefined || (method !== "GET" && method !== "HEAD"))
     return undefined;
@@ -155,7 +155,7 @@ function photoAnswer(
   target: Target | undefined,
   accountId: number | undefined,
   { method, headers }: Visit,
-  { findPhoto }: Served,
+  { findPhoto }: EdgeContext,
 ): Answer | undefined {
   const photo = target && photoAt(target.path);
   if (target === undefined || photo === undefined || (method !== "GET" && method !== "HEAD")) return undefined;
@@ -199,4 +199,4 @@ const unavailable = text(503, "This site cannot be served now. Try again in a mo
 const uncertified = text(503, "The certificate of this address is not ready yet. Try again in a minute.");
 const notCertified: Answer = { ...uncertified, headers: { ...uncertified.headers, "Retry-After": 60 } };
 /** The answer for a site or file that is probably available again in a moment. */
-export const later: Answer = { ...unavailable, headers: { ...unavailable.headers, "Retry-After": 1 } };
+export const temporarilyUnavailable: Answer = { ...unavailable, headers: { ...unavailable.headers, "Retry-After": 1 } };

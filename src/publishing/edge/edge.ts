@@ -10,7 +10,7 @@ import { addressName } from "../../platform/addresses.ts";
 import { openHttp1, type Http1 } from "../../platform/http/http1.ts";
 import { closeServers, listen } from "../../platform/listening.ts";
 import { hasAddress, type AddressList } from "../../platform/parse.ts";
-import { hstsOf, type Served, type Shown } from "./answer.ts";
+import { hstsOf, type EdgeContext, type EdgeContent } from "./answer.ts";
 import { openBodies, type OpenContent } from "./bodies.ts";
 import { answerHttp1, answerHttp2, connectionHostOf, type Exchange } from "./exchange.ts";
 import { createHttp2Bounds, destroySession, type Http2Load } from "./http2-bounds.ts";
@@ -34,7 +34,7 @@ export type EdgeOptions = {
   own?: OwnHost | undefined;
   openContent: OpenContent;
   /** Default: no site has a storefront, and there are no photos. */
-  shown?: Shown;
+  shown?: EdgeContent;
   /** The proxies whose X-Forwarded-Proto and X-Forwarded-For headers count. Default: none. */
   trustedProxies?: AddressList;
   bounds: Bounds;
@@ -76,7 +76,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const { hosts, platformDomain, own, trustedProxies = new BlockList(), bounds, log, clock, onVisit = () => undefined } = options;
   const { renderStorefront, findPhoto = async () => undefined } = options.shown ?? {};
   const guard = guardConnections({ limits, exempt: trustedProxies, bounds, listener: "edge" });
-  const served: Served = { ...hosts, ports: { http: 0, https: undefined }, platformDomain, renderStorefront, findPhoto };
+  const served: EdgeContext = { ...hosts, ports: { http: 0, https: undefined }, platformDomain, renderStorefront, findPhoto };
   const exchange: Exchange = {
     served,
     secured: new WeakMap(),
@@ -118,7 +118,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
 const requestEvents = ["request", "checkContinue", "checkExpectation"];
 
 /** The host's server reads and answers its connections like its own. The edge still counts them among its connections. */
-function openOwn({ host, server }: OwnHost, served: Served): State["own"] {
+function openOwn({ host, server }: OwnHost, served: EdgeContext): State["own"] {
   const passed = new WeakSet<object>();
   const addHsts = ({ socket }: IncomingMessage, response: ServerResponse): void => {
     const hsts = passed.has(socket) ? hstsOf(host, served) : undefined;

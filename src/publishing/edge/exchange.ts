@@ -12,7 +12,7 @@ import { stopParsing } from "../../platform/http/parser-bounds.ts";
 import { loggedPath } from "../../platform/log.ts";
 import { hasAddress, type AddressList } from "../../platform/parse.ts";
 import { overloaded, Problem } from "../../platform/problem.ts";
-import { answer, later, type Served } from "./answer.ts";
+import { answer, temporarilyUnavailable, type EdgeContext } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
 import { type Answer, text } from "./files.ts";
 import type { Http2Bounds } from "./http2-bounds.ts";
@@ -26,7 +26,7 @@ type SecureConnection = { readonly socket: TLSSocket; readonly host: string };
 
 /** What the visits of an edge share. */
 export type Exchange = {
-  served: Served;
+  served: EdgeContext;
   /** Keyed by the socket of HTTP/1.1 or the session of HTTP/2. */
   secured: WeakMap<object, SecureConnection>;
   guard: ConnectionGuard;
@@ -76,7 +76,7 @@ export function answerHttp2(edge: Exchange, stream: ServerHttp2Stream, headers: 
 }
 
 /** The host that a connection counts for: dropping a project's host cuts those of its deployments too. */
-export function connectionHostOf(host: string, { platformDomain }: Pick<Served, "platformDomain">): string {
+export function connectionHostOf(host: string, { platformDomain }: Pick<EdgeContext, "platformDomain">): string {
   return deploymentAt(host, platformDomain)?.projectHost ?? host;
 }
 
@@ -123,7 +123,7 @@ function isForwardedHttps(headers: IncomingHttpHeaders, address: string | undefi
 
 /** Answers a request in its turn. Never throws. */
 function attempt(edge: Exchange, visit: Visit, channel: Channel, decide: () => Answer): void {
-  const refuse = (): void => void fail(edge, visit, channel, later, overloaded("Too many requests wait."));
+  const refuse = (): void => void fail(edge, visit, channel, temporarilyUnavailable, overloaded("Too many requests wait."));
   edge.inTurn(visit.turn, () => answerNow(edge, visit, channel, decide), refuse);
 }
 
@@ -181,7 +181,7 @@ async function answerFailed(edge: Exchange, visit: Visit, channel: Channel, repl
     channel.cut();
     return reply;
   }
-  const { headers, ...rest } = isRefusal ? later : internalError;
+  const { headers, ...rest } = isRefusal ? temporarilyUnavailable : internalError;
   const instead: Answer = {
     ...rest,
     ...(reply.host !== undefined && { host: reply.host }),

@@ -15,7 +15,7 @@ export type Answer = {
   pending?: () => Promise<Answer>;
 };
 
-export type Found =
+export type FoundFile =
   | { kind: "file"; status: 200 | 404; path: string; file: PublishedFile }
   /** A folder requested without its final slash: relative links in its page would start from its parent. */
   | { kind: "folder"; location: string }
@@ -25,7 +25,7 @@ export type Found =
  * Returns the file at a path of a site: the `index.html` of a folder, and the site's own `404.html` for an unknown path. It finds only files
  * in the manifest, so no path leads out of the site.
  */
-export function findFile(manifest: Manifest, path: string): Found {
+export function findFile(manifest: Manifest, path: string): FoundFile {
   const exact = path === "" || path.endsWith("/") ? `${path}index.html` : path;
   const file = manifest.get(exact);
   if (file !== undefined) return { kind: "file", status: 200, path: exact, file };
@@ -37,7 +37,11 @@ export function findFile(manifest: Manifest, path: string): Found {
 }
 
 /** Checks preconditions in the order of RFC 9110, section 13.2.2. A range is always of the uncompressed file, and has that file's ETag. */
-export function fileAnswer({ file, path, status }: Extract<Found, { kind: "file" }>, method: string, asked: IncomingHttpHeaders): Answer {
+export function fileAnswer(
+  { file, path, status }: Extract<FoundFile, { kind: "file" }>,
+  method: string,
+  asked: IncomingHttpHeaders,
+): Answer {
   const ifRange = asked["if-range"];
   const partial = status === 200 && method === "GET" && (ifRange === undefined || ifRange === etagOf(file, undefined));
   const range = partial && asked.range !== undefined ? parseRange(asked.range, file.size) : undefined;

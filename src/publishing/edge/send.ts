@@ -65,11 +65,11 @@ async function sendMade(answer: Answer, { bytes: length, chunks }: StreamedBody,
 
 const busyText = "Too many large files are being read. Try again in a moment.";
 const refusedFile = text(503, busyText);
-const busy: Answer = { ...refusedFile, headers: { ...refusedFile.headers, "Retry-After": 1 } };
+const tooBusy: Answer = { ...refusedFile, headers: { ...refusedFile.headers, "Retry-After": 1 } };
 
 async function sendLarge(answer: Answer, body: Body, channel: Channel, bodies: Bodies): Promise<void> {
   const opened = await bodies.open(answer.host ?? "", body.file, body.encoding);
-  if (opened === undefined) return channel.send(busy, busyText);
+  if (opened === undefined) return channel.send(tooBusy, busyText);
   try {
     await channel.stream(answer, { range: rangeOf(body), isSmall: false, read: (position, bytes) => opened.read(position, bytes) });
   } finally {

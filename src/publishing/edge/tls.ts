@@ -6,7 +6,7 @@ import { createCache } from "../../platform/cache.ts";
 import type { Bounds } from "../../platform/bounds.ts";
 import { openLoopTurns } from "../../platform/event-loop.ts";
 import { normaliseName } from "../../platform/http/hosts.ts";
-import { openSharing } from "../../platform/jobs/runs.ts";
+import { openSharedRuns } from "../../platform/jobs/runs.ts";
 import type { EdgeLimits } from "./limits.ts";
 import type { Certificates, Challenges, KeyPair, Log } from "./site.ts";
 
@@ -123,7 +123,7 @@ function handshakeInTurn(server: Server, runInTurn: RunInTurn): void {
  */
 function openContexts(certificates: Certificates, contextsMax: number) {
   const cache = createCache<string, SecureContext>(contextsMax);
-  const loading = openSharing<string, SecureContext | undefined>();
+  const loading = openSharedRuns<string, SecureContext | undefined>();
 
   async function make(id: string, host: string): Promise<SecureContext | undefined> {
     const pair = await certificates.load(id, host);

@@ -6,7 +6,7 @@ import type { Problem } from "../../platform/problem.ts";
 import { openPhotoUploads } from "./photo-uploads.ts";
 
 const mib = Buffer.alloc(1_048_576);
-const unused = { publish: () => Promise.reject(new Error("nothing is published")), hold: () => undefined, release: () => undefined };
+const unused = { publish: () => Promise.reject(new Error("nothing is published")), pin: () => undefined, release: () => undefined };
 
 test("accounts that hold all the bytes of pictures that they can leave room for another account's photo", async () => {
   const photos = openPhotoUploads({ db: {} as Database, content: unused, bounds: openBounds(), log: { warn: () => undefined } });

@@ -7,17 +7,17 @@ import type { Logger } from "../../platform/log.ts";
 import { invalidAt, overloaded, type Problem } from "../../platform/problem.ts";
 import { formatOf, type PhotoForm, type PicturePurpose } from "./photos.ts";
 import { insertForms, markBeforeUse, requireStored } from "./photos.store.ts";
-import { encodeInProcess, type Encoded, type Ended, type Picture } from "./picture-encoding.ts";
+import { encodeInProcess, type Encoded, type EncodingEnd, type Picture } from "./picture-encoding.ts";
 
 /**
  * An encoded picture that no photo has yet; `fingerprint` is the SHA-256 of the uploaded bytes. Its forms are stored, except in a dry run.
  */
 export type ReceivedPhoto = { fingerprint: string; width: number; height: number; forms: PhotoForm[]; isStored: boolean };
 
-/** The part of the published content that uploads use. `publish` and `hold` keep the bytes until `release`. */
+/** The part of the published content that uploads use. `publish` and `pin` keep the bytes until `release`. */
 type PhotoContent = {
   publish: (files: readonly { hash: string; bytes: Buffer }[]) => Promise<void>;
-  hold: (hashes: readonly string[]) => void;
+  pin: (hashes: readonly string[]) => void;
   release: (hashes: readonly string[]) => void;
 };
 
@@ -70,9 +70,9 @@ export function openPhotoUploads(parts: PhotoParts) {
       await insertForms(tx, { accountId, photoId }, forms);
     },
     /** Keeps the forms of a logo, which a deployment is about to claim, until the transaction ends. @throws Problem `unavailable` */
-    requireStored: async (tx: Transaction, { forms }: Stored) => requireStored(tx, db.engine, forms),
+    requireStored: async (tx: Transaction, { forms }: StoredForms) => requireStored(tx, db.engine, forms),
     /** Releases the content: it is removed unless a photo has it now. */
-    finish: (received: Stored) => content.release(hashesOf(received)),
+    finish: (received: StoredForms) => content.release(hashesOf(received)),
   };
 }
 
@@ -117,10 +117,10 @@ function openReceiver(bounds: PhotoParts["bounds"]) {
   };
 }
 
-type Stored = Pick<ReceivedPhoto, "forms">;
+type StoredForms = Pick<ReceivedPhoto, "forms">;
 type Encoding = { photo: Omit<ReceivedPhoto, "isStored">; files: { hash: string; bytes: Buffer }[] };
 
-function encodingOf({ answer, bodies }: Exclude<Encoded, { ended: Ended }>, picture: Buffer): Encoding {
+function encodingOf({ answer, bodies }: Exclude<Encoded, { ended: EncodingEnd }>, picture: Buffer): Encoding {
   if ("refusal" in answer) throw unusable(answer.refusal);
   const { width, height, forms } = answer;
   return { photo: { fingerprint: fingerprintOf(picture), width, height, forms }, files: cut(bodies, forms) };
@@ -135,10 +135,10 @@ async function store({ db, content }: PhotoParts, { photo, files }: Encoding): P
 
 const fingerprintOf = (picture: Buffer): string => createHash("sha256").update(picture).digest("hex");
 
-const hashesOf = ({ forms }: Stored): string[] => forms.map(({ hash }) => hash);
+const hashesOf = ({ forms }: StoredForms): string[] => forms.map(({ hash }) => hash);
 
 /** What an upload is answered whose process ended without an answer, and the bound that it exceeded. */
-const endings: Record<Ended, { bound?: Bound; problem: () => Problem }> = {
+const endings: Record<EncodingEnd, { bound?: Bound; problem: () => Problem }> = {
   memory: {
     bound: "picture_memory",
     problem: () => unusable("it takes more than 512 MiB of memory to decode. Save it smaller, or as a JPEG"),

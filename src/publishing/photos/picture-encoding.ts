@@ -8,8 +8,8 @@ import type { PictureFormat, PicturePurpose, ProcessAnswer } from "./photos.ts";
 /** What one picture may use. The elapsed time bounds a process that hangs without using CPU time, or gets none on a busy machine. */
 export type PictureLimits = { memoryBytesMax: number; cpuMsMax: number; msMax: number };
 /** Why the process ended without an answer: one of the limits, a fault of the decoder, or a signal that this service did not send. */
-export type Ended = "memory" | "cpu time" | "time" | "crash" | "killed";
-export type Encoded = { answer: ProcessAnswer; bodies: Buffer } | { ended: Ended };
+export type EncodingEnd = "memory" | "cpu time" | "time" | "crash" | "killed";
+export type Encoded = { answer: ProcessAnswer; bodies: Buffer } | { ended: EncodingEnd };
 /** A picture as it was uploaded. */
 export type Picture = { bytes: Buffer; format: PictureFormat; purpose: PicturePurpose };
 
@@ -76,10 +76,10 @@ function lowerPriority(pid: number): void {
 
 /** Watches a process, and kills it once it is beyond a limit. */
 function endBeyond(child: ChildProcess, { memoryBytesMax, cpuMsMax, msMax }: PictureLimits) {
-  let endedFor: Ended | undefined;
+  let endedFor: EncodingEnd | undefined;
   const since = performance.now();
 
-  function look(): void {
+  function poll(): void {
     const { rssBytes, cpuMs } = usageOf(child.pid);
     if (rssBytes > memoryBytesMax) endedFor = "memory";
     else if (cpuMs > cpuMsMax) endedFor = "cpu time";
@@ -89,7 +89,7 @@ function endBeyond(child: ChildProcess, { memoryBytesMax, cpuMsMax, msMax }: Pic
     child.kill("SIGKILL");
   }
 
-  const timer = setInterval(look, lookEveryMs);
+  const timer = setInterval(poll, lookEveryMs);
   const stop = (): void => clearInterval(timer);
   return { stop, endedFor: () => endedFor };
 }

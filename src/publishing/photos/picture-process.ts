@@ -35,7 +35,7 @@ const isLogo = purpose === "logo";
 const sideMax = isLogo ? logoSide : 1600;
 
 offerToBeKilled();
-const answer = await convert(await readInput(Number(length))).catch((error: unknown): Converted => ({
+const answer = await convert(await readInput(Number(length))).catch((error: unknown): ConvertedPicture => ({
   head: { refusal: firstLine((error as Error).message) },
   bodies: [],
 }));
@@ -47,7 +47,7 @@ function firstLine(message: string): string {
   return message.split("\n", 1)[0]!.slice(0, 200).replace(/[:.]$/, "");
 }
 
-type Converted = { head: ProcessAnswer; bodies: Buffer[] };
+type ConvertedPicture = { head: ProcessAnswer; bodies: Buffer[] };
 
 /** Makes this process the first that Linux kills when memory runs out. Other systems have no such file. */
 function offerToBeKilled(): void {
@@ -70,7 +70,7 @@ async function readInput(bytes: number): Promise<Buffer> {
   return promise;
 }
 
-async function convert(bytes: Buffer): Promise<Converted> {
+async function convert(bytes: Buffer): Promise<ConvertedPicture> {
   const { default: sharp } = await import("sharp");
   sharp.cache(false);
   sharp.concurrency(1);
@@ -115,14 +115,14 @@ function turned(picture: Sharp, orientation: number): Sharp {
 }
 
 type Size = { width: number; height: number };
-type Planned = { type: string; picture: Sharp };
+type PlannedForm = { type: string; picture: Sharp };
 
-function photoForms(reduced: () => Sharp, size: Size): Planned[] {
+function photoForms(reduced: () => Sharp, size: Size): PlannedForm[] {
   return plannedForms(size).map(({ type, width }) => ({ type, picture: encoders[type](reduced().resize({ width })) }));
 }
 
 /** The logo itself, and a square PNG, which every browser takes as the icon of a site. Both keep their transparency. */
-function logoForms(reduced: () => Sharp, size: Size): Planned[] {
+function logoForms(reduced: () => Sharp, size: Size): PlannedForm[] {
   const logo = { type: "image/webp", picture: reduced().webp({ quality: 90, effort: 3 }) };
   if (!isSquareEnough(size)) return [logo];
   const background = { r: 0, g: 0, b: 0, alpha: 0 };

@@ -16,7 +16,7 @@ import {
   type StagedFile,
 } from "./content.ts";
 import type { Manifest } from "./manifest.ts";
-import type { ClaimedFile, Unpacked } from "./deployments.ts";
+import type { ClaimedFile, UnpackedSite } from "./deployments.ts";
 import { isLeftOut, leftOutShownMax, type LeftOut } from "../../platform/left-out.ts";
 import { formName, type Content } from "./shared-content.ts";
 import { parseProjectFile, projectFileBytesMax, projectFileName, type ProjectFile } from "./project-file.ts";
@@ -66,7 +66,7 @@ export type Unpacking = {
  *
  * @throws Problem that names the entry and what to change
  */
-export async function unpackArchive(packed: Readable, unpacking: Unpacking, limits: ArchiveLimits = archiveLimits): Promise<Unpacked> {
+export async function unpackArchive(packed: Readable, unpacking: Unpacking, limits: ArchiveLimits = archiveLimits): Promise<UnpackedSite> {
   const { content, claim, signal } = unpacking;
   const incoming = await openIncoming(content.folder);
   const end = (): void => void packed.destroy(signal.reason as Error);

@@ -4,7 +4,7 @@ import { rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
-import { openSharing } from "../../platform/jobs/runs.ts";
+import { openSharedRuns } from "../../platform/jobs/runs.ts";
 import { flushFolder, makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
 
 /**
@@ -97,7 +97,7 @@ export async function compressFile(
 }
 
 /** The forms that are being made, by path. Concurrent calls share one run, because a form's size depends on the compression level. */
-const making = openSharing<string, number | undefined>();
+const making = openSharedRuns<string, number | undefined>();
 
 function compressor(encoding: Encoding, size: number, effort: { brotli: number; gzip: number }) {
   if (encoding === "gzip") return createGzip({ level: effort.gzip });

@@ -36,7 +36,7 @@ async function openScene(t: TestContext) {
   async function turns(count: number): Promise<number[]> {
     const accounts: number[] = [];
     for (let i = 0; i < count; i++) {
-      const [one] = await claim({ count: 1, each: 1, running: none });
+      const [one] = await claim({ count: 1, maxPerAccount: 1, running: none });
       if (!one) break;
       accounts.push(one.accountId);
       await end(one);
@@ -70,12 +70,12 @@ test("no account gets more than its share of one claim, including the deployment
   const { upload, claim } = await openScene(t);
   await upload(1, 20);
   assert.deepEqual(
-    (await claim({ count: 4, each: 2, running: none })).map(({ accountId }) => accountId),
+    (await claim({ count: 4, maxPerAccount: 2, running: none })).map(({ accountId }) => accountId),
     [1, 1],
   );
   await upload(2, 20);
   assert.deepEqual(
-    (await claim({ count: 4, each: 2, running: new Map([[1, 2]]) })).map(({ accountId }) => accountId),
+    (await claim({ count: 4, maxPerAccount: 2, running: new Map([[1, 2]]) })).map(({ accountId }) => accountId),
     [2, 2],
   );
 });

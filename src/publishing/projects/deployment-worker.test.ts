@@ -69,7 +69,7 @@ async function openScene(t: TestContext, engine: Database["engine"]) {
     claimAs: async (id: string) => {
       leaseId = id;
       const claim = await leases.begin(1_000);
-      const share = { count: 1, each: 1, running: new Map() };
+      const share = { count: 1, maxPerAccount: 1, running: new Map() };
       assert.equal((await db.write((tx) => claimDeployments(tx, share, claim!))).length, 1);
       leaseId = `after ${id}`;
     },

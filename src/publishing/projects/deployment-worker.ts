@@ -7,7 +7,7 @@ import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
 import { unpackArchive } from "./archive.ts";
 import type { Content } from "./shared-content.ts";
-import { failureOf, type ClaimedFile, type Unpacked } from "./deployments.ts";
+import { failureOf, type ClaimedFile, type UnpackedSite } from "./deployments.ts";
 import {
   claimDeployments,
   claimFiles,
@@ -113,7 +113,9 @@ async function claimWaiting(shared: Deployments, count: number): Promise<Waiting
   const { db, leases, running, unpacking } = shared;
   const claim = await leases.begin(leaseMs);
   if (claim === undefined) return [];
-  const claimed = await db.write((tx) => claimDeployments(tx, { count, each: unpacking.maxEach, running: running.counts }, claim));
+  const claimed = await db.write((tx) =>
+    claimDeployments(tx, { count, maxPerAccount: unpacking.maxPerKey, running: running.counts }, claim),
+  );
   for (const { accountId } of claimed) running.add(accountId);
   return claimed;
 }
@@ -153,7 +155,7 @@ async function publish(shared: Deployments, waiting: WaitingDeployment, claimed:
   return finish(shared, waiting, (tx) => finishDeployment(tx, waiting));
 }
 
-async function unpack(shared: Deployments, waiting: WaitingDeployment, claimed: string[], stopping: AbortSignal): Promise<Unpacked> {
+async function unpack(shared: Deployments, waiting: WaitingDeployment, claimed: string[], stopping: AbortSignal): Promise<UnpackedSite> {
   const { uploads, content, compressing, turnMs = queues.unpacking.turnMs } = shared;
   const { accountId, upload } = waiting;
   const late = AbortSignal.timeout(turnMs);
@@ -198,7 +200,7 @@ async function claimContent(
 ): Promise<void> {
   const { accountId, projectId } = waiting;
   const hashes = files.map(({ hash }) => hash);
-  content.hold(hashes);
+  content.pin(hashes);
   claimed.push(...hashes);
   await db.write(async (tx) => {
     const { deploymentId } = await lockProject(tx, accountId, projectId);
@@ -208,7 +210,7 @@ async function claimContent(
 }
 
 /** Returns false if another process has taken the deployment over. */
-async function switchProject(shared: Deployments, waiting: WaitingDeployment, unpacked: Unpacked): Promise<boolean> {
+async function switchProject(shared: Deployments, waiting: WaitingDeployment, unpacked: UnpackedSite): Promise<boolean> {
   const { db, clock, announcer, domains } = shared;
   const { accountId, id, projectId } = waiting;
   const applyDomains = await domains({ accountId, projectId }, unpacked.projectFile.domains);

@@ -9,7 +9,7 @@ import { andUncrowded, type ClaimShare } from "../../platform/jobs/worker.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/nodes.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { changePublishedBytes, noRoomForBytes, readStorage } from "../../platform/storage-quotas.ts";
-import { type ClaimedFile, type Deployment, type DeploymentStatus, type Unpacked, waitingMax } from "./deployments.ts";
+import { type ClaimedFile, type Deployment, type DeploymentStatus, type UnpackedSite, waitingMax } from "./deployments.ts";
 import { manifestToText } from "./manifest.ts";
 import { storefrontText } from "./project-file.ts";
 
@@ -75,14 +75,14 @@ export type WaitingDeployment = { accountId: number; id: number; projectId: numb
  */
 export async function claimDeployments(
   tx: Transaction,
-  { count, each, running }: ClaimShare,
+  { count, maxPerAccount, running }: ClaimShare,
   claim: RowClaim,
 ): Promise<WaitingDeployment[]> {
   await tx.lock("claims of deployments");
   const held = createTally(running);
   const claimed: WaitingDeployment[] = [];
   while (claimed.length < count) {
-    const next = await claimNext(tx, andUncrowded(sql`d.account_id`, held.counts, each), claim);
+    const next = await claimNext(tx, andUncrowded(sql`d.account_id`, held.counts, maxPerAccount), claim);
     if (next === null) break;
     held.add(next.accountId);
     claimed.push(next);
@@ -117,7 +117,7 @@ const heldBy = ({ until, leaseId }: RowLease): Sql => sql`status = 'queued' AND 
 export async function saveManifest(
   tx: Transaction,
   { accountId, id, lease }: WaitingDeployment,
-  { manifest, files, bytes, projectFile, leftOut }: Unpacked,
+  { manifest, files, bytes, projectFile, leftOut }: UnpackedSite,
 ): Promise<boolean> {
   const kept = await tx.query(sql`
     UPDATE deployments SET manifest = ${manifestToText(manifest)}, storefront = ${storefrontText(projectFile)}, files = ${files}, bytes = ${bytes},

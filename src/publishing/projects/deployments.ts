@@ -13,7 +13,7 @@ const DeploymentStatus = openEnumeration("DeploymentStatus", deploymentStatuses)
 export type ClaimedFile = { hash: string; size: number };
 
 /** What an archive contains. */
-export type Unpacked = { projectFile: ProjectFile; manifest: Manifest; files: number; bytes: number; leftOut: LeftOut };
+export type UnpackedSite = { projectFile: ProjectFile; manifest: Manifest; files: number; bytes: number; leftOut: LeftOut };
 
 /** The most deployments of an account that may wait to be unpacked. */
 export const waitingMax = 20;

@@ -26,8 +26,8 @@ test("unused content stays while a deployment of this process is about to publis
   }
   await db.write((tx) => noteUnusedFiles(tx, ["aa1", "ab2"]));
   const left = async () => (await readdir(content.folder, { recursive: true })).filter((name) => name.includes("/"));
-  content.hold(["aa1"]);
-  content.hold(["aa1"]);
+  content.pin(["aa1"]);
+  content.pin(["aa1"]);
   assert.equal(await content.remove(10), 1);
   content.release(["aa1"]);
   assert.equal(await content.remove(10), 0);

@@ -8,7 +8,7 @@ import type { Bounds } from "../../platform/bounds.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
 import { type FairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
-import { openSharing } from "../../platform/jobs/runs.ts";
+import { openSharedRuns } from "../../platform/jobs/runs.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import { contentPath, type Encoding, encodings, flushContentFolders, openIncoming, publishFile, stageFile } from "./content.ts";
 import { deleteUnusedFiles, listUnusedFiles } from "./deployments.store.ts";
@@ -33,7 +33,7 @@ export type Content = {
   /** Publishes bytes under their hashes for every node, and holds them until `release`. */
   publish(files: readonly { hash: string; bytes: Buffer }[]): Promise<void>;
   /** Keeps files in the folder that a deployment is about to publish, until `release`. */
-  hold(hashes: readonly string[]): void;
+  pin(hashes: readonly string[]): void;
   release(hashes: readonly string[]): void;
   /** Runs work that claims files for an account, and never while unused ones are removed: a file that was unused may be claimed. */
   claim<Result>(accountId: number, work: () => Promise<Result>): Promise<Result>;
@@ -48,7 +48,7 @@ const formsOf = (hash: string): string[] => [undefined, ...encodings].map((encod
 
 /** The content of a process that has its database to itself. */
 export function localContent(db: Database, folder: string, bounds: Pick<Bounds, "queue">): Content {
-  const { hold, release, isHeld } = createHolding();
+  const { pin, release, isPinned } = createPins();
   const changes = bounds.queue<number>("content_changes");
   return {
     folder,
@@ -56,18 +56,18 @@ export function localContent(db: Database, folder: string, bounds: Pick<Bounds, 
     claim: (accountId, work) => runInTurn(changes, accountId, work),
     publish: (files) =>
       runInTurn(changes, undefined, async () => {
-        hold(files.map(({ hash }) => hash));
+        pin(files.map(({ hash }) => hash));
         await placeBytes(folder, files).catch(releasing(files, release));
       }),
     known: async () => new Map(),
     share: async (_hash, _encoding, size) => size,
-    hold,
+    pin,
     release,
     /** Deletes the files before their rows, so that a killed process leaves nothing behind. */
     remove: (limit) =>
       runInTurn(changes, undefined, async () => {
         const { hashes, needed } = await db.write((tx) => listUnusedFiles(tx, limit));
-        const unused = hashes.filter((hash) => !isHeld(hash));
+        const unused = hashes.filter((hash) => !isPinned(hash));
         await removeForms(folder, unused);
         if (unused.length > 0) await db.write((tx) => deleteUnusedFiles(tx, unused));
         return unused.length + needed;
@@ -86,8 +86,8 @@ type SharedContext = {
 
 /** The content of many nodes. @param cacheBytesMax bytes that this node's folder may hold */
 export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheBytesMax: number, bounds: Pick<Bounds, "queue">): Content {
-  const { hold, release, isHeld } = createHolding();
-  const cache = openContentCache(folder, cacheBytesMax, isHeld);
+  const { pin, release, isPinned } = createPins();
+  const cache = openContentCache(folder, cacheBytesMax, isPinned);
   const changes = bounds.queue<number>("content_changes");
   const context: SharedContext = { folder, blobs, cache, fetching: new Map(), fetches: bounds.queue("content_fetches") };
   const share = async (hash: string, encoding: Encoding | undefined, size: number): Promise<number> => {
@@ -98,7 +98,7 @@ export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheB
     folder,
     claim: (accountId, work) => runInTurn(changes, accountId, work),
     async publish(files) {
-      hold(files.map(({ hash }) => hash));
+      pin(files.map(({ hash }) => hash));
       const stored = async (): Promise<void> => {
         await placeBytes(folder, files);
         for (const { hash, bytes } of files) await share(hash, undefined, bytes.length);
@@ -108,14 +108,14 @@ export function sharedContent(db: Database, folder: string, blobs: Blobs, cacheB
     open: (hash, encoding, size, site) => openShared(context, contentPath(folder, hash, encoding), size, site),
     known: (hashes) => blobs.sizes(hashes.flatMap(formsOf)),
     share,
-    hold,
+    pin,
     release,
     /** The folders of other nodes keep the files until they need the room. */
     remove: (limit) =>
       runInTurn(changes, undefined, async () => {
         const { unused, needed } = await db.write(async (tx) => {
           const listed = await listUnusedFiles(tx, limit);
-          const hashes = listed.hashes.filter((hash) => !isHeld(hash));
+          const hashes = listed.hashes.filter((hash) => !isPinned(hash));
           await blobs.remove(tx, hashes.flatMap(formsOf));
           await deleteUnusedFiles(tx, hashes);
           return { unused: hashes, needed: listed.needed };
@@ -157,12 +157,12 @@ async function fetchFile({ folder, blobs, cache }: SharedContext, path: string, 
 }
 
 /** Counts the files that deployments of this process are about to publish; several may hold the same file. */
-function createHolding(): Pick<Content, "hold" | "release"> & { isHeld: (hash: string) => boolean } {
+function createPins(): Pick<Content, "pin" | "release"> & { isPinned: (hash: string) => boolean } {
   const held = createTally<string>();
   return {
-    hold: (hashes) => hashes.forEach((hash) => held.add(hash)),
+    pin: (hashes) => hashes.forEach((hash) => held.add(hash)),
     release: (hashes) => hashes.forEach((hash) => held.take(hash)),
-    isHeld: (hash) => held.of(hash) > 0,
+    isPinned: (hash) => held.of(hash) > 0,
   };
 }
 
@@ -218,7 +218,7 @@ type ContentCache = {
 /** @param isHeld whether the files with this hash must stay */
 export function openContentCache(folder: string, bytesMax: number, isHeld: (hash: string) => boolean): ContentCache {
   let size: number | undefined;
-  const evicting = openSharing<"folder", void>();
+  const evicting = openSharedRuns<"folder", void>();
 
   async function evict(): Promise<void> {
     const files = (await listFiles(folder)).toSorted((a, b) => a.usedAt - b.usedAt);

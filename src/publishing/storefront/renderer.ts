@@ -4,12 +4,12 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Bounds } from "../../platform/bounds.ts";
 import type { Coding } from "../../platform/http/negotiation.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
-import { openSharing, type Sharing } from "../../platform/jobs/runs.ts";
+import { openSharedRuns, type SharedRuns } from "../../platform/jobs/runs.ts";
 import { createCache, type Cache } from "../../platform/cache.ts";
 import type { Catalogue, RenderedPage, RenderStorefront, Shop, ShownCategory } from "./storefront.ts";
 import { markup } from "./markup.ts";
 import { policyOf } from "./layout.ts";
-import { type Listed, makeOnce, openSitemaps, sitemapOf } from "./sitemap.ts";
+import { type SitemapPages, makeOnce, openSitemaps, sitemapOf } from "./sitemap.ts";
 import { animalPage, listPage, notFoundPage } from "./pages.ts";
 
 const animalsAtOnce = 24;
@@ -20,7 +20,7 @@ const cacheBytesMax = 32 * 1024 * 1024;
 const categoriesKept = 20_000;
 
 /** The page at a path. Only pages with `isKept` are cached: arbitrary addresses must not evict the pages that visitors want. */
-type Wanted =
+type RenderRequest =
   | { kind: "list"; category: number | undefined; before: number | undefined; q: string | undefined; key: string; isKept: boolean }
   | { kind: "animal"; id: number; key: string; isKept: true }
   | { kind: "sitemap" | "robots" | "icon" | "nothing"; key: string; isKept: true };
@@ -29,13 +29,13 @@ type State = {
   catalogue: Catalogue;
   pages: Cache<string, RenderedPage>;
   /** The pages that are being rendered. Concurrent requests for a page share one rendering. */
-  running: Sharing<string, RenderedPage>;
+  running: SharedRuns<string, RenderedPage>;
   categories: Cache<string, Promise<ShownCategory[]>>;
   places: FairShare<string>;
 };
 
 /** One page to render: for which version of the catalogue, and in which coding. `listed`: what a sitemap lists. */
-type Job = { shop: Shop; wanted: Wanted; version: string; coding: Coding | undefined; listed: Listed | undefined };
+type Job = { shop: Shop; wanted: RenderRequest; version: string; coding: Coding | undefined; listed: SitemapPages | undefined };
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
@@ -48,7 +48,7 @@ const compressGzip = promisify(gzip);
 export function openRenderer(catalogue: Catalogue, clock: () => number, bounds: Pick<Bounds, "queue">): RenderStorefront {
   const places = bounds.queue<string>("rendering");
   const pages = createCache<string, RenderedPage>(cacheBytesMax);
-  const state: State = { catalogue, pages, running: openSharing(), categories: createCache(categoriesKept), places };
+  const state: State = { catalogue, pages, running: openSharedRuns(), categories: createCache(categoriesKept), places };
   const list = openSitemaps(catalogue, clock, places);
 
   return async (shop, { path, query, coding, turn }) => {
@@ -71,7 +71,7 @@ async function renderAndKeep(state: State, key: string, job: Job): Promise<Rende
   return page;
 }
 
-function wantedOf(path: string, query: string): Wanted {
+function wantedOf(path: string, query: string): RenderRequest {
   if (path === "robots.txt") return { kind: "robots", key: path, isKept: true };
   if (path === "sitemap.xml") return { kind: "sitemap", key: path, isKept: true };
   if (path === "favicon.ico") return { kind: "icon", key: path, isKept: true };
@@ -121,7 +121,7 @@ async function render(state: State, job: Job): Promise<RenderedPage> {
 async function renderList(
   state: State,
   job: Job,
-  { q, before, category: wanted }: Extract<Wanted, { kind: "list" }>,
+  { q, before, category: wanted }: Extract<RenderRequest, { kind: "list" }>,
 ): Promise<RenderedPage> {
   const { shop } = job;
   const all = await categoriesOf(state, job);

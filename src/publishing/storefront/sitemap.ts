@@ -6,7 +6,7 @@ import { createCache } from "../../platform/cache.ts";
 import { openTurns } from "../../platform/event-loop.ts";
 import type { Coding } from "../../platform/http/negotiation.ts";
 import { type FairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
-import { openSharing, type Sharing } from "../../platform/jobs/runs.ts";
+import { openSharedRuns, type SharedRuns } from "../../platform/jobs/runs.ts";
 import type { Catalogue, RenderedPage } from "./storefront.ts";
 import { escaped } from "./markup.ts";
 import { addressOf } from "./pages.ts";
@@ -20,7 +20,7 @@ const addressesMax = 500_000;
 const stepSize = 200;
 
 /** The paths that the sitemaps of an account list, the same at each of its hosts: escaped, with the sum of their lengths and a digest. */
-export type Listed = { version: string; paths: string[]; pathBytes: number; digest: string };
+export type SitemapPages = { version: string; paths: string[]; pathBytes: number; digest: string };
 
 /**
  * Returns the function that lists an account's sitemap: once for a version of the catalogue, at most once a minute, and in turns by site and
@@ -32,12 +32,12 @@ export function openSitemaps(
   catalogue: Catalogue,
   clock: () => number,
   places: FairShare<string>,
-): (accountId: number, turn: string) => Promise<Listed> {
-  const lists = createCache<number, Listed & { madeAt: number }>(addressesMax);
-  const running = openSharing<string, Listed>();
+): (accountId: number, turn: string) => Promise<SitemapPages> {
+  const lists = createCache<number, SitemapPages & { madeAt: number }>(addressesMax);
+  const running = openSharedRuns<string, SitemapPages>();
   const isNew = (madeAt: number): boolean => Math.abs(clock() - madeAt) < reuseMs;
 
-  async function list(accountId: number, version: string): Promise<Listed> {
+  async function list(accountId: number, version: string): Promise<SitemapPages> {
     const categories = await catalogue.categories(accountId);
     const animals = await catalogue.newest(accountId, animalsMax);
     const paths = ["/", ...categories.map(({ id }) => escaped(addressOf({ category: id }))), ...animals.map((id) => `/animals/${id}`)];
@@ -49,7 +49,7 @@ export function openSitemaps(
     const last = lists.get(accountId);
     if (last !== undefined && isNew(last.madeAt)) return last;
     const version = await catalogue.version(accountId);
-    const kept = (): Listed | undefined => {
+    const kept = (): SitemapPages | undefined => {
       const known = lists.get(accountId);
       return known !== undefined && (known.version === version || isNew(known.madeAt)) ? known : undefined;
     };
@@ -57,7 +57,7 @@ export function openSitemaps(
   };
 }
 
-async function summed(paths: readonly string[]): Promise<Pick<Listed, "pathBytes" | "digest">> {
+async function summed(paths: readonly string[]): Promise<Pick<SitemapPages, "pathBytes" | "digest">> {
   const giveTurn = openTurns();
   const digest = createHash("sha256");
   let pathBytes = 0;
@@ -71,7 +71,7 @@ async function summed(paths: readonly string[]): Promise<Pick<Listed, "pathBytes
 }
 
 /** The sitemap at an origin. Without a coding it is made while it is sent: it has up to 3 MB, and each of the account's hosts has its own. */
-export async function sitemapOf(origin: string, listed: Listed, coding: Coding | undefined): Promise<RenderedPage> {
+export async function sitemapOf(origin: string, listed: SitemapPages, coding: Coding | undefined): Promise<RenderedPage> {
   const { paths, pathBytes, digest } = listed;
   const shown = escaped(origin);
   const etag = createHash("sha256").update(`${digest} ${origin}`).digest("base64url").slice(0, 22);
@@ -102,12 +102,12 @@ async function* chunksOf(origin: string, paths: readonly string[]): AsyncGenerat
 }
 
 /** What `makeOnce` makes, and in whose turn. */
-type Making<V> = {
+type SitemapCache<V> = {
   key: string;
   turn: string;
   places: FairShare<string>;
   /** What is being made, by key. */
-  running: Sharing<string, V>;
+  running: SharedRuns<string, V>;
   /** Returns the value if it was made before and can still be used. */
   kept: () => V | undefined;
   make: () => Promise<V>;
@@ -120,7 +120,7 @@ type Making<V> = {
  *
  * @throws Problem `unavailable` if it gets no turn
  */
-export async function makeOnce<V>({ key, turn, places, running, kept, make }: Making<V>): Promise<V> {
+export async function makeOnce<V>({ key, turn, places, running, kept, make }: SitemapCache<V>): Promise<V> {
   const found = (): V | Promise<V> | undefined => kept() ?? running.get(key);
   const inTurn = async (): Promise<V> => {
     await nextTurn();

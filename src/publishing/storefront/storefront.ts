@@ -129,7 +129,7 @@ export type Catalogue = {
   version: (accountId: number) => Promise<string>;
   categories: (accountId: number) => Promise<ShownCategory[]>;
   /** Up to `limit` animals that are not sold, the newest first; with `q`, those whose names begin with it, by name. */
-  animals: (accountId: number, wanted: Wanted, limit: number) => Promise<ShownAnimal[]>;
+  animals: (accountId: number, wanted: ListRequest, limit: number) => Promise<ShownAnimal[]>;
   animal: (accountId: number, id: number) => Promise<ShownAnimal | undefined>;
   /** The identifiers of the newest animals that are not sold. */
   newest: (accountId: number, limit: number) => Promise<number[]>;
@@ -148,4 +148,4 @@ export type ShownAnimal = {
 };
 
 /** `before`: only animals with a lower identifier, because the newest come first. A search by `q` has one page. */
-type Wanted = { categoryId: number | undefined; q: string | undefined; before: number | undefined };
+type ListRequest = { categoryId: number | undefined; q: string | undefined; before: number | undefined };

@@ -8,7 +8,14 @@ import type { Price, StoredProfile, UrlOf } from "../profiles/profiles.ts";
 import type { RowValues } from "./imports.ts";
 
 /** The import that rows belong to. */
-export type Importing = { engine: Database["engine"]; accountId: number; importId: number; sourceId: number; urlOf: UrlOf; now: number };
+export type ImportContext = {
+  engine: Database["engine"];
+  accountId: number;
+  importId: number;
+  sourceId: number;
+  urlOf: UrlOf;
+  now: number;
+};
 
 /** What a source's row said last, the pet that it is, and the import that wrote this. */
 export type KnownRow = { petId: number; importId: number; values: RowValues };
@@ -17,7 +24,7 @@ export type KnownRow = { petId: number; importId: number; values: RowValues };
  * How things were before an import changed them. A part that is left out did not change. A null `quantity` stands for untracked, and a null
  * `profile` for none. `versions` are those from before.
  */
-export type Prior = {
+export type PriorState = {
   versions?: Versions;
   row?: KnownRow;
   pet?: Partial<PetChange>;
@@ -29,7 +36,7 @@ export type Prior = {
 export type Versions = Record<"pet" | "stock" | "profile", number | null>;
 
 /** What an import did to a pet. The versions are those after the import, null of what it did not write. */
-export type Change = { petId: number; rowId: string; isNew: boolean; prior: Prior; versions: Versions };
+export type Change = { petId: number; rowId: string; isNew: boolean; prior: PriorState; versions: Versions };
 
 /** A version that no pet or entry has: somebody else changed it between two rows of the import. */
 const changedBetween = 0;
@@ -58,7 +65,7 @@ const rowsAtOnceMax = 250;
 /** Returns what these rows of a source said last, by their identifiers. */
 export async function findKnown(
   tx: Transaction,
-  { engine, accountId, sourceId }: Importing,
+  { engine, accountId, sourceId }: ImportContext,
   rowIds: readonly string[],
 ): Promise<Map<string, KnownRow>> {
   const columns = raw("row_id, pet_id, import_id, row_values");
@@ -70,7 +77,7 @@ export async function findKnown(
 }
 
 /** Returns which of these pets a row of the source is. */
-export async function findTaken(tx: Transaction, { accountId, sourceId }: Importing, petIds: readonly number[]): Promise<Set<number>> {
+export async function findTaken(tx: Transaction, { accountId, sourceId }: ImportContext, petIds: readonly number[]): Promise<Set<number>> {
   const rows = await tx.query<{ pet_id: number }>(sql`
     SELECT pet_id FROM imported_pets
     WHERE account_id = ${accountId} AND source_id = ${sourceId} AND pet_id IN (${join([...petIds])})`);
@@ -80,7 +87,7 @@ export async function findTaken(tx: Transaction, { accountId, sourceId }: Import
 /** Returns the imports from other sources that wrote rows of these pets last. */
 export async function findOtherImports(
   tx: Transaction,
-  { accountId, sourceId }: Importing,
+  { accountId, sourceId }: ImportContext,
   petIds: readonly number[],
 ): Promise<{ petId: number; importId: number }[]> {
   if (petIds.length === 0) return [];
@@ -130,7 +137,7 @@ export async function findChanges(
 
 function changeOf({ pet_id: petId, row_id: rowId, is_new: isNew, prior, ...row }: ChangeRow): Change {
   const versions = { pet: row.pet_version, stock: row.stock_version, profile: row.profile_version };
-  return { petId, rowId, isNew: Boolean(isNew), prior: prior === null ? {} : (JSON.parse(prior) as Prior), versions };
+  return { petId, rowId, isNew: Boolean(isNew), prior: prior === null ? {} : (JSON.parse(prior) as PriorState), versions };
 }
 
 /** Saves what an import did. */
@@ -149,18 +156,18 @@ export async function saveChanges(tx: Transaction, accountId: number, importId: 
 }
 
 /** Returns the first pets that an import changed, in the order of their identifiers. */
-export async function firstChanges(tx: Transaction, { engine, accountId, importId }: Importing, limit: number): Promise<Change[]> {
+export async function firstChanges(tx: Transaction, { engine, accountId, importId }: ImportContext, limit: number): Promise<Change[]> {
   const walk = { table: "import_changes", columns: changeColumns, accountId, equal: { import_id: importId }, order: ["pet_id"] };
   return (await tx.query<ChangeRow>(walkRows(engine, walk, limit))).map(changeOf);
 }
 
 /** Deletes what an import did to pets up to one. */
-export async function deleteChanges(tx: Transaction, { accountId, importId }: Importing, lastPetId: number): Promise<void> {
+export async function deleteChanges(tx: Transaction, { accountId, importId }: ImportContext, lastPetId: number): Promise<void> {
   await tx.query(sql`DELETE FROM import_changes WHERE account_id = ${accountId} AND import_id = ${importId} AND pet_id <= ${lastPetId}`);
 }
 
 /** Forgets rows of a source. */
-export async function deleteKnown(tx: Transaction, { accountId, sourceId }: Importing, rowIds: readonly string[]): Promise<void> {
+export async function deleteKnown(tx: Transaction, { accountId, sourceId }: ImportContext, rowIds: readonly string[]): Promise<void> {
   if (rowIds.length === 0) return;
   await tx.query(
     sql`DELETE FROM imported_pets WHERE account_id = ${accountId} AND source_id = ${sourceId} AND row_id IN (${join([...rowIds])})`,

@@ -14,9 +14,9 @@ import {
   saveKnown,
   writeProfileValues,
   type Change,
-  type Importing,
+  type ImportContext,
   type KnownRow,
-  type Prior,
+  type PriorState,
   type WrittenProfile,
 } from "./import-changes.store.ts";
 import { queuePhotos } from "./import-photos.store.ts";
@@ -32,7 +32,7 @@ import {
 } from "./imports.ts";
 
 /** A row at its place in the request, with what the source's row said last, if it is known. */
-type Placed = {
+type PlacedRow = {
   index: number;
   rowId: string;
   values: RowValues;
@@ -48,7 +48,7 @@ type Placed = {
  *
  * @throws Problem `unknown_reference`, `invalid_request` or `storage_limit_reached`; then nothing has changed
  */
-export async function importRows(tx: Transaction, importing: Importing, rows: readonly ImportRow[]): Promise<ImportedRow[]> {
+export async function importRows(tx: Transaction, importing: ImportContext, rows: readonly ImportRow[]): Promise<ImportedRow[]> {
   if (rows.length === 0) return [];
   requireDistinctIds(rows);
   const { accountId } = importing;
@@ -59,7 +59,7 @@ export async function importRows(tx: Transaction, importing: Importing, rows: re
   );
   await adoptPets(tx, importing, rows, known);
   for (const [index, row] of rows.entries()) if (row.previous) known.set(row.sourceId, editedOf(row, index, known.get(row.sourceId)));
-  const placed = rows.map((row, index): Placed => {
+  const placed = rows.map((row, index): PlacedRow => {
     const before = known.get(row.sourceId);
     const values = valuesAfter(before?.values, valuesOf(row));
     const fresh = before ? newValues(before.values, values) : values;
@@ -72,7 +72,7 @@ export async function importRows(tx: Transaction, importing: Importing, rows: re
     accountId,
     differing.map(({ known: before }) => before!.petId),
   );
-  const isThere = ({ known: before }: Placed): boolean => before !== undefined && locked.pets.has(before.petId);
+  const isThere = ({ known: before }: PlacedRow): boolean => before !== undefined && locked.pets.has(before.petId);
   for (const row of differing)
     if (rows[row.index]!.previous && !isThere(row)) throw invalidAt(`body[${row.index}].petId`, "is no pet of this shop any more");
   const updated = await updateRows(tx, importing, differing.filter(isThere), locked);
@@ -89,7 +89,12 @@ export async function importRows(tx: Transaction, importing: Importing, rows: re
 }
 
 /** Takes pets for rows that the source does not know yet, unless another of its rows is that pet. Adds them to the known ones. */
-async function adoptPets(tx: Transaction, importing: Importing, rows: readonly ImportRow[], known: Map<string, KnownRow>): Promise<void> {
+async function adoptPets(
+  tx: Transaction,
+  importing: ImportContext,
+  rows: readonly ImportRow[],
+  known: Map<string, KnownRow>,
+): Promise<void> {
   const asked = rows.flatMap((row) => (row.petId === undefined || known.has(row.sourceId) ? [] : [{ row, petId: row.petId }]));
   if (asked.length === 0) return;
   const { accountId, sourceId, importId } = importing;
@@ -113,7 +118,7 @@ function editedOf({ petId, sourceId, previous }: ImportRow, index: number, known
 }
 
 /** Makes the pets of rows that have none. Returns their identifiers by the places of the rows. */
-async function makePets(tx: Transaction, importing: Importing, rows: readonly Placed[]): Promise<Map<number, number>> {
+async function makePets(tx: Transaction, importing: ImportContext, rows: readonly PlacedRow[]): Promise<Map<number, number>> {
   if (rows.length === 0) return new Map();
   const { accountId, importId, sourceId } = importing;
   const wanted = rows.map(({ values: { name, categoryId, status = statusDefault, quantity } }) => ({
@@ -142,8 +147,8 @@ async function makePets(tx: Transaction, importing: Importing, rows: readonly Pl
 /** Writes what the rows say freshly about the profiles of their pets, which are new or locked. */
 function writeProfiles(
   tx: Transaction,
-  importing: Importing,
-  rows: readonly { petId: number; row: Placed }[],
+  importing: ImportContext,
+  rows: readonly { petId: number; row: PlacedRow }[],
 ): Promise<Map<number, WrittenProfile>> {
   const wanted = rows.flatMap(({ petId, row: { fresh, profile } }) => {
     const values = {
@@ -156,7 +161,7 @@ function writeProfiles(
 }
 
 /** Has the photos fetched that the rows name freshly. */
-function queueRowPhotos(tx: Transaction, importing: Importing, rows: readonly { petId: number; row: Placed }[]): Promise<void> {
+function queueRowPhotos(tx: Transaction, importing: ImportContext, rows: readonly { petId: number; row: PlacedRow }[]): Promise<void> {
   const wanted = rows.flatMap(({ petId, row: { fresh, known, profile } }) => {
     const urls = fresh.photos === undefined ? [] : newPhotos(known?.values, profile.photos ?? []);
     return urls.length === 0 ? [] : [{ petId, urls }];
@@ -165,12 +170,17 @@ function queueRowPhotos(tx: Transaction, importing: Importing, rows: readonly { 
 }
 
 /** A row of a locked pet, with what becomes of the pet. */
-type Update = { row: Placed; current: StoredPet; next: Pet; stock: StockUpdate | undefined };
+type Update = { row: PlacedRow; current: StoredPet; next: Pet; stock: StockUpdate | undefined };
 /** `current` is undefined if the pet becomes tracked. */
 type StockUpdate = { current: { item: { quantity: number }; held: number; version: number } | undefined; quantity: number };
 
 /** Writes the fresh values of rows whose pets are locked. Returns the places of the rows that changed their pets. */
-async function updateRows(tx: Transaction, importing: Importing, rows: readonly Placed[], locked: PetsWithEntries): Promise<Set<number>> {
+async function updateRows(
+  tx: Transaction,
+  importing: ImportContext,
+  rows: readonly PlacedRow[],
+  locked: PetsWithEntries,
+): Promise<Set<number>> {
   if (rows.length === 0) return new Set();
   const { accountId, importId, sourceId } = importing;
   const moved = rows.filter(({ fresh }) => fresh.categoryId !== undefined);
@@ -227,7 +237,7 @@ async function updateRows(tx: Transaction, importing: Importing, rows: readonly 
 }
 
 /** Returns what becomes of a row's pet. The status of a tracked pet follows its stock, whatever the row says. */
-function updateOf(row: Placed, { pets, entries }: PetsWithEntries): Update {
+function updateOf(row: PlacedRow, { pets, entries }: PetsWithEntries): Update {
   const current = pets.get(row.known!.petId)!;
   const entry = entries.get(current.pet.id);
   const { quantity, status = current.pet.status, name = current.pet.name, categoryId = current.pet.categoryId } = row.fresh;
@@ -246,7 +256,7 @@ function changeOf(
   isWritten: boolean,
   profile: WrittenProfile | undefined,
 ): Change {
-  const prior: Prior = { row: row.known! };
+  const prior: PriorState = { row: row.known! };
   if (isWritten)
     prior.pet = {
       ...(next.name !== pet.name && { name: pet.name }),

@@ -150,14 +150,14 @@ async function ensureSource(tx: Transaction, accountId: number, name: string): P
 }
 
 /** What one call adds to an import. */
-export type Added = { created: number; updated: number; unchanged: number; rejected: number };
+export type AddedCounts = { created: number; updated: number; unchanged: number; rejected: number };
 
 /** Counts the rows of a call, and ends the locked import if it was the last call. */
 export async function addToImport(
   tx: Transaction,
   accountId: number,
   { shown: { id } }: StoredImport,
-  { created, updated, unchanged, rejected }: Added,
+  { created, updated, unchanged, rejected }: AddedCounts,
   { isLast, now }: { isLast: boolean; now: number },
 ): Promise<void> {
   await tx.query(sql`

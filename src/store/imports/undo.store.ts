@@ -18,7 +18,7 @@ import {
   saveKnown,
   writeProfileValues,
   type Change,
-  type Importing,
+  type ImportContext,
   type KnownRow,
   type ProfileValues,
   type Versions,
@@ -30,7 +30,7 @@ import type { StayingPet } from "./imports.ts";
 const stepMax = 200;
 
 /** What a step finds: the pets and their entries, locked, and what else decides whether they go back. */
-type Found = {
+type FoundPets = {
   pets: Map<number, StoredPet>;
   entries: Map<number, StoredItem>;
   profiles: Map<number, StoredProfile>;
@@ -56,7 +56,7 @@ const changedSince = "It was changed after the import.";
  * Takes back what an import did to some of its pets, as far as nobody changed them since, or ends the undo if there are no more. Returns whether
  * another step is needed.
  */
-export async function undoSome(tx: Transaction, of: Omit<Importing, "sourceId">): Promise<boolean> {
+export async function undoSome(tx: Transaction, of: Omit<ImportContext, "sourceId">): Promise<boolean> {
   const { accountId, importId } = of;
   const current = await lockImport(tx, accountId, importId);
   if (current.shown.status !== "undoing") return false;
@@ -88,7 +88,7 @@ export async function undoSome(tx: Transaction, of: Omit<Importing, "sourceId">)
   return true;
 }
 
-async function find(tx: Transaction, importing: Importing, changes: readonly Change[]): Promise<Found> {
+async function find(tx: Transaction, importing: ImportContext, changes: readonly Change[]): Promise<FoundPets> {
   const { accountId } = importing;
   const ids = changes.map(({ petId }) => petId);
   const made = changes.filter(({ isNew }) => isNew).map(({ petId }) => petId);
@@ -121,13 +121,13 @@ async function find(tx: Transaction, importing: Importing, changes: readonly Cha
   };
 }
 
-function returnOf(change: Change, found: Found): Return {
+function returnOf(change: Change, found: FoundPets): Return {
   const current = found.pets.get(change.petId);
   if (!current) return {}; // somebody has deleted it
   return change.isNew ? returnOfNew(change, current, found) : returnOfChanged(change, current, found);
 }
 
-function returnOfNew({ petId, versions }: Change, current: StoredPet, { entries, profiles, ordered }: Found): Return {
+function returnOfNew({ petId, versions }: Change, current: StoredPet, { entries, profiles, ordered }: FoundPets): Return {
   if (ordered.has(petId)) return { stays: "It has orders." };
   const stock = entries.get(petId)?.version ?? null;
   const profile = profiles.get(petId)?.version ?? null;
@@ -135,7 +135,7 @@ function returnOfNew({ petId, versions }: Change, current: StoredPet, { entries,
   return isAsLeft ? { deleted: current } : { stays: changedSince };
 }
 
-function returnOfChanged({ petId, prior, versions }: Change, current: StoredPet, { entries, profiles, categories }: Found): Return {
+function returnOfChanged({ petId, prior, versions }: Change, current: StoredPet, { entries, profiles, categories }: FoundPets): Return {
   const { pet: petVersion, stock: stockVersion } = versions;
   const entry = entries.get(petId);
   const back: Return = {};
@@ -163,7 +163,7 @@ function returnOfChanged({ petId, prior, versions }: Change, current: StoredPet,
   return back;
 }
 
-async function apply(tx: Transaction, importing: Importing, returns: readonly Return[], { entries }: Found): Promise<void> {
+async function apply(tx: Transaction, importing: ImportContext, returns: readonly Return[], { entries }: FoundPets): Promise<void> {
   const { accountId } = importing;
   const each = <T>(pick: (one: Return) => T | undefined): T[] => returns.flatMap((one) => pick(one) ?? []);
   await setCounts(
@@ -193,7 +193,11 @@ async function apply(tx: Transaction, importing: Importing, returns: readonly Re
   await deletePets(tx, accountId, deleted);
 }
 
-async function takeBackProfiles(tx: Transaction, importing: Importing, profiles: readonly NonNullable<Return["profile"]>[]): Promise<void> {
+async function takeBackProfiles(
+  tx: Transaction,
+  importing: ImportContext,
+  profiles: readonly NonNullable<Return["profile"]>[],
+): Promise<void> {
   const { accountId, urlOf } = importing;
   const isDeleted = ({ current, values }: (typeof profiles)[number]): boolean => values === null && current.photos.length === 0;
   for (const { current } of profiles.filter(isDeleted)) {
@@ -211,7 +215,7 @@ async function takeBackProfiles(tx: Transaction, importing: Importing, profiles:
 /** Makes the source's rows say what they said before the import. Rows of pets that it made, and that stay, keep their pets. */
 async function takeBackRows(
   tx: Transaction,
-  importing: Importing,
+  importing: ImportContext,
   changes: readonly Change[],
   returns: readonly Return[],
   known: ReadonlyMap<string, KnownRow>,
@@ -233,9 +237,9 @@ async function takeBackRows(
  * The versions of a pet before an import changed it, and after the undo gave it its earlier values. An earlier import may have left the former:
  * `importId` is the last one from the same source.
  */
-type Move = { petId: number; importId: number | undefined; before: Versions; after: Partial<Versions> };
+type PetMove = { petId: number; importId: number | undefined; before: Versions; after: Partial<Versions> };
 
-function moveOf({ petId, isNew, prior }: Change, { updated, counted, untracked, profile }: Return): Move[] {
+function moveOf({ petId, isNew, prior }: Change, { updated, counted, untracked, profile }: Return): PetMove[] {
   if (isNew || !prior.versions) return [];
   const after = {
     ...(updated && { pet: updated.current.version + 1 }),
@@ -253,13 +257,13 @@ const movesMax = 20;
  * An undo also changes versions: lets the imports before it be undone all the same, if nobody else has changed what they left. Those from other
  * sources too: the locks of the pets guard what these imports did to them.
  */
-async function moveVersions(tx: Transaction, importing: Importing, moves: readonly Move[]): Promise<void> {
+async function moveVersions(tx: Transaction, importing: ImportContext, moves: readonly PetMove[]): Promise<void> {
   const { accountId, importId: ownId } = importing;
   const byPet = new Map(moves.map((move) => [move.petId, move]));
   const others = await findOtherImports(tx, importing, [...byPet.keys()]);
   let level = [...moves.filter(({ importId }) => importId !== ownId), ...others.map((other) => ({ ...byPet.get(other.petId)!, ...other }))];
   for (let depth = 0; depth < movesMax && level.length > 0; depth++) {
-    const earlier: Move[] = [];
+    const earlier: PetMove[] = [];
     for (const [importId, own] of Map.groupBy(level, (move) => move.importId)) {
       if (importId === undefined) continue;
       const ids = own.map(({ petId }) => petId);

@@ -131,11 +131,11 @@ export async function setQuantity(
 /** Adds `delta` units; a negative number takes units away. @throws Problem `not_found`, `insufficient_stock` */
 export async function adjustQuantity(tx: Transaction, accountId: number, petId: number, delta: number): Promise<StoredItem> {
   if (delta === 0) return (await lockItem(tx, accountId, petId)) ?? absent(petId);
-  const entry = await change(tx, accountId, petId, delta, 0);
+  const entry = await moveStock(tx, accountId, petId, delta, 0);
   if (entry) return entry;
   const { item } = (await lockItem(tx, accountId, petId)) ?? absent(petId);
   // Retry once: the entry may have been added or changed after the first attempt.
-  const retried = await change(tx, accountId, petId, delta, 0);
+  const retried = await moveStock(tx, accountId, petId, delta, 0);
   if (retried) return retried;
   if (delta > 0) return tooMany();
   throw insufficient(petId, item.quantity);
@@ -175,12 +175,12 @@ export function takeUnits(tx: Transaction, accountId: number, petId: number, tak
 
 /** Gives back units that an open order held. */
 export async function giveBackUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<void> {
-  if (!(await change(tx, accountId, petId, units, -units))) unitsLost(petId);
+  if (!(await moveStock(tx, accountId, petId, units, -units))) unitsLost(petId);
 }
 
 /** Sells units that an open order held. */
 export async function sellUnits(tx: Transaction, accountId: number, petId: number, units: number): Promise<void> {
-  if (!(await change(tx, accountId, petId, 0, -units))) unitsLost(petId);
+  if (!(await moveStock(tx, accountId, petId, 0, -units))) unitsLost(petId);
 }
 
 /** Returns the Problem for a request that takes more units than are free. */
@@ -189,7 +189,7 @@ export function insufficient(petId: number, free: number): Problem {
 }
 
 /** Adds to the counts of an entry. Returns undefined, and changes nothing, if there is no entry or a count would be out of range. */
-function change(tx: Transaction, accountId: number, petId: number, free: number, held: number): Awaitable<StoredItem | undefined> {
+function moveStock(tx: Transaction, accountId: number, petId: number, free: number, held: number): Awaitable<StoredItem | undefined> {
   return andThen(
     tx.rows(changeCounts, [free, held, 1, accountId, petId]),
     ([row]) => row && completeChange(tx, accountId, row, { before: { petId, quantity: row[1] - free, status: row[3] } }),

@@ -7,7 +7,7 @@ import { deleteItem, lockItem, lockItemWithOrders, lockPetsWithEntries, setQuant
 import type { BulkChange, BulkResult, PetState } from "./pet-changes.ts";
 
 /** The state before the changes: the pets and stock counts, whose rows are locked, and which of the named categories exist. */
-type Locked = { pets: Map<number, StoredPet>; stock: Map<number, number>; categories: Set<number> };
+type LockedRows = { pets: Map<number, StoredPet>; stock: Map<number, number>; categories: Set<number> };
 
 /** @throws Problem `invalid_request` if a pet is named twice */
 export function requireDistinct(changes: readonly BulkChange[]): void {
@@ -37,7 +37,7 @@ export function refused(id: number, { code, message }: Problem): BulkResult {
 }
 
 /** Locks rows in the order that prevents deadlocks: orders, then entries by pet, then pets (see inventory.store.ts). */
-async function lock(tx: Transaction, accountId: number, changes: readonly BulkChange[]): Promise<Locked> {
+async function lock(tx: Transaction, accountId: number, changes: readonly BulkChange[]): Promise<LockedRows> {
   const ids = changes.map(({ id }) => id);
   const untracking = changes.filter(({ stock }) => stock === null).map(({ id }) => id);
   if (untracking.length > 0)
@@ -57,7 +57,7 @@ async function lock(tx: Transaction, accountId: number, changes: readonly BulkCh
   };
 }
 
-async function changeOne(tx: Transaction, accountId: number, change: BulkChange, locked: Locked): Promise<BulkResult> {
+async function changeOne(tx: Transaction, accountId: number, change: BulkChange, locked: LockedRows): Promise<BulkResult> {
   const { id } = change;
   const current = locked.pets.get(id);
   if (current === undefined) return refused(id, new Problem("not_found", `There is no ${byId("pet", id)}.`));
@@ -82,7 +82,7 @@ async function applyChange(
   accountId: number,
   { id, delete: isDeleted, stock, ...fields }: BulkChange,
   before: PetState,
-  { pets, categories }: Locked,
+  { pets, categories }: LockedRows,
 ): Promise<PetState | undefined> {
   if (isDeleted) {
     await deletePet(tx, accountId, (await lockPetWithEntry(tx, accountId, id)) ?? gone(id));

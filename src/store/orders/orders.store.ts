@@ -241,11 +241,11 @@ async function move(tx: Transaction, accountId: number, { fields: current, held 
   if (current.petId !== null && give > 0) await giveBackUnits(tx, accountId, current.petId, give);
   if (next.petId === null) return 0;
   if (take === 0) await requireNotSold(tx, accountId, next.petId);
-  return held - give + (take > 0 ? await hold(tx, accountId, next.petId, { units: take }) : 0);
+  return held - give + (take > 0 ? await reserveUnits(tx, accountId, next.petId, { units: take }) : 0);
 }
 
 /** Takes units of a pet for an order to hold. Returns how many: 0 if the pet is untracked. */
-async function hold(tx: Transaction, accountId: number, petId: number, take: Take): Promise<number> {
+async function reserveUnits(tx: Transaction, accountId: number, petId: number, take: Take): Promise<number> {
   return (await takeUnits(tx, accountId, petId, [take])) ? take.units : holdWithLocks(tx, accountId, petId, take);
 }
 

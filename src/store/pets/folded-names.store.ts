@@ -17,7 +17,7 @@ const stepRowsMax = 250;
 
 type Kind = "categories" | "pets";
 type Place = { kind: Kind; accountId: number; lastId: number };
-type Named = { account_id: number; id: number; name: string; name_key: string };
+type UnfoldedPet = { account_id: number; id: number; name: string; name_key: string };
 
 const beginning: Place = { kind: "categories", accountId: 0, lastId: 0 };
 
@@ -70,8 +70,8 @@ const updateKeys = statementOfRows(`
   UPDATE pets SET name_key = changed.value ->> 2, is_split = TRUE FROM ROWS AS changed
   WHERE account_id = CAST(changed.value ->> 3 AS BIGINT) AND pets.id = CAST(changed.value ->> 0 AS BIGINT) AND pets.name = changed.value ->> 1`);
 
-async function foldPets(tx: Transaction, { accountId, lastId }: Place): Promise<Named[]> {
-  const rows = await tx.query<Named>(sql`
+async function foldPets(tx: Transaction, { accountId, lastId }: Place): Promise<UnfoldedPet[]> {
+  const rows = await tx.query<UnfoldedPet>(sql`
     SELECT account_id, id, name, name_key FROM pets
     WHERE (account_id, id) > (${accountId}, ${lastId}) AND octet_length(name) <> length(name) ORDER BY account_id, id ${limitTo(stepRowsMax)}`);
   const stale = rows.flatMap(({ account_id: account, id, name, name_key: before }) => {
@@ -85,8 +85,8 @@ async function foldPets(tx: Transaction, { accountId, lastId }: Place): Promise<
 /** Stands in a key between a name and the id that keeps it apart. No name can have it. */
 const apart = "\u0001";
 
-async function foldCategories(tx: Transaction, { accountId, lastId }: Place): Promise<Named[]> {
-  const rows = await tx.query<Named>(sql`
+async function foldCategories(tx: Transaction, { accountId, lastId }: Place): Promise<UnfoldedPet[]> {
+  const rows = await tx.query<UnfoldedPet>(sql`
     SELECT account_id, id, name, name_key FROM categories
     WHERE (account_id, id) > (${accountId}, ${lastId}) AND octet_length(name) <> length(name) ORDER BY account_id, id ${limitTo(stepRowsMax)}`);
   for (const { account_id: account, id, name } of rows) await foldCategory(tx, account, id, normalize(name));
@@ -95,7 +95,7 @@ async function foldCategories(tx: Transaction, { accountId, lastId }: Place): Pr
 
 /** Gives a category its key. Of two names that fold alike, the earlier category has the key, and that of the later one has its id too. */
 async function foldCategory(tx: Transaction, accountId: number, id: number, key: string): Promise<void> {
-  const [holder] = await tx.query<Named>(sql`SELECT id FROM categories WHERE account_id = ${accountId} AND name_key = ${key}`);
+  const [holder] = await tx.query<UnfoldedPet>(sql`SELECT id FROM categories WHERE account_id = ${accountId} AND name_key = ${key}`);
   if (holder?.id === id) return;
   if (holder && holder.id > id) await setKey(tx, accountId, holder.id, `${key}${apart}${holder.id}`);
   await setKey(tx, accountId, id, holder && holder.id < id ? `${key}${apart}${id}` : key);

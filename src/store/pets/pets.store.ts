@@ -7,7 +7,7 @@ import {
   statement,
   statementOfRows,
   type Listing,
-  type Shown,
+  type RowView,
 } from "../../platform/db/statement.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
@@ -20,7 +20,7 @@ import { nameKeyOf, statusDefault, type NewPet, type Pet, type PetChange, type P
 export type StoredPet = { pet: Pet; version: number };
 
 /** A pet as JSON text, with the version that its ETag shows. */
-export type ShownPet = Shown & { readonly id: number; readonly version: number };
+export type ShownPet = RowView & { readonly id: number; readonly version: number };
 
 /** The columns of a pet, in the order of `PetValues`. */
 const columnNames = "id, name, category_id, status, version";

@@ -136,10 +136,10 @@ async function changeProfile(
   return answer(services, await save(tx, call, current, { description, price, photos }));
 }
 
-type Wanted = { description: string | null; price: Price | null; photos: { id: number; alt?: string | null }[] | undefined };
+type ProfileRequest = { description: string | null; price: Price | null; photos: { id: number; alt?: string | null }[] | undefined };
 
 /** Saves the profile if it changes, and returns it. */
-async function save(tx: Transaction, call: Call<ProfileServices, OneProfile>, current: StoredProfile | undefined, wanted: Wanted) {
+async function save(tx: Transaction, call: Call<ProfileServices, OneProfile>, current: StoredProfile | undefined, wanted: ProfileRequest) {
   const {
     accountId,
     params: { petId },
