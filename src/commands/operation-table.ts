@@ -30,8 +30,8 @@ export function operationTableOf(document: Description): string {
   );
   return [
     "// Made from openapi.json by `npm run description`.\n",
-    'import type { Declared } from "./operation-table.ts";\n',
-    `export const declaredOperations: Declared[] = [\n${declared.map((one) => `  ${JSON.stringify(one)},\n`).join("")}];\n`,
+    'import type { DeclaredOperation } from "./operation-table.ts";\n',
+    `export const declaredOperations: DeclaredOperation[] = [\n${declared.map((one) => `  ${JSON.stringify(one)},\n`).join("")}];\n`,
   ].join("\n");
 }
 
