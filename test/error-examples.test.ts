@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { compactJson } from "../src/platform/compact-json.ts";
+import { compactJson } from "../src/commands/description.ts";
 import { descriptionOf } from "../src/app/description.ts";
 import { loadSettings } from "../src/app/settings.ts";
 import { operationsIn, type Document } from "./support/description.ts";

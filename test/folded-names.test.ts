@@ -3,7 +3,7 @@ import { before, after, suite, test } from "node:test";
 import sql from "sql-template-tag";
 import { resolved } from "../client/references.ts";
 import description from "../openapi.json" with { type: "json" };
-import { foldingVersion } from "../src/platform/normalize.ts";
+import { foldingVersion } from "../src/platform/folding.ts";
 import { foldNames, namesAlike } from "../src/store/pets/folded-names.store.ts";
 import { startService, type TestService } from "./support/service.ts";
 

@@ -9,7 +9,7 @@ const root = new URL("../", import.meta.url);
 const short: Record<string, string> = {
   "src/administration/encrypted-columns.store.ts#usedKeyIds": "one look-up for each key that encrypted something, of which there are a few",
   "src/administration/encrypted-columns.store.ts#countEncrypted": "one count for each encrypted column",
-  "src/events/log/order-history.store.ts#placingOf": "a binary search: at most 50 reads of one row",
+  "src/events/log/order-history.routes.ts#placingOf": "a binary search: at most 50 reads of one row",
   "src/events/webhooks/session.ts#readRetries": "at most 20 retries, which are one page of a scan",
   "src/publishing/certificates/budget.ts#listUses": "one read for each of four limits",
   "src/publishing/projects/shared-bytes.ts#listSizes": "files are in the database only on PostgreSQL, where each read waits for the server",

@@ -4,7 +4,7 @@ import { openPasswordHasher, type HashCost } from "../callers/members/passwords.
 import type { Bounds } from "../platform/bounds.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
 import { passkeyCookie, pendingCookie, sessionCookie } from "../callers/members/sessions.ts";
-import { openSignInThrottle } from "../callers/members/throttle.ts";
+import { openSignInThrottle } from "../callers/members/sign-in.ts";
 
 type DashboardOptions = DashboardGateOptions & {
   bounds: Bounds;

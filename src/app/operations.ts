@@ -1,9 +1,8 @@
 import { limitRoutes, type LimitServices } from "../callers/limits/limits.routes.ts";
-import { accountRoutes } from "../callers/members/account.routes.ts";
+import { accountRoutes, memberRoutes, type MemberServices } from "../callers/members/members.routes.ts";
 import { factorRoutes } from "../callers/members/factors.routes.ts";
 import { keyRoutes, unbanRoutes } from "../callers/members/keys.routes.ts";
 import type { KeyServices } from "../callers/members/key-operations.ts";
-import { memberRoutes, type MemberServices } from "../callers/members/members.routes.ts";
 import { passkeyRoutes, type PasskeyServices } from "../callers/members/passkeys.routes.ts";
 import { browserSessionRoutes } from "../callers/members/browser-sessions.routes.ts";
 import { sessionRoutes } from "../callers/members/sessions.routes.ts";

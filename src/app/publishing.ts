@@ -35,7 +35,7 @@ import type { AppContext } from "./context.ts";
 import { type EdgeSide, notStarted, openServing, originsOf, ownHostOf, platformCertificateOf } from "./edge.ts";
 import type { PublishingServices } from "./operations.ts";
 import { logosOf } from "./storefront.ts";
-import { watchContent, type ContentWatch } from "./content-watch.ts";
+import { type ContentWatch, watchContent } from "./health.ts";
 import type { Settings } from "./settings.ts";
 
 const cleanEveryMs = 60_000;

@@ -11,7 +11,7 @@ import { logFormatOf, needingRestart, type Settings } from "./settings.ts";
 import type { Signals } from "./signals.ts";
 import { withPathNamed } from "./storage-errors.ts";
 import { databasePath } from "./storage.ts";
-import { report } from "./worker-reports.ts";
+import { report } from "./worker-metrics.ts";
 
 /** The exit code after a flush that failed: EX_IOERR of sysexits.h. */
 const flushFailedCode = 74;

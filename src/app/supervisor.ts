@@ -8,8 +8,7 @@ import { type Logger, openLog } from "../platform/log.ts";
 import { placesOf } from "./listeners.ts";
 import { logFormatOf, type Settings } from "./settings.ts";
 import type { Signals } from "./signals.ts";
-import { answerWorkers } from "./worker-metrics.ts";
-import type { Report } from "./worker-reports.ts";
+import { answerWorkers, type Report } from "./worker-metrics.ts";
 
 /**
  * Runs several nodes on one machine: workers, which are separate processes that accept connections from the same ports. The supervisor

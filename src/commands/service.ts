@@ -16,7 +16,7 @@ export const serve: Command = {
       if (workers > 1) await (await import("../app/supervisor.ts")).supervise(read, signals);
       else await (await import("../app/server.ts")).serve(read, signals, () => unknownSettings(env));
     } catch (error) {
-      if (process.send) (await import("../app/worker-reports.ts")).reportFailure(error);
+      if (process.send) (await import("../app/worker-metrics.ts")).reportFailure(error);
       throw error;
     }
     return undefined;

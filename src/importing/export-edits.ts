@@ -1,6 +1,6 @@
 import type { PetStore } from "../../client/client.ts";
 import { refusal, type Refused } from "../../client/refusals.ts";
-import { normalize } from "../platform/normalize.ts";
+import { normalize } from "../platform/folding.ts";
 import { beginImport, endImport, findCategories, sendRows, type ImportRow } from "./load.ts";
 import type { Edit, ExportPlan, PetChange } from "./own-export.ts";
 import type { Progress } from "./progress.ts";

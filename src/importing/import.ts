@@ -1,5 +1,5 @@
 import type { PetStore } from "../../client/client.ts";
-import { normalize } from "../platform/normalize.ts";
+import { normalize } from "../platform/folding.ts";
 import { Problem } from "../platform/problem.ts";
 import type { CsvRow } from "./csv.ts";
 import { beginImport, endImport, findCategories, sendRows, type ImportRow, type ImportSource } from "./load.ts";

@@ -2,7 +2,7 @@ import type { Schemas } from "../../client/api.gen.ts";
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { refusal, type Refused } from "../../client/refusals.ts";
-import { normalize } from "../platform/normalize.ts";
+import { normalize } from "../platform/folding.ts";
 import { Problem } from "../platform/problem.ts";
 
 export type ImportRow = Schemas["ImportRow"];

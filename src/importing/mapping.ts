@@ -1,4 +1,4 @@
-import { earlierKey } from "../platform/normalize.ts";
+import { earlierKey } from "../platform/folding.ts";
 import { Problem } from "../platform/problem.ts";
 import { listed } from "./lists.ts";
 import type { Mapping } from "./mapping-schema.ts";

@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { PetStore } from "../../client/client.ts";
 import { refusal } from "../../client/refusals.ts";
-import { earlierKey } from "../platform/normalize.ts";
+import { earlierKey } from "../platform/folding.ts";
 import { Problem } from "../platform/problem.ts";
 import { readPets } from "./exported-pets.ts";
 import { sendRows, type ImportRow } from "./load.ts";

@@ -1,5 +1,5 @@
 import type { PetStore } from "../../client/client.ts";
-import { normalize } from "../platform/normalize.ts";
+import { normalize } from "../platform/folding.ts";
 import { idProblem, isTooLong } from "./cells.ts";
 import type { CsvRow } from "./csv.ts";
 import {

@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { earlierKey } from "../platform/normalize.ts";
+import { earlierKey } from "../platform/folding.ts";
 import { idProblem, isReason, isTooLong, textReader, type Reason } from "./cells.ts";
 import { contradictionReader } from "./departures.ts";
 import { petStatuses, type Mapping, type PetStatus } from "./mapping-schema.ts";

@@ -1,7 +1,7 @@
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { refusal } from "../../client/refusals.ts";
-import { normalize } from "../platform/normalize.ts";
+import { normalize } from "../platform/folding.ts";
 import { idsMax } from "./exported-pets.ts";
 import type { Inspected } from "./inspect.ts";
 import type { Mapping } from "./mapping-schema.ts";

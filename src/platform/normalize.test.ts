@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { normalize } from "./normalize.ts";
+import { normalize } from "./folding.ts";
 import { unicodeVersion } from "./unicode.gen.ts";
 
 const characters = Array.from({ length: 0x110000 }, (_, point) => point)

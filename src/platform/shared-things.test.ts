@@ -52,7 +52,6 @@ const bounded: Record<string, Bound> = {
   "app/supervisor.ts": atStart,
   "app/tracing.ts": "only spans, in batches that wait for each other",
   "app/worker-metrics.ts": operator,
-  "app/worker-reports.ts": operator,
   "callers/limits/redis.link.ts": "only one connection of the node",
   "callers/members/passwords.ts": "queue passwords",
   "events/webhooks/delivery-worker.ts": "queue deliveries",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { codeOf, stepAt } from "../../src/callers/members/totp.ts";
+import { codeOf, stepAt } from "../../src/callers/members/factors.ts";
 import type { Browser } from "./dashboard.ts";
 
 /** What an authenticator app shows for a typed secret at `now`, `steps` times 30 seconds later. */

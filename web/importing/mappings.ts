@@ -1,5 +1,5 @@
 import type { Mapping } from "../../src/importing/mapping-schema.ts";
-import { normalize } from "../../src/platform/normalize.ts";
+import { normalize } from "../../src/platform/folding.ts";
 import { done } from "./remembered.ts";
 
 /*

@@ -4,7 +4,7 @@ import { operation, type DashboardCall, type Operation } from "../../platform/ht
 import { DateTime, Nullable } from "../../platform/http/schemas.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
-import { factorsResponse } from "./factors.ts";
+import { factorsResponse, totpUri, typedSecret } from "./factors.ts";
 import {
   endPending,
   enableApp,
@@ -23,7 +23,6 @@ import { PasskeyResponse, personOf, RecoveryCodes, requireConfirmed } from "./re
 import type { SessionServices } from "./sessions.routes.ts";
 import { endOtherSessions } from "./sessions.store.ts";
 import { currentUser, refusedCode, refusedField } from "./sign-in.ts";
-import { totpUri, typedSecret } from "./totp.ts";
 
 const tag = "Second factors";
 const FactorsResponse = Type.Object({

@@ -4,16 +4,17 @@ import type { Database, Queryable, Transaction } from "../../platform/db/databas
 import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import {
   appCodeOf,
+  type Factors,
   newRecoveryCodes,
+  newTotpSecret,
   pendingMax,
   pendingMs,
   recoveryCodeHash,
+  stepOfCode,
   wrongCodesMax,
   wrongCodesMs,
-  type Factors,
 } from "./factors.ts";
 import { hashToken, makeToken } from "./members.ts";
-import { newTotpSecret, stepOfCode } from "./totp.ts";
 
 export type MemberRef = { accountId: number; memberId: number };
 

@@ -1,7 +1,6 @@
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { hashToken } from "./members.ts";
-import { base32 } from "./totp.ts";
 
 /** How many recovery codes a member gets. Each replaces the second factor in one sign-in. */
 const recoveryCodesMade = 10;
@@ -44,4 +43,70 @@ export function appCodeOf(text: string): string | undefined {
 /** A member's second factors as responses show them. */
 export function factorsResponse({ app, recoveryCodesLeft }: Factors) {
   return { app: app && { enabledAt: formatDateTime(app.enabledAt) }, recoveryCodesLeft };
+}
+
+/** One-time codes of authenticator apps (RFC 6238). SHA-1, six digits and 30 seconds are the only parameters that every app supports. */
+const stepMs = 30_000;
+const digits = 6;
+/** RFC 4226, 4: a secret should have 160 bits. */
+const secretBytes = 20;
+/** How many steps before and after the current one are accepted (RFC 6238, 5.2), because clocks differ and typing takes time. */
+const stepsAround = 1;
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** Encodes bytes in base32 (RFC 4648, 6), in lower case and without padding. */
+export function base32(bytes: Uint8Array): string {
+  let text = "";
+  let bits = 0;
+  let value = 0;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
+    bits += 8;
+    for (; bits >= 5; bits -= 5) text += alphabet[(value >> (bits - 5)) & 31];
+    value &= 255;
+  }
+  return bits === 0 ? text : text + alphabet[(value << (5 - bits)) & 31];
+}
+
+/** Creates the secret of an authenticator app, as base64url. */
+export function newTotpSecret(): string {
+  return randomBytes(secretBytes).toString("base64url");
+}
+
+/** Returns a secret as members type it into an app that cannot scan the QR code. */
+export function typedSecret(secret: string): string {
+  return base32(Buffer.from(secret, "base64url")).toUpperCase();
+}
+
+/** Returns the URI that an authenticator app reads from a QR code (the Key URI Format of Google Authenticator). */
+export function totpUri(secret: string, { account, email }: { account: string; email: string }): string {
+  // A colon separates the issuer from the name.
+  const issuer = account.replaceAll(":", " ");
+  const query = `secret=${typedSecret(secret)}&issuer=${encodeURIComponent(issuer)}&algorithm=SHA1&digits=${digits}&period=${stepMs / 1_000}`;
+  return `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(email)}?${query}`;
+}
+
+/** Returns the number of the 30-second step that contains `now` (ms since the Unix epoch). */
+export function stepAt(now: number): number {
+  return Math.floor(now / stepMs);
+}
+
+/** Returns the code of a step (RFC 4226, 5.3). */
+export function codeOf(secret: string, step: number): string {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const mac = createHmac("sha1", Buffer.from(secret, "base64url")).update(counter).digest();
+  const offset = (mac.at(-1) ?? 0) & 15;
+  return String((mac.readUInt32BE(offset) & 0x7fff_ffff) % 10 ** digits).padStart(digits, "0");
+}
+
+/** Returns the latest accepted step that has this code; undefined if none has. */
+export function stepOfCode(secret: string, code: string, now: number): number | undefined {
+  const given = Buffer.from(code);
+  let found: number | undefined;
+  for (let step = stepAt(now) - stepsAround; step <= stepAt(now) + stepsAround; step++) {
+    const expected = Buffer.from(codeOf(secret, step));
+    if (given.length === expected.length && timingSafeEqual(given, expected)) found = step;
+  }
+  return found;
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { clientAddress, type Exchange, type Gate } from "../../platform/http/exchange.ts";
@@ -5,10 +6,9 @@ import { Problem, type ProblemFields } from "../../platform/problem.ts";
 import { limitHeaders } from "../limits/headers.ts";
 import { type Limiter, refusalOf } from "../limits/limits.ts";
 import type { Decision, Verdict } from "../limits/windows.ts";
-import { comesFromDashboard } from "./origins.ts";
 import { scopesOf } from "./members.ts";
-import { sessionCookie } from "./sessions.ts";
 import { findSession, recordSeen, type SignedIn } from "./sessions.store.ts";
+import { isPlainLoopback, sessionCookie } from "./sessions.ts";
 
 export type DashboardGateOptions = {
   db: Database;
@@ -97,4 +97,23 @@ function sessionChanged(): Problem {
 
 function foreignOrigin(): Problem {
   return new Problem("forbidden", "The request does not come from the dashboard's own origin.");
+}
+
+const readMethods = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Whether a request comes from the dashboard itself. Browsers send cookies with requests of other sites too, so a write must
+ * name the dashboard's origin (RFC 6454, 7). If the browser sends `Sec-Fetch-Site` (Fetch Metadata), the request must be from
+ * the same origin; a read may also come from the address bar. On loopback, all loopback names of this machine are one origin.
+ */
+export function comesFromDashboard(method: string, headers: IncomingHttpHeaders, publicUrl: string): boolean {
+  const isRead = readMethods.has(method);
+  const site = headers["sec-fetch-site"];
+  if (site !== undefined && site !== "same-origin" && !(isRead && site === "none")) return false;
+  return isRead || isOwnOrigin(headers.origin, headers.host, publicUrl);
+}
+
+function isOwnOrigin(origin: string | undefined, host: string | undefined, publicUrl: string): boolean {
+  if (origin === undefined || origin === publicUrl) return origin !== undefined;
+  return isPlainLoopback(publicUrl) && origin === `http://${host}` && URL.canParse(origin) && isPlainLoopback(origin);
 }

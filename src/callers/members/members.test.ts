@@ -10,14 +10,13 @@ import type { Problem } from "../../platform/problem.ts";
 import { newSecretsKey, parseSecretsKeys } from "../../platform/secrets.ts";
 import { leastHashCost } from "../../../test/support/hash-cost.ts";
 import { insertAccount } from "../accounts/accounts.store.ts";
-import { comesFromDashboard } from "./origins.ts";
+import { comesFromDashboard } from "./gate.ts";
 import { isCommonPassword, newSalt, openPasswordHasher, type Asker, type HashCost, type PasswordHasher } from "./passwords.ts";
 import { emailOf } from "./members.ts";
 import { findPassword, invite, replacePassword } from "./members.store.ts";
 import { sessionCookie, sessionsMax } from "./sessions.ts";
 import { insertSession, findSession, deleteEndedSessions, listSessions } from "./sessions.store.ts";
-import { signIn } from "./sign-in.ts";
-import { bySubject, openSignInThrottle, waitMs, withAttempt, type Subject } from "./throttle.ts";
+import { bySubject, openSignInThrottle, signIn, type Subject, waitMs, withAttempt } from "./sign-in.ts";
 
 const now = Date.UTC(2030, 0, 1);
 const visitor = { address: "192.0.2.1", userAgent: "Test" };

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import { earlierKey } from "../../platform/normalize.ts";
+import { earlierKey } from "../../platform/folding.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { defaultScopes } from "../keys/keys.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { base32, codeOf, newTotpSecret, stepAt, stepOfCode, totpUri, typedSecret } from "./totp.ts";
+import { base32, codeOf, newTotpSecret, stepAt, stepOfCode, totpUri, typedSecret } from "./factors.ts";
 
 /** The SHA-1 values of RFC 6238, appendix B. They have eight digits; the service uses the last six. */
 const rfcSecret = Buffer.from("12345678901234567890").toString("base64url");

@@ -4,7 +4,7 @@ import type { Database } from "../../platform/db/database.ts";
 import type { AnswerStream } from "../../platform/http/operation.ts";
 import type { AuditFilter } from "./audit.ts";
 import { readAudit } from "./audit.store.ts";
-import { withNames, type NamedEvent } from "./named-events.ts";
+import { type NamedEvent, withNames } from "./named-events.ts";
 import { openDrain, stalledMs } from "./stream.ts";
 
 /** The most events of one export, and of one read. */

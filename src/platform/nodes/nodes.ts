@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import sql, { type Sql } from "sql-template-tag";
 import type { Clock } from "../clock.ts";
 import type { Database, Queryable, Transaction } from "../db/database.ts";
-import { foldingVersion } from "../normalize.ts";
+import { foldingVersion } from "../folding.ts";
 import { Problem } from "../problem.ts";
 
 /**

@@ -6,7 +6,7 @@ import { actorOfText, actorText, type EventDraft, type Origin } from "../../plat
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
 import type { RowClaim } from "../../platform/nodes/nodes.ts";
-import { normalize } from "../../platform/normalize.ts";
+import { normalize } from "../../platform/folding.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { deleteUnusedCategories, insertMissingCategories } from "../categories/categories.store.ts";
 import {

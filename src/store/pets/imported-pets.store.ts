@@ -3,7 +3,7 @@ import type { Database } from "../../platform/db/database.ts";
 import { findRows, walkRows, type Walk } from "../../platform/db/index-walk.ts";
 import type { Position } from "../../platform/http/paging.ts";
 import { invalidAt } from "../../platform/problem.ts";
-import { normalize } from "../../platform/normalize.ts";
+import { normalize } from "../../platform/folding.ts";
 import type { Pet, PetQuery } from "./pets.ts";
 import { petColumns, storedPet, type PetRow } from "./pets.store.ts";
 

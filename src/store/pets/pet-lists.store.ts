@@ -2,7 +2,7 @@ import sql, { raw, type Sql } from "sql-template-tag";
 import { andThen, type Awaitable, type Database } from "../../platform/db/database.ts";
 import type { Bound } from "../../platform/db/statement.ts";
 import { walkStatement } from "../../platform/db/index-walk.ts";
-import { afterPrefix } from "../../platform/normalize.ts";
+import { afterPrefix } from "../../platform/folding.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { nameKeyOf, petStatuses, type Pet, type PetQuery, type PetSort, type PetStatus } from "./pets.ts";

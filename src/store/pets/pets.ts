@@ -1,6 +1,5 @@
 import { Type, type Static } from "../../platform/json-schema.ts";
-import { withPlainMarks } from "../../platform/folding.ts";
-import { normalize } from "../../platform/normalize.ts";
+import { normalize, withPlainMarks } from "../../platform/folding.ts";
 import { enumeration, Id, Name, named, Nullable, OwnId, paging, Sort, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
 
 export const petStatuses = ["available", "pending", "sold"] as const;
