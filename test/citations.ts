@@ -32,3 +32,31 @@ export function deadCitations(files: SourceFile[], { sections, decisions }: Cita
     ];
   });
 }
+
+/** Names in comments and documents that code does not have: those of other software, and examples. */
+const namesOfOthers = new Set(["FileBytes", "animalId", "includeSubDomains", "redirectTarget"]);
+const comments = /\/\*[^]*?\*\/|(?<=^|\s)\/\/[^\n]*/g;
+const isCode = (path: string): boolean => /\.(tsx?|mjs)$/.test(path);
+
+/**
+ * Returns every name in backticks, in a document or a comment, that stands for nothing, as `path: name`: `pets.ts` and `src/store/pets.ts` need such a file,
+ * and `petCount`, as any name with a capital inside, must be in the code.
+ *
+ * @param all the project's files, in which names are looked for
+ */
+export function deadNames(files: SourceFile[], all: SourceFile[]): string[] {
+  const paths = new Set(all.flatMap(({ path }) => path.split("/").map((_, index, parts) => parts.slice(index).join("/"))));
+  const texts = all
+    .filter(({ path }) => !path.endsWith(".md"))
+    .map(({ path, text }) => (isCode(path) ? text.replaceAll(comments, "") : text));
+  const words = new Set(texts.flatMap((text) => text.match(/[\w$]+/g) ?? []));
+  const isDead = (name: string): boolean =>
+    /^\w[\w./-]*\.(tsx?|mjs)$/.test(name)
+      ? !paths.has(name)
+      : /^\w*[a-z][A-Z]\w*$/.test(name) && !words.has(name) && !namesOfOthers.has(name);
+  return files.flatMap(({ path, text }) => {
+    const prose = isCode(path) ? (text.match(comments) ?? []) : [text];
+    const named = prose.flatMap((one) => [...one.matchAll(/`([^`\n]+)`/g)]).map(([, name = ""]) => name);
+    return named.filter(isDead).map((name) => `${path}: ${name}`);
+  });
+}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { booleanArguments } from "./boolean-arguments.ts";
-import { citable, deadCitations } from "./citations.ts";
+import { citable, deadCitations, deadNames } from "./citations.ts";
 import { longFunctions } from "./function-length.ts";
 import { directions, linesMax, type SourceFile, violations } from "./layout.ts";
 import { smallFiles } from "./small-files.ts";
@@ -75,6 +75,20 @@ test("every citation of the specification or of a decision can be followed", () 
   const sources = read("{src,client,web,bench,test,bin,starter}/**/*.{ts,tsx,mjs,js,css}", "migrations/*.sql", "*.md", "docs/**/*.md");
   const files = sources.filter(({ path }) => path !== "test/layout.test.ts");
   assert.deepEqual(deadCitations(files, known), []);
+});
+
+test("files and names that documents and comments give in backticks exist", () => {
+  const code = read("{src,client,web,bench,test,bin,starter,deploy}/**/*.{ts,tsx,mjs,js,json,html,css}", "migrations/*.sql", "*.{ts,json}");
+  const documents = read("docs/decisions/*.md", "docs/*.md", "*.md").filter(({ path }) => path !== "CHANGELOG.md");
+  const [before = "", after = ""] = documents.find(({ path }) => path === "CONTRIBUTING.md")!.text.split(/^## Add a field[^]*^(?=## Glossary)/m);
+  const contributing = { path: "CONTRIBUTING.md", text: before + after }; // its steps name files that somebody is about to add
+  const sources = code.filter(({ path }) => /^(src|web|client|bench)\/.*\.tsx?$/.test(path) && !isTest(path));
+  assert.deepEqual(deadNames([...documents.filter(({ path }) => path !== contributing.path), contributing, ...sources], code), []);
+  const named = {
+    path: "src/a.ts",
+    text: "/** `b.ts`, `src/a.ts`, `x/a.ts`, `petCount`, `petCounts` and `word`. */\nconst petCount = 1; // `c.mjs`\n",
+  };
+  assert.deepEqual(deadNames([named], [named]), ["src/a.ts: b.ts", "src/a.ts: x/a.ts", "src/a.ts: petCounts", "src/a.ts: c.mjs"]);
 });
 
 test("the decisions are numbered from 1 on, each once, and each page begins with its number", () => {

@@ -20,7 +20,7 @@ export const eventBytes = raw(`octet_length(text) + ${eventOverheadBytes}`);
 const limit = "CASE WHEN kept_bytes > bytes_max THEN kept_bytes ELSE bytes_max END";
 /** Whether a row of `event_storage` is over its limit. */
 export const isOverLimit = raw(`log_bytes + audit_bytes > ${limit}`);
-/** The limit of an account without a row, which a node of an earlier release has made: that of the free plan. */
+/** The limit of an account without a row: that of the free plan. Until 1.3.0: nodes of 1.1.0 make accounts without one. */
 const limitDefault = 268_435_456;
 
 /** The bytes of an event with this text. */

@@ -132,7 +132,7 @@ async function releaseLease(db: Pick<Database, "write">, leaseId: string): Promi
   await db.write((tx) => tx.query(sql`UPDATE event_numbering SET lease_until = 0 WHERE lease_id = ${leaseId}`));
 }
 
-/** Records the time if a live node runs an older release, which records no events. */
+/** Records the time if a live node runs release 1.1.0, which records no events. Until 1.3.0. */
 async function recordOlderNodes(db: Pick<Database, "write">): Promise<void> {
   await db.write((tx) =>
     tx.query(sql`

@@ -95,7 +95,7 @@ async function splitSome(tx: Transaction, accountId: number): Promise<boolean> {
   const isOver = openStep();
   const pets = await tx.rows(findWaiting, [accountId]);
   for (const [id] of pets) {
-    // a node of an earlier release renames and deletes pets without a look at the row that waits
+    // Until 1.3.0: nodes of 1.1.0 rename and delete pets without a look at the row that waits.
     if ((await tx.run(split, [accountId, id])) === 0) await tx.run(deleteMark, [accountId, id]);
     if (isOver()) break;
     await tx.giveTurn();
