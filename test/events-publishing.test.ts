@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { claimTroubles, openTroublesWorker } from "../src/publishing/domains/troubles-worker.ts";
+import { claimTroubles, openTroublesWorker } from "../src/publishing/domains/checks.ts";
 import { openScene } from "./support/certifying.ts";
 import { loggedEvents, requireWhole, type LoggedEvent } from "./support/event-log.ts";
 import { testOnce } from "./support/service.ts";

@@ -97,7 +97,7 @@ export function violations(files: SourceFile[]): string[] {
 }
 
 /** What a file imports: paths from the root, names of packages, or `undefined` where a dynamic import is not a literal. */
-function importsOf({ path, text }: SourceFile): (string | undefined)[] {
+export function importsOf({ path, text }: SourceFile): (string | undefined)[] {
   const code = withoutComments(text);
   const statements = code.matchAll(/^\s*(?:import|export)\b[^'"`;()=]*?["']([^"'\n]+)["']/gm);
   const calls = code.matchAll(/\bimport\s*\(\s*(?:(["'])([^"'\n]+)\1)?/g);

@@ -29,7 +29,7 @@ const servicesAProcess = 16;
 /** Each takes up to a minute. */
 const browserFilesAProcess = 7;
 /** What `npm run check` runs. */
-const checkFiles = new Set(["layout", "loop-turns", "suites", "regexes", "recipes", "spectral"].map(fileOf));
+const checkFiles = new Set(["layout", "flows", "loop-turns", "suites", "regexes", "recipes", "spectral"].map(fileOf));
 const sharing = new Set(sharingSuites.map(fileOf));
 const inBrowser = new Set(browserFiles());
 const jobMsMax = (values.faults ? 240 : 20) * 60_000;

@@ -10,14 +10,13 @@ import { deleteEndedHolds, deleteExpiredChallenges } from "../publishing/certifi
 import { requireKnownKeys } from "../administration/secrets-rotation.ts";
 import { sharedDomain } from "../publishing/dns/hostnames.ts";
 import { prepareDomainsConfig, deleteOldLost } from "../publishing/domains/domain-claims.ts";
-import { openCheckWorker, type Checks } from "../publishing/domains/checks.ts";
+import { type Checks, openCheckWorker, openTroublesWorker } from "../publishing/domains/checks.ts";
 import { domainChanged } from "../publishing/domains/domains.ts";
 import { sendsHsts } from "../publishing/domains/serving.ts";
 import { projectNames } from "../publishing/domains/domain-operations.ts";
 import { readProofSecret } from "../publishing/domains/ownership.ts";
 import type { Edge } from "../publishing/edge/edge.ts";
 import type { KeyPair } from "../publishing/edge/site.ts";
-import { openTroublesWorker } from "../publishing/domains/troubles-worker.ts";
 import { openHosts, type Hosts } from "../publishing/hosts/host-map.ts";
 import { openPhotoUploads } from "../publishing/photos/photo-uploads.ts";
 import { photoPath } from "../publishing/photos/photos.ts";

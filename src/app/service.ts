@@ -28,7 +28,7 @@ import { openClusterNode } from "./cluster-node.ts";
 import type { AppContext } from "./context.ts";
 import { openDashboard } from "./dashboard.ts";
 import { platformCertificateOf } from "./edge.ts";
-import { eventServices, openEvents } from "./events.ts";
+import { eventServices, openEvents, openWebhooks, type Webhooks } from "./events.ts";
 import { type FirstStart, openFirstStart } from "./first-start.ts";
 import { noteStorageFault } from "./health.ts";
 import { startImports } from "./imports.ts";
@@ -41,7 +41,6 @@ import type { Settings } from "./settings.ts";
 import { openStorage, socketPath, type Storage } from "./storage.ts";
 import { logUpgrade } from "./upgrade.ts";
 import { readWeb } from "./web.ts";
-import { openWebhooks, type Webhooks } from "./webhooks.ts";
 
 const lockWaitMs = 2_000;
 /** How long requests in flight may take after the service was asked to stop. */

@@ -80,7 +80,6 @@ const bounded: Record<string, Bound> = {
   "publishing/certificates/certificate-worker.ts": "queue certificates",
   "publishing/dns/lookup.ts": "queue dns",
   "publishing/domains/checks.ts": "queue checks",
-  "publishing/domains/troubles-worker.ts": "queue writer",
   "publishing/edge/edge.ts": "cap connections",
   "publishing/edge/tls.ts": "queue handshakes",
   "publishing/photos/picture-encoding.ts": "queue pictures",

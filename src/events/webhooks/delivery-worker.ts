@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Bounds } from "../../platform/bounds.ts";
+import type { Context } from "../../platform/context.ts";
 import { coalesced, repeat } from "../../platform/jobs/runs.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { openHistogram, type Metric } from "../../platform/metrics.ts";
-import { openRowLeases, type Change, type Node, type RowLease } from "../../platform/nodes/nodes.ts";
+import type { Change, RowLease } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { AppendedTo, Feed } from "../log/feed.ts";
 import { expireDeliveries, waitingDeliveries } from "./deliveries.store.ts";
@@ -25,8 +25,18 @@ import {
   type EndedAttempt,
   type Session,
 } from "./session.ts";
-import { accountsWithWebhooks, claimWebhooks, hasDue, releaseWebhook, saveProgress, type Due, type Progress } from "./session.store.ts";
-import { deletePreviousSecrets, findWebhook, type StoredWebhook } from "./webhooks.store.ts";
+import {
+  accountsWithWebhooks,
+  claimWebhooks,
+  deletePreviousSecrets,
+  type Due,
+  findWebhook,
+  hasDue,
+  type Progress,
+  releaseWebhook,
+  saveProgress,
+  type StoredWebhook,
+} from "./webhooks.store.ts";
 
 export type DeliveryWorker = {
   /** Reloads the endpoints that a change names; all endpoints without one. */
@@ -77,29 +87,26 @@ type LeasedEndpoint = { webhook: StoredWebhook; lease: RowLease };
  * in one transaction. So each message is sent at least once, even if a node is killed. Attempts take turns by account, so no endpoint
  * delays those of other accounts.
  */
-export function openDeliveryWorker({
-  feed,
-  node,
-  bounds,
-  addresses,
-  onAttempt,
-  ...context
-}: Pick<DeliveryContext, "db" | "clock" | "keys" | "onError"> & {
-  feed: Feed;
-  node: Node;
-  bounds: Bounds;
-  addresses: AddressRules;
-  /** Called after each attempt. */
-  onAttempt: ((ended: EndedAttempt) => void) | undefined;
-}): DeliveryWorker {
+export function openDeliveryWorker(
+  context: Context,
+  {
+    feed,
+    addresses,
+    onAttempt,
+  }: {
+    feed: Feed;
+    addresses: AddressRules;
+    /** Called after each attempt. */
+    onAttempt: ((ended: EndedAttempt) => void) | undefined;
+  },
+): DeliveryWorker {
   const counts = { delivered: 0, failed: 0 };
   const durations = openHistogram(durationBounds);
   const state: State = {
     ...context,
-    leases: openRowLeases(node, context.clock),
     sender: openSender(addresses),
-    places: bounds.queue("deliveries"),
-    failingPlaces: bounds.queue("failing_deliveries"),
+    places: context.bounds.queue("deliveries"),
+    failingPlaces: context.bounds.queue("failing_deliveries"),
     onAttempt(ended) {
       counts[ended.isDelivered ? "delivered" : "failed"]++;
       durations.observe(ended.ms / 1_000);

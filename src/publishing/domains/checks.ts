@@ -1,27 +1,40 @@
-import type { Queryable, Transaction } from "../../platform/db/database.ts";
-import { checkDns, recordLeadsHere, type DnsVerdict } from "../dns/dns.ts";
-import { type Dns, dnsFor } from "../dns/lookup.ts";
+import sql from "sql-template-tag";
+import type { Clock } from "../../platform/clock.ts";
+import type { Context } from "../../platform/context.ts";
+import { limitTo } from "../../platform/db/batches.ts";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { claimByAccount, type ClaimShare, openWorker, openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
+import type { RowClaim, RowLease } from "../../platform/nodes/nodes.ts";
 import type { CaaAuthority } from "../dns/caa.ts";
+import { checkDns, type DnsVerdict, recordLeadsHere } from "../dns/dns.ts";
 import type { OwnNames } from "../dns/hostnames.ts";
-import { lockHolder, saveCheck, type AppliedCheck, type StoredDomain, claimDue, type CertificateState } from "./domains.store.ts";
+import { type Dns, dnsFor } from "../dns/lookup.ts";
+import { lockProjectOf } from "../projects/projects.store.ts";
+import {
+  type AppliedCheck,
+  type CertificateState,
+  claimDue,
+  domainFromRow,
+  type DomainRow,
+  hasPaidPlan,
+  lockHolder,
+  recordAttention,
+  saveCheck,
+  type StoredDomain,
+} from "./domains.store.ts";
+import { domainChanged } from "./domains.ts";
 import { promoteToPrimary } from "./names.store.ts";
 import {
-  needsProof,
-  ownershipRecordFor,
-  type OwnershipRecord,
-  listVerifications,
-  recordVerification,
   claimLifetimeMs,
   hasLapsed,
+  listVerifications,
+  needsProof,
+  type OwnershipRecord,
+  ownershipRecordFor,
+  recordVerification,
 } from "./ownership.ts";
-import { isReady, type NameState, type DomainStatus } from "./serving.ts";
-import { noteTroubles } from "./troubles-worker.ts";
-import type { Context } from "../../platform/context.ts";
-import type { RowLease, RowClaim } from "../../platform/nodes/nodes.ts";
-import { openWorkerInTurns, type Worker, claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
-import { lockProjectOf } from "../projects/projects.store.ts";
-import { domainChanged } from "./domains.ts";
-import sql from "sql-template-tag";
+import { type DomainStatus, isReady, type NameState } from "./serving.ts";
+import { nextTroubleAt, type RecordedTrouble, recordedTroubles, troublesOf } from "./troubles.ts";
 
 /** The parts that the checks of domains use. */
 export type Checks = {
@@ -250,4 +263,55 @@ export async function findHold(db: Queryable, hostname: string, directoryUrl: st
     SELECT until FROM certificate_holds
     WHERE hostname = ${hostname} AND until > ${now} AND (directory_url IS NULL OR directory_url = ${directoryUrl})`);
   return row?.until ?? null;
+}
+
+const reviewEveryMs = 5_000;
+const reviewsMax = 16;
+
+/** Records troubles of names that arise as time passes, or from their certificates and plans (specification 8.2). */
+export function openTroublesWorker({ db, clock, onError }: { db: Database; clock: Clock; onError: (error: unknown) => void }): Worker {
+  return openWorker<TroubledName>({
+    claim: (count) => db.write((tx) => claimTroubles(tx, count, clock())),
+    run: (domain) => db.write((tx) => noteTroublesOf(tx, domain, clock())),
+    atOnceMax: reviewsMax,
+    everyMs: reviewEveryMs,
+    onError,
+  });
+}
+
+type TroubledName = Pick<StoredDomain, "accountId" | "hostname">;
+
+/** A claimed name becomes due again after this time (ms), in case the process ends before it reviews the name. */
+const reviewMs = 60_000;
+
+/** Claims up to `count` names whose troubles may have changed. */
+export async function claimTroubles(tx: Transaction, count: number, now: number): Promise<TroubledName[]> {
+  const rows = await tx.query<{ account_id: number; hostname: string }>(sql`
+    UPDATE domain_troubles SET due_at = ${now + reviewMs} WHERE (account_id, hostname) IN (
+      SELECT account_id, hostname FROM domain_troubles WHERE due_at <= ${now} ORDER BY due_at ${limitTo(count)}${tx.skipLocked("domain_troubles")})
+    RETURNING account_id, hostname`);
+  return rows.map((row) => ({ accountId: row.account_id, hostname: row.hostname }));
+}
+
+/** Reviews the troubles of a claimed name, which may have changed or been removed since. */
+async function noteTroublesOf(tx: Transaction, { accountId, hostname }: TroubledName, now: number): Promise<void> {
+  const [row] = await tx.query<DomainRow>(
+    sql`SELECT * FROM domains WHERE account_id = ${accountId} AND hostname = ${hostname}${tx.forUpdate}`,
+  );
+  if (row) await noteTroubles(tx, domainFromRow(row), now);
+}
+
+/** Records each new trouble of a locked name once. While the trouble lasts, it is not recorded again; if it ends and returns, it is. */
+async function noteTroubles(tx: Transaction, domain: StoredDomain, now: number): Promise<void> {
+  const { accountId, hostname } = domain;
+  const isPaid = await hasPaidPlan(tx, accountId);
+  const troubles = recordedTroubles(troublesOf(domain, { isPaid, waitsFor: null }, now));
+  const nextAt = domain.status === "pending" || !isPaid ? null : nextTroubleAt(domain, now);
+  const [row] = await tx.query<{ troubles: string }>(sql`
+    SELECT troubles FROM domain_troubles WHERE account_id = ${accountId} AND hostname = ${hostname}`);
+  const recorded = (row?.troubles ?? "").split(" ").filter(Boolean) as RecordedTrouble[];
+  await tx.query(sql`
+    INSERT INTO domain_troubles (account_id, hostname, troubles, due_at) VALUES (${accountId}, ${hostname}, ${troubles.join(" ")}, ${nextAt})
+    ON CONFLICT (account_id, hostname) DO UPDATE SET troubles = excluded.troubles, due_at = excluded.due_at`);
+  if (troubles.some((trouble) => !recorded.includes(trouble))) recordAttention(tx, domain, troubles, recorded);
 }
