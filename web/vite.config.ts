@@ -15,6 +15,15 @@ export const stillFonts: Plugin = {
     id.includes("@fontsource-variable") ? code.replaceAll("font-display: swap", "font-display: optional") : undefined,
 };
 
+/** Refuses a module of Node, which Vite would replace by an empty one. */
+const noNode: Plugin = {
+  name: "no-node",
+  enforce: "pre",
+  resolveId(id, importer) {
+    if (id.startsWith("node:")) this.error(`${importer} imports ${id}, which browsers do not have`);
+  },
+};
+
 /**
  * Puts the modules that several pages need into a few chunks, so that a first load has few files. A group takes the modules that groups of
  * higher priority have left. At least as many pages need a module's dependencies as the module, so no chunk waits for one of fewer pages.
@@ -43,12 +52,12 @@ const groups: Rolldown.CodeSplittingGroup[] = [
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
-  plugins: [react(), stillFonts, firstLoads, unusedStyles],
+  plugins: [noNode, react(), stillFonts, firstLoads, unusedStyles],
   // the browser builds of packages, under the names by which the service imports their Node builds
   resolve: {
     alias: [{ find: /^csv-stringify\/sync$/, replacement: "csv-stringify/browser/esm/sync" }],
   },
-  worker: { format: "es", rolldownOptions: { checks: { bundlerTimings: false } } },
+  worker: { format: "es", plugins: () => [noNode], rolldownOptions: { checks: { bundlerTimings: false } } },
   build: {
     outDir: "../dist/web",
     emptyOutDir: true,

@@ -8,7 +8,8 @@ import { gzipSync } from "node:zlib";
 import { growthOf } from "../../../test/support/cpu.ts";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { endMarker, gnuLong, paxHeader, paxRecord, rawEntry, rawHeader } from "../../../test/support/tar-bytes.ts";
-import { gunzipped, UnreadableArchive } from "./archive-bytes.ts";
+import { UnreadableArchive } from "./archive-bytes.ts";
+import { gunzipped } from "./byte-reader.ts";
 import { readTar } from "./tar-reader.ts";
 
 const file = rawEntry({ name: "a.txt" }, "a");

@@ -1,4 +1,5 @@
-import { type ArchiveEntry, type ByteReader, type Bytes, type EntryType, openByteReader, UnreadableArchive } from "./archive-bytes.ts";
+import { type ArchiveEntry, type Bytes, type EntryType, UnreadableArchive } from "./archive-bytes.ts";
+import { type ByteReader, openByteReader } from "./byte-reader.ts";
 import {
   blockBytes,
   bytesOfPax,

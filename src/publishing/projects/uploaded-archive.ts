@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
-import { type ArchiveEntry, type Bytes, gunzipped } from "../../platform/archives/archive-bytes.ts";
+import type { ArchiveEntry, Bytes } from "../../platform/archives/archive-bytes.ts";
+import { gunzipped } from "../../platform/archives/byte-reader.ts";
 import { readTar } from "../../platform/archives/tar-reader.ts";
 import { isZip, readZip } from "../../platform/archives/zip-reader.ts";
 import { openTurns } from "../../platform/event-loop.ts";
