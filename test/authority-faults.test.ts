@@ -38,7 +38,7 @@ const steps = ["/order-plz", "/authZ/", "/chalZ/", "/finalize-order/", "/my-orde
 
 suite("an authority that sends invalid answers", () => {
   for (const step of steps) {
-    const answers = someOf(nonsense, 2);
+    const answers = someOf(nonsense, 4);
     test(`at ${step} leaves a readable problem on the domain, is asked again after a minute, and issues one certificate in the end`, async (t) => {
       const { platform, proxy, certificate, add, idle, orders } = await openScene(t);
       let made = 0;
@@ -64,7 +64,7 @@ suite("an authority that sends invalid answers", () => {
     });
   }
 
-  const directories = someOf(nonsense, 2);
+  const directories = someOf(nonsense, 4);
   test("as its directory, from the start, delays nothing else, and the directory is read again at the next try", async (t) => {
     for (const [what, answer, problem] of directories) {
       await t.test(what, async (one) => {

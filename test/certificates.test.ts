@@ -207,7 +207,7 @@ const steps: [name: string, matches: (request: ProxiedRequest) => boolean][] = [
 ];
 
 suite("a process that is killed in the middle of an order", { concurrency: 2 }, () => {
-  for (const [name, matches] of someOf(steps, engine === "sqlite" ? 1 : 2)) {
+  for (const [name, matches] of someOf(steps, engine === "sqlite" ? 2 : 4)) {
     test(`continues after its restart, without a second order, once ${name}`, async (t) => {
       const dataDir = await mkdtemp(join(tmpdir(), "petstore-order-"));
       let lost = 0;

@@ -110,7 +110,7 @@ suite("at the same time", () => {
     }
   });
 
-  for (const step of someOf(steps, engine === "sqlite" ? 1 : 3)) {
+  for (const step of someOf(steps, engine === "sqlite" ? 2 : 4)) {
     test(`a name is removed while its order is at ${step}: nothing is kept or served, and added again it has one certificate`, async (t) => {
       const { platform, proxy, idle, orders } = await openScene(t);
       const shop = await openCustomer(platform, "shop");

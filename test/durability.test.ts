@@ -11,7 +11,7 @@ import { ask } from "./support/service.ts";
 
 const clerksMax = 12;
 const unitsAtFirst = 1_000_000;
-const kills = runs(3, 10);
+const kills = runs(2, 10);
 
 /** A data folder with a shop in it, and its clerks. */
 async function openShop(t: TestContext) {

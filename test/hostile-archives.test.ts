@@ -12,7 +12,7 @@ import { random, runs } from "./support/fault-runs.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { hostileArchive } from "./support/hostile-archives.ts";
 
-const archives = runs(200, 10_000);
+const archives = runs(100, 10_000);
 const turnMsMax = 50;
 /** The allocator keeps some of what the largest archives took: runs of one seed end between 420 and 570 MiB. */
 const memoryMiBMax = 750;

@@ -18,7 +18,7 @@ const document = JSON.parse(readFileSync(new URL("../openapi.json", import.meta.
 const operations = operationsIn(document);
 const check = bodyChecker(document);
 /** Requests to each operation in one run. */
-const requestsEach = runs(8, 120);
+const requestsEach = runs(5, 120);
 /** On PostgreSQL, where a request takes several times as long, a run searches some operations: only their texts and numbers differ. */
 const searched = engine === "postgres" ? someOf(operations, 8) : operations;
 /** Requests are so far apart that a caller without a key stays within its address's day. */

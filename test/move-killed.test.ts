@@ -15,7 +15,7 @@ import { until } from "./support/until.ts";
 import { emptyDatabase, openSource, keyIn, moveTo, rowsIn } from "./support/moves.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-const kills = runs(3, 50);
+const kills = runs(2, 50);
 
 test("a move whose target stops answering ends with one line and changes nothing, and a repeat succeeds", async (t) => {
   const { dataDir } = await openSource(t);

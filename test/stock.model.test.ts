@@ -53,7 +53,7 @@ test("sequential requests: every response and every list is what the rules say",
     }
     assert.deepEqual(await scene.lists(), shown(shop));
   });
-  await fc.assert(property, { numRuns: runs(20, 80) });
+  await fc.assert(property, { numRuns: runs(10, 80) });
 });
 
 test("concurrent requests are linearizable: the responses fit some order of the requests", async () => {
@@ -67,7 +67,7 @@ test("concurrent requests are linearizable: the responses fit some order of the 
     const events = await play(scene, scripts);
     assert.ok(linearizable(scene.shop, events, await scene.lists()), JSON.stringify({ shop: scene.shop, events }, undefined, 1));
   });
-  await fc.assert(property, { numRuns: runs(20, 80), endOnFailure: true });
+  await fc.assert(property, { numRuns: runs(10, 80), endOnFailure: true });
 });
 
 test("with many clients, counted in − sold − held = quantity, and never more is sold than was counted in", async () => {
@@ -112,7 +112,7 @@ test("of many concurrent orders of one unit, exactly as many are accepted as the
     const refused = new Set(outcomes.filter(({ status }) => status !== 201).map(({ code }) => code));
     assert.ok(refused.isSubsetOf(new Set(["insufficient_stock", "pet_not_available"])), [...refused].join());
   });
-  await fc.assert(property, { numRuns: runs(5, 15), endOnFailure: true });
+  await fc.assert(property, { numRuns: runs(3, 15), endOnFailure: true });
 });
 
 function unitsOf(orders: Order[], petId: number, complete: boolean): number {
