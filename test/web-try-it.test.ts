@@ -158,10 +158,6 @@ test("an operation with x-hideTryItPanel shows no panel and loads none of its co
   await page.getByRole("dialog").getByRole("textbox").fill("list orders");
   await page.getByRole("dialog").getByText("List orders").waitFor();
   assert.equal(await page.getByText(/try it/i).count(), 0);
-  await page.keyboard.press("Escape");
-  await page.goto(`${service.address}/reference/all#listOrders`);
-  await page.getByRole("heading", { level: 2, name: "List orders" }).waitFor();
-  assert.equal(await panel.count(), 0);
 });
 
 test("every other operation has its panel", async (t) => {
