@@ -22,6 +22,7 @@ import { openNowRange, systemClock as clock, systemTimer } from "../src/platform
 import { connectionLimits, guardConnections } from "../src/platform/connections.ts";
 import { originAt } from "../src/platform/listening.ts";
 import { boundRequests, requestLimits } from "../src/platform/http/request-bounds.ts";
+import { loadSettings } from "../src/app/settings.ts";
 import { openStorage } from "../src/app/storage.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "shop-"));
@@ -46,30 +47,25 @@ const refusals = countRefusals();
 const trustedProxies = new BlockList();
 const bounds = openBounds();
 const gate = openGate({ verifier, limiter, usage, onRefused: refusals.count, onLimited: () => undefined });
-const app = openApi({
-  db,
-  clock,
-  nowRange: openNowRange(clock, systemTimer),
-  gate,
-  // the measurement calls only operations of the store, which need no services
-  dashboard: { gate, services: {} as DashboardServices },
-  describedOrigin: undefined,
-  services: {} as ApiServices,
-  limiter,
-  bounds,
-  sources: [],
-  health: { refusal: async () => undefined, warnings: () => [] },
-  securityContact: [],
-  hosts: { publicUrl: "http://localhost", platformDomain: "petstore.localhost" },
-  requests: boundRequests(requestLimits, bounds),
-  connections: guardConnections({ limits: connectionLimits, exempt: trustedProxies, bounds, listener: "api" }),
-  trustedProxies,
-  metricsFrom: trustedProxies,
-  ready: () => true,
-  log: pino({ level: "silent" }),
-  getPetSunset: Number.MAX_SAFE_INTEGER / 2,
-  answersKeptMs: 86_400_000,
-});
+const log = pino({ level: "silent" });
+const app = openApi(
+  { db, clock, log, bounds, settings: loadSettings({}), tracing: undefined },
+  {
+    nowRange: openNowRange(clock, systemTimer),
+    gate,
+    // the measurement calls only operations of the store, which need no services
+    dashboard: { gate, services: {} as DashboardServices },
+    services: {} as ApiServices,
+    limiter,
+    sources: [],
+    health: { refusal: async () => undefined, warnings: () => [] },
+    requests: boundRequests(requestLimits, bounds),
+    connections: guardConnections({ limits: connectionLimits, exempt: trustedProxies, bounds, listener: "api" }),
+    trustedProxies,
+    metricsFrom: trustedProxies,
+    ready: () => true,
+  },
+);
 const { address } = await app.listen({ setting: "PORT", port: 0, host: "127.0.0.1" });
 console.log(JSON.stringify({ url: `${originAt(address)}/v1`, key }));
 

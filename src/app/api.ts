@@ -1,14 +1,11 @@
-import type { Logger } from "pino";
-import type { Bounds } from "../platform/bounds.ts";
-import type { Clock, NowRange } from "../platform/clock.ts";
+import type { Limiter } from "../callers/limits/limits.ts";
+import type { NowRange } from "../platform/clock.ts";
 import type { ConnectionGuard } from "../platform/connections.ts";
-import type { Database } from "../platform/db/database.ts";
 import { logUnexpected } from "../platform/http/admission.ts";
 import { send, sendJson, sendText } from "../platform/http/answers.ts";
 import { apiSurface, dashboardSurface, mcpPath, mcpSurface } from "../platform/http/api-surfaces.ts";
 import { type App, openApp } from "../platform/http/app.ts";
 import { addHeader, type Exchange, type Gate, headerLines, type Surface } from "../platform/http/exchange.ts";
-import type { OwnHosts } from "../platform/http/hosts.ts";
 import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import { addOperations, addPage, otherMethods } from "../platform/http/router.ts";
 import { openOperations, type Runnable } from "../platform/http/run.ts";
@@ -17,38 +14,29 @@ import { type OnAnswer, countTraffic } from "../platform/http/traffic.ts";
 import { notFound } from "../platform/http/validation.ts";
 import { gauge, type Metric } from "../platform/metrics.ts";
 import type { AddressList } from "../platform/parse.ts";
-import type { DnsPageOptions } from "./dns-page.ts";
+import type { AppContext } from "./context.ts";
 import { addDocuments, openToAll } from "./documents.ts";
 import type { Health } from "./health.ts";
-import { addMetrics, type MetricsOptions } from "./metrics.ts";
+import { addMetrics, type MetricsSource } from "./metrics.ts";
 import { apiOperations, type ApiServices, dashboardOperations, type DashboardServices, sunsetsOf } from "./operations.ts";
-import type { Tracing } from "./tracing.ts";
+import type { Settings } from "./settings.ts";
 import { addWeb, sendPage, type Web } from "./web.ts";
 
 /** The dashboard's gate, and the services of the operations that only the dashboard calls. */
 export type Dashboard = { gate: Gate; services: DashboardServices };
 
-export type ApiOptions = MetricsOptions & {
-  securityContact: string[];
-  db: Database;
+type ApiOptions = {
   health: Pick<Health, "refusal" | "warnings">;
-  bounds: Bounds;
-  /** Traces requests. Default: no tracing. */
-  tracing?: Pick<Tracing, "inSpan" | "onAnswered"> | undefined;
-  clock: Clock;
+  sources: MetricsSource[];
+  /** The addresses that may read the metrics. Others get a 404. */
+  metricsFrom: AddressList;
   nowRange: () => NowRange;
   gate: Gate;
   dashboard: Dashboard;
   services: ApiServices;
-  limiter: DnsPageOptions["limiter"];
-  log: Logger;
-  getPetSunset: number;
-  /** PUBLIC_URL if it is set: clients that are generated from the served description then need no other address. */
-  describedOrigin: string | undefined;
+  limiter: Pick<Limiter, "address">;
   trustedProxies: AddressList | undefined;
-  answersKeptMs: number;
   connections: ConnectionGuard;
-  hosts: OwnHosts;
   requests: RequestBounds;
   /** The web application, if it has been built. */
   web?: Web | undefined;
@@ -57,9 +45,10 @@ export type ApiOptions = MetricsOptions & {
 };
 
 /** Builds the HTTP side of the service: the conventions, the operations, the description, the probes, the web application. */
-export function openApi(options: ApiOptions): App {
-  const { db, clock, nowRange, gate, dashboard, services, requests, hosts, web, answersKeptMs, ready, health } = options;
-  const { tracing } = options;
+export function openApi(context: Pick<AppContext, "db" | "clock" | "log" | "bounds" | "settings" | "tracing">, options: ApiOptions): App {
+  const { db, clock, log, settings, tracing } = context;
+  const { nowRange, gate, dashboard, services, limiter, requests, web, ready, health } = options;
+  const { answersKeptMs } = settings;
   const traffic = countTraffic();
   const api = apiSurface(gate);
   const calls = dashboardSurface(dashboard.gate);
@@ -69,24 +58,32 @@ export function openApi(options: ApiOptions): App {
     tracing?.onAnswered(exchange, ms);
   };
   const notFoundPage = web && ((exchange: Exchange): void => sendPage(exchange, web, 404));
-  const app = openApp({ ...options, surfaces: [api, calls, agents], onAnswered, notFoundPage, inSpan: tracing?.inSpan });
-  const onError = (exchange: Exchange, error: unknown): void => logUnexpected(options.log, exchange, error);
-  const runtime = { db, clock, nowRange, answersKeptMs, onError, services, sunsets: sunsetsOf(options) };
+  const app = openApp({
+    ...context,
+    ...options,
+    hosts: settings,
+    surfaces: [api, calls, agents],
+    onAnswered,
+    notFoundPage,
+    inSpan: tracing?.inSpan,
+  });
+  const onError = (exchange: Exchange, error: unknown): void => logUnexpected(log, exchange, error);
+  const runtime = { db, clock, nowRange, answersKeptMs, onError, services, sunsets: sunsetsOf(settings) };
   const ofApi = openOperations(api.prefix, apiOperations, runtime);
   const onDashboard = { ...runtime, services: { ...dashboard.services, ...services } };
   const ofDashboard = openOperations(calls.prefix, [...apiOperations, ...dashboardOperations], onDashboard);
   addOperations(app, api, ofApi.values(), requests);
   addOperations(app, calls, ofDashboard.values(), requests);
-  addMcp(app, agents, new Map([...ofDashboard, ...ofApi]), options);
-  addDescription(app, options);
-  addDocuments(app, { getPetSunset: options.getPetSunset, publicUrl: hosts.publicUrl }, web);
+  addMcp(app, agents, new Map([...ofDashboard, ...ofApi]), requests, settings.publicUrl);
+  addDescription(app, settings);
+  addDocuments(app, settings, web);
   // Loaded at the first visit, because few services create such links.
   addPage(app, "/dns-records/:token", {}, async (exchange) =>
-    (await import("./dns-page.ts")).serveDnsPage(exchange, { ...options, checks: services.checks }),
+    (await import("./dns-page.ts")).serveDnsPage(exchange, context, limiter, services.checks),
   );
   addProbes(app, { ready, health });
-  addMetrics(app, { ...options, sources: [() => traffic.metrics(), () => readyMetric(options), ...options.sources] });
-  addSecurityText(app, options);
+  addMetrics(app, [() => traffic.metrics(), () => readyMetric(options), ...options.sources], options.metricsFrom);
+  addSecurityText(app, context);
   if (web) addWeb(app, web);
   return app;
 }
@@ -95,10 +92,10 @@ export function openApi(options: ApiOptions): App {
  * Loads the protocol at the first message: its package is large, and few services have agents as clients. People who enter the address into a
  * client often end it with a slash.
  */
-function addMcp(app: App, surface: Surface, operations: ReadonlyMap<string, Runnable>, { requests, hosts }: ApiOptions): void {
+function addMcp(app: App, surface: Surface, operations: ReadonlyMap<string, Runnable>, requests: RequestBounds, publicUrl: string): void {
   let serve: Promise<(exchange: Exchange) => Promise<void>> | undefined;
   const find: App["find"] = (...request) => app.find(...request);
-  const open = async () => (await import("./mcp.ts")).openMcp({ requests, publicUrl: hosts.publicUrl, find, operations });
+  const open = async () => (await import("./mcp.ts")).openMcp({ requests, publicUrl, find, operations });
   const place = { name: "mcp", operationId: "mcp", isOpen: false, surface, hosts: surface.hosts, isProbe: false, problem: undefined };
   const post = { ...place, serve: async (exchange: Exchange) => (await (serve ??= open()))(exchange) };
   const allow = "OPTIONS, POST";
@@ -109,19 +106,24 @@ function addMcp(app: App, surface: Surface, operations: ReadonlyMap<string, Runn
   for (const path of [mcpPath, `${mcpPath}/`]) app.add(path, new Map([["POST", post]]), others);
 }
 
-/** Makes each text at its first request: few clients ask for it, and making it would take a third of each start. */
-function addDescription(app: Pick<App, "add">, options: Pick<ApiOptions, "getPetSunset" | "describedOrigin">): void {
+/**
+ * Makes each text at its first request: few clients ask for it, and making it would take a third of each start. It has the origin of PUBLIC_URL if
+ * that is set, because clients that are generated from it then need no other address.
+ */
+function addDescription(app: Pick<App, "add">, settings: Pick<Settings, "getPetSunset" | "publicUrl" | "port">): void {
+  const { publicUrl, port } = settings;
+  const origin = publicUrl === `http://localhost:${port}` ? undefined : publicUrl;
   const texts = () => import("./description.ts");
   let json: Promise<StaticFile> | undefined;
   let yaml: Promise<StaticFile> | undefined;
   addPage(app, "/openapi.json", { hosts: "any" }, async (exchange) => {
     const { descriptionAsJson } = await texts();
-    json ??= openStaticText("application/json; charset=utf-8", descriptionAsJson(options));
+    json ??= openStaticText("application/json; charset=utf-8", descriptionAsJson(settings, origin));
     sendStaticFile(exchange, await json, openToAll);
   });
   addPage(app, "/openapi.yaml", { hosts: "any" }, async (exchange) => {
     const { descriptionAsYaml } = await texts();
-    yaml ??= openStaticText("application/yaml; charset=utf-8", descriptionAsYaml(options));
+    yaml ??= openStaticText("application/yaml; charset=utf-8", descriptionAsYaml(settings, origin));
     sendStaticFile(exchange, await yaml, openToAll);
   });
 }
@@ -150,12 +152,13 @@ const validMs = 180 * 86_400_000;
 const dayMs = 86_400_000;
 
 /** Adds `GET /.well-known/security.txt` (RFC 9116): where to report a weakness of this service. Without contacts the path is a 404. */
-function addSecurityText(app: Pick<App, "add">, { clock, securityContact, hosts }: ApiOptions): void {
+function addSecurityText(app: Pick<App, "add">, { clock, settings }: Pick<AppContext, "clock" | "settings">): void {
+  const { securityContact, publicUrl } = settings;
   const caching = headerLines({ "Cache-Control": "max-age=86400" });
   addPage(app, path, { hosts: "any" }, (exchange) => {
     if (securityContact.length === 0) throw notFound();
     exchange.lines += caching;
-    sendText(exchange, 200, securityText(clock(), securityContact, hosts.publicUrl), "text/plain; charset=utf-8");
+    sendText(exchange, 200, securityText(clock(), securityContact, publicUrl), "text/plain; charset=utf-8");
   });
 }
 

@@ -1,25 +1,24 @@
 import type { Dashboard } from "./api.ts";
-import { openDashboardGate, type DashboardGateOptions } from "../callers/members/gate.ts";
 import { openPasswordHasher, type HashCost } from "../callers/members/passwords.ts";
-import type { Bounds } from "../platform/bounds.ts";
-import type { SecretsKeys } from "../platform/secrets.ts";
 import { passkeyCookie, pendingCookie, sessionCookie } from "../callers/members/sessions.ts";
 import { openSignInThrottle } from "../callers/members/sign-in.ts";
+import type { Gate } from "../platform/http/exchange.ts";
+import type { AppContext } from "./context.ts";
 
-type DashboardOptions = DashboardGateOptions & {
-  bounds: Bounds;
-  /** Default: OWASP's. */
-  hashCost: HashCost | undefined;
-  /** The keys that encrypt the secrets of authenticator apps. */
-  secrets: SecretsKeys;
-  /** Called after each sign-in. Must not reject. */
-  onSignedIn: () => Promise<void>;
-};
-
-/** Opens the dashboard's gate, and the services of the operations that only the dashboard calls. */
-export function openDashboard(options: DashboardOptions): Dashboard {
-  const { db, publicUrl, onSignedIn, secrets, hashCost, bounds } = options;
-  const signIn = { db, hasher: openPasswordHasher(bounds.queue("passwords"), hashCost), throttle: openSignInThrottle(), secrets };
+/**
+ * Opens the services of the operations that only the dashboard calls, and its gate.
+ *
+ * @param hashCost what hashing a password costs. Default: what OWASP asks for
+ * @param onSignedIn called after each sign-in. Must not reject
+ */
+export function openDashboard(
+  { db, keys, bounds, settings }: Pick<AppContext, "db" | "keys" | "bounds" | "settings">,
+  gate: Gate,
+  hashCost: HashCost | undefined,
+  onSignedIn: () => Promise<void>,
+): Dashboard {
+  const { publicUrl } = settings;
+  const signIn = { db, hasher: openPasswordHasher(bounds.queue("passwords"), hashCost), throttle: openSignInThrottle(), secrets: keys };
   const cookies = { cookie: sessionCookie(publicUrl), pendingCookie: pendingCookie(publicUrl), passkeyCookie: passkeyCookie(publicUrl) };
-  return { gate: openDashboardGate(options), services: { signIn, ...cookies, onSignedIn, publicUrl } };
+  return { gate, services: { signIn, ...cookies, onSignedIn, publicUrl } };
 }

@@ -1,7 +1,6 @@
 import { limitHeaders } from "../callers/limits/headers.ts";
 import { type Limiter, refusalOf } from "../callers/limits/limits.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Database } from "../platform/db/database.ts";
+import type { Context } from "../platform/context.ts";
 import { sendProblem, sendText } from "../platform/http/answers.ts";
 import { clientAddress, type Exchange, headerLines } from "../platform/http/exchange.ts";
 import { recordFor, relativeName } from "../publishing/dns/hostnames.ts";
@@ -10,13 +9,16 @@ import type { StoredDomain } from "../publishing/domains/domains.store.ts";
 import { checkSoon, findByLink, isCheckLate } from "../publishing/domains/links.store.ts";
 import { inlineSource, Markup, markup } from "../publishing/storefront/markup.ts";
 
-export type DnsPageOptions = { db: Database; clock: Clock; limiter: Pick<Limiter, "address">; checks: Checks };
-
 /** The problems that DNS records solve; a visitor sees no others. */
 const shownProblems = new Set(["record_missing", "wrong_target", "conflicting_record", "lookup_failed", "proof_missing", "caa_blocks"]);
 
 /** Serves the page of a domain's link, which shows its DNS records (specification 5.12). Each visit counts on the visitor's address. */
-export async function serveDnsPage(exchange: Exchange, { db, clock, limiter, checks }: DnsPageOptions): Promise<void> {
+export async function serveDnsPage(
+  exchange: Exchange,
+  { db, clock }: Pick<Context, "db" | "clock">,
+  limiter: Pick<Limiter, "address">,
+  checks: Checks,
+): Promise<void> {
   exchange.lines += headerLines(dnsPageHeaders);
   const decision = await limiter.address(clientAddress(exchange));
   exchange.limits = limitHeaders(decision);

@@ -7,9 +7,6 @@ import { apiCatalogue, guidePath, guides, llmsText, operationPath, referenceText
 import type { Settings } from "./settings.ts";
 import { sendPage, type Web } from "./web.ts";
 
-/** The origin that people see, and the dates of the description. */
-type DocumentOptions = Pick<Settings, "getPetSunset"> & { publicUrl: string };
-
 /** The headers of documents that every origin may read. */
 export const openToAll = headerLines({ "Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache" });
 const markdownType = "text/markdown; charset=utf-8";
@@ -19,13 +16,13 @@ const catalogueType = 'application/linkset+json; profile="https://www.rfc-editor
  * Adds the reference for readers without JavaScript: each page in Markdown and within the web application's shell, `/llms.txt`, and the
  * catalogue of the API. Each text is made at its first request, and then kept: there is one for each operation and guide.
  */
-export function addDocuments(app: Pick<App, "add">, options: DocumentOptions, web: Web | undefined): void {
-  const { publicUrl } = options;
+export function addDocuments(app: Pick<App, "add">, settings: Pick<Settings, "getPetSunset" | "publicUrl">, web: Web | undefined): void {
+  const { publicUrl } = settings;
   const files = new Map<string, StaticFile>();
   let pages: Map<string, ReferenceText> | undefined;
   const texts = async (): Promise<Map<string, ReferenceText>> => {
     const { descriptionOf } = await import("./description.ts");
-    return (pages ??= referenceTexts(descriptionOf(options)));
+    return (pages ??= referenceTexts(descriptionOf(settings)));
   };
 
   function addDocument(path: string, type: string, make: () => Promise<string>): void {

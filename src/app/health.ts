@@ -9,6 +9,7 @@ import { openSharedRuns, repeat } from "../platform/jobs/runs.ts";
 import type { OpenLog } from "../platform/log.ts";
 import { Problem } from "../platform/problem.ts";
 import type { OpenContent } from "../publishing/edge/bodies.ts";
+import type { AppContext } from "./context.ts";
 import { databasePath } from "./storage.ts";
 
 const checkEveryMs = 1_000;
@@ -33,16 +34,6 @@ export type Health = {
   stop(): Promise<void>;
 };
 
-export type HealthParts = {
-  db: Database;
-  dataDir: string;
-  faults: Faults;
-  content: Pick<ContentWatch, "missing" | "recheck">;
-  logOutput: Pick<OpenLog, "lost"> | undefined;
-  isLive: () => boolean;
-  onError: (error: unknown) => void;
-};
-
 /** Begins the fault that an error of the embedded database shows. */
 export function noteStorageFault(faults: Faults, fault: StorageFault, error: unknown): void {
   const { message } = error as Error;
@@ -56,12 +47,19 @@ export function noteStorageFault(faults: Faults, fault: StorageFault, error: unk
  * still the one that this process opened, whether published files are missing, and whether the log loses lines. Damage stays a fault until the
  * process ends: a page that can be read again may still have wrong content.
  */
-export function openHealth(parts: HealthParts): Health {
-  const state: State = { ...parts, disk: undefined, inode: inodeOf(parts), leaselessSince: undefined };
+export function openHealth(
+  { db, node, settings, onError }: Pick<AppContext, "db" | "node" | "settings" | "onError">,
+  faults: Faults,
+  content: State["content"],
+  logOutput: State["logOutput"],
+): Health {
+  const { dataDir } = settings;
+  const inode = db.engine === "sqlite" ? statSync(databasePath(dataDir)).ino : undefined;
+  const state: State = { db, node, dataDir, faults, content, logOutput, disk: undefined, inode, leaselessSince: undefined };
   const checking = openSharedRuns<"all", void>();
   let checkedAt = -Infinity;
   const checkNow = (): Promise<void> => checking.run("all", () => check(state).finally(() => (checkedAt = performance.now())));
-  const job = repeat(checkEveryMs, checkNow, parts.onError);
+  const job = repeat(checkEveryMs, checkNow, onError);
   return {
     async refusal() {
       if (performance.now() - checkedAt > freshMs) await checkNow();
@@ -76,7 +74,11 @@ export function openHealth(parts: HealthParts): Health {
   };
 }
 
-type State = HealthParts & {
+type State = Pick<AppContext, "db" | "node"> & {
+  dataDir: string;
+  faults: Faults;
+  content: Pick<ContentWatch, "missing" | "recheck">;
+  logOutput: Pick<OpenLog, "lost"> | undefined;
   disk: { free: number; total: number } | undefined;
   /** Of the embedded database's file, when it was opened. */
   inode: number | undefined;
@@ -102,10 +104,6 @@ async function checkDisk(state: State): Promise<void> {
   mark(state, "data_disk", free < freeBytesMin && "the disk of DATA_DIR is full", { isRefusing: state.db.engine === "sqlite" });
 }
 
-function inodeOf({ db, dataDir }: HealthParts): number | undefined {
-  return db.engine === "sqlite" ? statSync(databasePath(dataDir)).ino : undefined;
-}
-
 /** Writes to a file that was removed or replaced still succeed, but are lost. */
 async function checkFile(state: State): Promise<void> {
   const now = await stat(databasePath(state.dataDir)).catch(() => undefined);
@@ -116,7 +114,7 @@ async function checkFile(state: State): Promise<void> {
 }
 
 function checkLease(state: State): void {
-  if (state.isLive()) state.leaselessSince = undefined;
+  if (state.node.isLive()) state.leaselessSince = undefined;
   else state.leaselessSince ??= performance.now();
   const isLate = performance.now() - (state.leaselessSince ?? Infinity) >= leaselessMs;
   mark(state, "database_writes", isLate && "this node has no lease: the database takes no writes, or answers too late", {

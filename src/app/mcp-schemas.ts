@@ -11,9 +11,6 @@ export type ShownSchema = {
   [keyword: string]: unknown;
 };
 
-/** `nullIsAbsent`: whether an optional field may be null. `without`: a field to leave out. */
-type Options = { nullIsAbsent?: boolean; without?: string };
-
 /** The most values of an enumeration that agents see; for a longer one the description names an example. */
 const valuesMax = 10;
 
@@ -34,8 +31,11 @@ type DeclaredSchema = {
 /**
  * A schema of the API as agents read it: what guides a model, in few bytes. It refuses nothing that the service accepts; patterns and lengths, for
  * example, are left to the service, whose refusals say what is wrong. It keeps the first sentence of a description.
+ *
+ * @param options.nullIsAbsent whether an optional field may be null. Default: false
+ * @param options.without a field to leave out
  */
-export function schemaForAgents(schema: TSchema, options: Options = {}): ShownSchema {
+export function schemaForAgents(schema: TSchema, options: { nullIsAbsent?: boolean; without?: string } = {}): ShownSchema {
   const { type, enum: values, description = "", format, nullable, items, properties, required = [] } = schema as DeclaredSchema;
   const [text = ""] = description.split(/(?<=\.) (?=[A-Z])/, 1);
   const shown: ShownSchema = {

@@ -39,14 +39,8 @@ type CountedLimiter = Pick<Limiter, "mode" | "decidedAlone" | "waiting">;
 /** Part of the metrics. One that rejects is left out of this scrape. */
 export type MetricsSource = () => Metric[] | Promise<Metric[]>;
 
-export type MetricsOptions = {
-  sources: MetricsSource[];
-  /** The addresses that may read the metrics. Others get a 404. */
-  metricsFrom: AddressList;
-};
-
-/** Adds `GET /metrics`, in the text format of Prometheus. */
-export function addMetrics(app: Pick<App, "add">, { sources, metricsFrom }: MetricsOptions): void {
+/** Adds `GET /metrics`, in the text format of Prometheus. Addresses outside of `metricsFrom` get a 404. */
+export function addMetrics(app: Pick<App, "add">, sources: readonly MetricsSource[], metricsFrom: AddressList): void {
   const collect = joinMetrics(async () => {
     const read = sources.map(async (source) => source()).map((metrics) => metrics.catch((): Metric[] => []));
     return (await Promise.all(read)).flat();

@@ -16,6 +16,7 @@ import { counter, gauge, type Metric, processMetrics } from "../platform/metrics
 import { Problem } from "../platform/problem.ts";
 import { countVisits, type EdgeTraffic, type OnVisit, openAccessLog } from "../publishing/edge/visits.ts";
 import { type ContentWatch, type Health, openHealth } from "./health.ts";
+import type { AppContext } from "./context.ts";
 import { ownHostOf } from "./edge.ts";
 import { countRefusals, databaseMetrics, limiterMetrics, type MetricsSource, type Refusals } from "./metrics.ts";
 import type { Settings } from "./settings.ts";
@@ -34,7 +35,7 @@ export type Observation = {
   /** Logs an error of background work. */
   onError: (error: unknown) => void;
   /** Watches the parts of the service for /readyz and /metrics. */
-  watch(context: Context, watched: WatchTargets): { health: Health; sources: MetricsSource[] };
+  watch(context: AppContext, watched: WatchTargets): { health: Health; sources: MetricsSource[] };
 };
 
 /** What `watch` watches beside the context. */
@@ -65,8 +66,9 @@ export async function openObserving(
     if (!isKnown) log.error({ err: error }, "background work failed"); // a fault has its own line, and the work runs again
   };
 
-  const watch: Observation["watch"] = ({ db, bounds, node }, { limiter, content, platformCertificateExpiry, webhookMetrics }) => {
-    const health = openHealth({ db, dataDir: settings.dataDir, faults, content, logOutput, isLive: () => node.isLive(), onError });
+  const watch: Observation["watch"] = (context, { limiter, content, platformCertificateExpiry, webhookMetrics }) => {
+    const { db, bounds } = context;
+    const health = openHealth(context, faults, content, logOutput);
     opened.defer(() => health.stop());
     const sources: MetricsSource[] = [
       () => refusals.metrics(),

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { flushCompileCache } from "node:module";
 import { performance } from "node:perf_hooks";
 import { causeOf } from "../platform/causes.ts";
-import { type Clock, systemClock } from "../platform/clock.ts";
+import { systemClock } from "../platform/clock.ts";
 import { type Logger, openLog, type OpenLog } from "../platform/log.ts";
 import { attempt } from "../platform/parse.ts";
 import { openService, type Service } from "./service.ts";
@@ -39,7 +39,7 @@ export async function serve(read: () => Settings, signals: Signals, unknown: () 
     const service = await openService(settings, { clock: systemClock, log, logOutput, onFlushFailed });
     opened.defer(() => service.close());
     signals.onHangUp(() => {
-      settings = reloaded(settings, { service, read, log, clock: systemClock });
+      settings = reloaded(settings, read, service, log);
       warnOf(unknown, log);
     });
     if (signals.stopAsked()) return log.info({ signal: await signals.stop }, "stopped before it started");
@@ -87,24 +87,17 @@ async function stop(service: Service, signal: NodeJS.Signals, { drainSeconds }: 
   log.info("stopped");
 }
 
-export type ReloadParts = {
-  service: Pick<Service, "reload">;
-  /** Reads the settings again. */
-  read: () => Settings;
-  log: Logger;
-  clock: Clock;
-};
-
 /**
  * Reads the settings and the files that they name again, and applies those that can change while the service runs. If one of them is wrong, it
  * changes nothing. It logs one line in either case.
  *
+ * @param read reads the settings again
  * @returns the settings that are in force
  */
-export function reloaded(current: Settings, { service, read, log, clock }: ReloadParts): Settings {
+function reloaded(current: Settings, read: () => Settings, service: Service, log: Logger): Settings {
   try {
     const next = read();
-    if (next.edgeCert !== current.edgeCert) requireUsable(next, clock());
+    if (next.edgeCert !== current.edgeCert) requireUsable(next, systemClock());
     service.reload(next);
     const unchanged = needingRestart(current, next);
     if (unchanged.length > 0) log.warn({ settings: unchanged }, "reloaded; these settings change with the next start");

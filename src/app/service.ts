@@ -4,6 +4,7 @@ import { openSecrets, type Secrets } from "../administration/secrets-file.ts";
 import { openGate } from "../callers/gate.ts";
 import { openKeyVerifier } from "../callers/keys/verify.ts";
 import { openLimitRecorder } from "../callers/limits/limit-recorder.ts";
+import { openDashboardGate } from "../callers/members/gate.ts";
 import { passkeyWarning } from "../callers/members/passkeys.store.ts";
 import type { HashCost } from "../callers/members/passwords.ts";
 import { openUsageRecorder } from "../callers/usage/recorder.ts";
@@ -94,9 +95,13 @@ type StartContext = {
   settings: Settings;
   options: ServiceOptions;
   storage: Storage;
+  feed: Feed;
   secrets: Secrets;
   opened: AsyncDisposableStack;
   observing: Observation;
+  changing: ReloadableLists;
+  nowRange: () => NowRange;
+  state: State;
 };
 
 /**
@@ -115,7 +120,10 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   await requireFree(placesOf(settings));
   const { db } = storage;
   const secrets = openSecrets(settings);
-  const opening: StartContext = { settings, options, storage, secrets, opened, observing };
+  const changing = { trustedProxies: replaceable(settings.trustedProxies), metricsFrom: replaceable(settings.metricsFrom) };
+  const nowRange = openNowRange(clock, options.timer ?? systemTimer);
+  const state: State = { isReady: false, isDraining: false, isClosing: false, publishingStarts: undefined, stops: [] };
+  const opening: StartContext = { settings, options, storage, feed, secrets, opened, observing, changing, nowRange, state };
   const callers = await openCallers(opening);
   const { node, announcer, verifier, counting } = callers;
   const { limiter } = counting;
@@ -123,19 +131,14 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const administered = { db, clock, verifier, limiter, announcer, publicUrl, directoryUrl, ports: settings, secrets: () => secrets };
   const administration = openAdministration(administered);
   const firstStart = openFirstStart(db, clock, settings);
-  const changing = { trustedProxies: replaceable(settings.trustedProxies), metricsFrom: replaceable(settings.metricsFrom) };
-  const connections = { ...connectionLimits, connectionsPerAddress: settings.connectionsPerAddress, ...options.connections };
   const trustedProxies = changing.trustedProxies.list;
   const shared = { db, clock, log, keys: secrets.keys, node, announcer, leases: openRowLeases(node, clock), bounds, onError };
   const context: AppContext = { ...shared, settings, tracing };
-  const publishing = openPublishing(context, { trustedProxies, connections, onVisit });
+  const publishing = openPublishing(context, { trustedProxies, connections: limitsOf(opening), onVisit });
   const webhooks = openWebhooks(context, feed);
   const trimming = openTrimming(db, clock, feed);
   callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.worker, logs: trimming });
-  const nowRange = openNowRange(clock, options.timer ?? systemTimer);
-  const state: State = { isReady: false, isDraining: false, isClosing: false, publishingStarts: undefined, stops: [] };
-  const http = { firstStart, publishing, webhooks, connections, changing, nowRange, feed, state };
-  const app = await openHttp(context, opening, callers, http);
+  const app = await openHttp(context, opening, callers, { firstStart, publishing, webhooks });
 
   const heartbeat = repeat(heartbeatEveryMs, () => node.heartbeat(), onError);
   opened.defer(() => heartbeat.stop()); // after the work in progress, which may wait for this node
@@ -231,65 +234,48 @@ async function drain(ms: number, app: App, publishing: Publishing, state: State)
   await sleep(ms / 2);
 }
 
-type HttpParts = {
-  feed: Feed;
-  firstStart: FirstStart;
-  publishing: Publishing;
-  webhooks: Webhooks;
-  connections: ConnectionLimits;
-  changing: ReloadableLists;
-  nowRange: () => NowRange;
-  state: State;
-};
+/** The bounds of the connections to the API and to the edge. */
+function limitsOf({ settings, options }: StartContext): ConnectionLimits {
+  return { ...connectionLimits, connectionsPerAddress: settings.connectionsPerAddress, ...options.connections };
+}
 
 /** Opens the HTTP side, which does not listen yet. */
 async function openHttp(
   context: AppContext,
   opening: StartContext,
   callers: Awaited<ReturnType<typeof openCallers>>,
-  parts: HttpParts,
+  { firstStart, publishing, webhooks }: { firstStart: FirstStart; publishing: Publishing; webhooks: Webhooks },
 ): Promise<App> {
-  const { options, opened, observing } = opening;
-  const { settings, db, clock, log, keys, node, bounds, tracing, onError } = context;
+  const { options, opened, observing, feed, changing, nowRange, state } = opening;
+  const { settings, db, clock, log, node, bounds, tracing, onError } = context;
   const { verifier, usage, flushUsage } = callers;
   const { limiter } = callers.counting;
-  const { firstStart, publishing, webhooks, changing, nowRange, feed, state } = parts;
-  const { getPetSunset, publicUrl, securityContact } = settings;
   const trustedProxies = changing.trustedProxies.list;
   const mayTrust = settings.envFile !== "" || settings.trustedProxies.rules.length > 0;
   const onRefused = observing.refusals.count;
-  const connections = guardConnections({ limits: parts.connections, exempt: trustedProxies, bounds, listener: "api" });
+  const connections = guardConnections({ limits: limitsOf(opening), exempt: trustedProxies, bounds, listener: "api" });
   opened.defer(() => connections.close());
   const limitEvents = openLimitRecorder(db, onError);
   opened.defer(() => limitEvents.close());
   const gate = openGate({ verifier, limiter, usage, onRefused, onLimited: limitEvents.record });
   const requests = boundRequests({ ...requestLimits, ...options.requests }, bounds);
   const onSignedIn = () => firstStart.forget().catch(onError);
-  const people = { secrets: keys, hashCost: options.hashCost, onSignedIn };
+  const dashboardGate = openDashboardGate(context, settings.publicUrl, limiter, onRefused);
   const events = eventServices(db, clock, feed, () => node.liveNodes(), bounds);
   state.stops.push(async () => events.listeners.close());
   const web = await readWeb(`${photosHost}.${settings.platformDomain}`);
   if (!web) log.warn("the web application has not been built: run `npm start`");
-  return openApi({
-    tracing,
-    db: tracing?.traced(db) ?? db,
-    clock,
+  const traced = { ...context, db: tracing?.traced(db) ?? db };
+  return openApi(traced, {
     nowRange,
     gate: tracing?.tracedGate(gate) ?? gate,
-    dashboard: openDashboard({ ...people, db, clock, limiter, bounds, publicUrl, onRefused, onError }),
+    dashboard: openDashboard(context, dashboardGate, options.hashCost, onSignedIn),
     limiter,
     services: { limiter, flushUsage, ...events, ...publishing.services, ...webhooks.services },
     ...observing.watch(context, { limiter, ...publishing, webhookMetrics: () => webhooks.worker.metrics() }),
-    bounds,
     connections,
     requests,
-    hosts: settings,
-    securityContact,
     metricsFrom: changing.metricsFrom.list,
-    log,
-    getPetSunset,
-    describedOrigin: publicUrl === `http://localhost:${settings.port}` ? undefined : publicUrl,
-    answersKeptMs: settings.answersKeptMs,
     trustedProxies: mayTrust ? trustedProxies : undefined,
     web,
     ready: () => state.isReady && !state.isDraining,

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/db/database.ts";
+import type { Context } from "../../platform/context.ts";
 import { clientAddress, type Exchange, type Gate } from "../../platform/http/exchange.ts";
 import { Problem, type ProblemFields } from "../../platform/problem.ts";
 import { limitHeaders } from "../limits/headers.ts";
@@ -10,22 +9,17 @@ import { scopesOf } from "./members.ts";
 import { findSession, recordSeen, type SignedIn } from "./sessions.store.ts";
 import { isPlainLoopback, sessionCookie } from "./sessions.ts";
 
-export type DashboardGateOptions = {
-  db: Database;
-  clock: Clock;
-  limiter: Pick<Limiter, "dashboard" | "address" | "peekAddress" | "giveBack">;
-  publicUrl: string;
-  onRefused: (verdict: Verdict) => void;
-  onError: (error: unknown) => void;
-};
-
 /**
  * Checks the dashboard's calls (specification 3.10): the origin, then the session, then the person's window. Reads the session from
  * the database for each request, so that the end of a session or a change of role takes effect at once on every node. A request
  * without a session can only call operations that need none, such as signing in; all others count on its address and are refused.
  */
-export function openDashboardGate(options: DashboardGateOptions): Gate {
-  const { db, clock, limiter, publicUrl, onRefused, onError } = options;
+export function openDashboardGate(
+  { db, clock, onError }: Pick<Context, "db" | "clock" | "onError">,
+  publicUrl: string,
+  limiter: Pick<Limiter, "dashboard" | "address" | "peekAddress" | "giveBack">,
+  onRefused: (verdict: Verdict) => void,
+): Gate {
   const cookie = sessionCookie(publicUrl);
 
   async function authenticate(exchange: Exchange): Promise<ProblemFields | undefined> {
