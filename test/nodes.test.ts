@@ -31,7 +31,7 @@ async function openScene(t: TestContext) {
     time.now += ms;
     await pauses.shift()?.();
   };
-  const announcer = openAnnouncer({ db, now, pause });
+  const announcer = openAnnouncer(db, undefined, now, pause);
   const newNode = (id: string) => {
     const own = openPostgresHeartbeat(database.url, { onError: () => undefined });
     open.add(own);

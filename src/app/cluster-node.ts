@@ -40,7 +40,7 @@ export function openClusterNode(
     caches?.webhooks.onLeaseLost();
   };
   const node = openNode({ db: heartbeat, id: randomUUID(), secretsKeys, applyChange, onLeaseLost, log });
-  return { node, announcer: openAnnouncer({ db, node }), attachCaches: (parts) => void (caches = parts) };
+  return { node, announcer: openAnnouncer(db, node), attachCaches: (parts) => void (caches = parts) };
 }
 
 /** Changes that do not affect keys. */

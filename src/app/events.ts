@@ -44,7 +44,7 @@ export function openEvents({ databaseUrl }: Pick<Settings, "databaseUrl">, onErr
       });
       const open = async (): Promise<void> => {
         const { openNumbering } = await import("../events/log/numbering.ts"); // loads the client of PostgreSQL
-        if (!isClosed) numbering = openNumbering({ db, url: databaseUrl, report: feed.report, onError });
+        if (!isClosed) numbering = openNumbering({ db, onError }, databaseUrl, feed.report);
       };
       ready.then(open, () => undefined); // the service reports why the database never became ready
     },

@@ -225,7 +225,7 @@ function openFiles({ settings, db, clock, log, bounds }: AppContext) {
     : localContent(db, folder, bounds);
   const localUploads = uploadFolder(join(settings.dataDir, "uploads"));
   const uploads = openUploads(blobs ? uploadBlobs(db, blobs) : localUploads, bounds);
-  const photos = openPhotoUploads({ db, content, bounds, log });
+  const photos = openPhotoUploads({ db, bounds, log }, content);
   return { blobs, content, watch: watchContent(content.open), localUploads, uploads, photos };
 }
 

@@ -5,14 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import sql from "sql-template-tag";
 import { unfinishedFile, unfinishedTable } from "../backup/manifest.ts";
 import { settleRestore, settleRestoreUnlocked } from "../backup/restore-state.ts";
-import type { Bounds } from "../platform/bounds.ts";
-import { type Clock, systemClock } from "../platform/clock.ts";
+import { systemClock } from "../platform/clock.ts";
 import type { Around, Database } from "../platform/db/database.ts";
 import { AccessError } from "../platform/db/postgres-errors.ts";
 import type { Heartbeat } from "../platform/db/postgres-heartbeat.ts";
 import { damagedLogPath, recoverLog } from "../platform/db/sqlite-recovery.ts";
 import { compactFile } from "../platform/db/sqlite-space.ts";
-import type { StorageFault } from "../platform/db/sqlite-statements.ts";
 import type { SqliteOptions } from "../platform/db/sqlite.ts";
 import { createEmpty } from "../platform/files.ts";
 import { requireAccess } from "../platform/folder-access.ts";
@@ -43,10 +41,7 @@ export type Storage = {
   close: () => Promise<void>;
 };
 
-export type StorageOptions = {
-  clock?: Clock;
-  /** Where the database opens its queues. */
-  bounds?: Pick<Bounds, "queue">;
+export type StorageOptions = Pick<SqliteOptions, "clock" | "bounds" | "onEvents" | "onFlushFailed" | "onFault"> & {
   /** Called with the error of each connection that breaks. */
   onError?: (error: unknown) => void;
   /** Called after each failed attempt to reach the database, with the pause until the next. Default: the first failed attempt throws. */
@@ -55,12 +50,6 @@ export type StorageOptions = {
   onClockBehind?: ((line: string) => void) | undefined;
   /** Called after migrations were applied to a database that was not new. */
   onUpgraded?: (upgrade: Upgrade) => void;
-  /** Called after each commit that recorded events, with their accounts. */
-  onEvents?: ((accountIds: readonly number[]) => void) | undefined;
-  /** Called once when the disk fails to flush the embedded database's log; every later call is refused as `unavailable`. */
-  onFlushFailed?: ((error: unknown) => void) | undefined;
-  /** Called with each error that shows a damaged embedded database, or a disk that takes no writes. */
-  onFault?: ((fault: StorageFault, error: unknown) => void) | undefined;
   /** Creates neither the data folder nor the embedded database. Default: false. */
   mustExist?: boolean;
 };

@@ -18,7 +18,7 @@ const closeMsMax = 1_000;
 
 export type Tracing = {
   /** Begins the span of an admitted request, and calls `serve` within it. */
-  inSpan(exchange: Exchange, serve: () => void): void;
+  inSpan: (exchange: Exchange, serve: () => void) => void;
   onAnswered: OnAnswer;
   /** The span of a visit to a published site. */
   onVisit: OnVisit;

@@ -74,7 +74,7 @@ async function openHere(settings: Settings, who: string, opened: AsyncDisposable
   const { systemClock } = await import("../platform/clock.ts");
   const { noOtherNodes, openAnnouncer } = await import("../platform/nodes/nodes.ts");
   const { db } = opened.adopt(await openStorage(settings, who, 1_000, { mustExist }), ({ close }) => close());
-  const announcer = db.engine === "sqlite" ? noOtherNodes : openAnnouncer({ db });
+  const announcer = db.engine === "sqlite" ? noOtherNodes : openAnnouncer(db);
   const nothingKept = { forgetAccount() {}, forgetKey() {} };
   const limiter = { unban: (keyId: number) => unbanIn(settings, keyId) };
   let secrets: ReturnType<typeof openSecrets> | undefined;

@@ -17,7 +17,8 @@ const heartbeatsMax = 25;
 export type LinkLog = { info(fields: object, text: string): void; warn(fields: object, text: string): void };
 type Script = { text: string; sha: string };
 
-type LinkOptions = {
+/** A connection to Redis that reconnects when it is lost. Use it through the functions below. */
+export type Link = {
   url: string;
   ca: string | undefined;
   /** The name of this node: random, and different for each process. */
@@ -37,12 +38,6 @@ type LinkOptions = {
   onJoined: (ran: number | undefined) => void;
   /** Called with each report of another node's figures. */
   onReport: (message: string) => void;
-};
-
-type Connection = { redis: Redis; reports: Redis; number: number; runs: number };
-
-/** A connection to Redis that reconnects when it is lost. Use it through the functions below. */
-export type Link = LinkOptions & {
   connection: Connection | undefined;
   isShared: boolean;
   wasAway: boolean;
@@ -54,9 +49,12 @@ export type Link = LinkOptions & {
   closed: boolean;
 };
 
+type Connection = { redis: Redis; reports: Redis; number: number; runs: number };
+
+const initial = { connection: undefined, isShared: false, wasAway: false, attempts: 0, lastNumber: 0, retry: undefined, closed: false };
+
 /** Creates a link. `connect` opens it. */
-export function createLink(options: LinkOptions): Link {
-  const initial = { connection: undefined, isShared: false, wasAway: false, attempts: 0, lastNumber: 0, retry: undefined, closed: false };
+export function createLink(options: Omit<Link, keyof typeof initial>): Link {
   return { ...options, ...initial };
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import sql, { join } from "sql-template-tag";
+import type { Context } from "../../platform/context.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { openNotifications } from "../../platform/db/postgres-notifications.ts";
@@ -18,15 +19,8 @@ const appendedChannel = "petstore_events_appended";
 /** PostgreSQL allows less than 8,000 bytes in a notification. */
 const payloadMax = 7_000;
 
-type Options = {
-  db: Pick<Database, "write">;
-  url: string;
-  /** Called after any node has appended events. */
+type State = Pick<Context, "db"> & {
   report: (accounts: AppendedTo) => void;
-  onError: (error: unknown) => void;
-};
-
-type State = Pick<Options, "db" | "report" | "onError"> & {
   leaseId: string;
   /** Whether this node had the lease at its last attempt. */
   hasLease: boolean;
@@ -40,9 +34,15 @@ export type Numbering = { wake(): void; close(): Promise<void> };
  * On PostgreSQL, gives positions to the events that transactions left in the outbox (decision 0074). One node at a time has the lease
  * for it; the others notify it when they have committed events. A lost notification only causes a delay, because every node looks
  * five times a second.
+ *
+ * @param report called after any node has appended events
  */
-export function openNumbering({ db, url, report, onError }: Options): Numbering {
-  const state: State = { db, report, onError, leaseId: randomUUID(), hasLease: false, isClosed: false };
+export function openNumbering(
+  { db, onError }: Pick<Context, "db" | "onError">,
+  url: string,
+  report: (accounts: AppendedTo) => void,
+): Numbering {
+  const state: State = { db, report, leaseId: randomUUID(), hasLease: false, isClosed: false };
   const { run } = coalesced(() => numberOnce(state, () => void run()).catch((error: unknown) => reportFailure(error, onError)));
   const notifications = openNotifications(url, {
     channels: [recordedChannel, appendedChannel],
@@ -75,7 +75,7 @@ function reportRemote({ leaseId, report }: State, payload: string): void {
 }
 
 /** Without the database there is nothing to number, and the health check says so. */
-function reportFailure(error: unknown, onError: Options["onError"]): void {
+function reportFailure(error: unknown, onError: Context["onError"]): void {
   if (!(error instanceof Problem && error.code === "unavailable")) onError(error);
 }
 

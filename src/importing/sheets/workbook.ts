@@ -19,7 +19,7 @@ const partBytesMax = 2 * 1_024 * 1_048_576;
  * @throws Problem `invalid_request`
  */
 export async function openWorkbook(access: RandomAccess, file: string): Promise<Workbook> {
-  const entries = await readZip(access, { entriesMax: partsMax }).catch((error: unknown) => {
+  const entries = await readZip(access, partsMax).catch((error: unknown) => {
     throw error instanceof UnreadableArchive ? asRefusal(error, file) : error;
   });
   const byName = new Map(entries.map((entry) => [entry.name.toLowerCase(), entry]));

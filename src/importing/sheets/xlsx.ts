@@ -4,20 +4,21 @@ import type { CsvRow } from "../csv.ts";
 import { cellsCharactersMax, columnsMax, dateText, isDateFormat, numberText, openRows, type Part, type Sheet } from "./sheet-rows.ts";
 import { allOf, forEachTag, readXml } from "./xml.ts";
 
-type Parts = { file: string; part: (path: string) => Part | undefined };
+/** The archive that a workbook is: the name of its file, and its parts by path. */
+type Archive = { file: string; part: (path: string) => Part | undefined };
 const stringsBytesMax = 64 * 1_048_576;
 
 /** Lists the sheets of an Excel workbook (ECMA-376), and reads the cells of one. */
-export async function openXlsx(parts: Parts): Promise<{ sheets: Sheet[]; rows: (sheet: Sheet) => AsyncGenerator<CsvRow> }> {
-  const { file } = parts;
-  const top = await relations(parts, "_rels/.rels", "");
+export async function openXlsx(archive: Archive): Promise<{ sheets: Sheet[]; rows: (sheet: Sheet) => AsyncGenerator<CsvRow> }> {
+  const { file } = archive;
+  const top = await relations(archive, "_rels/.rels", "");
   const workbook = top.find(({ type }) => type.endsWith("/officeDocument"))?.target ?? "xl/workbook.xml";
   const slash = workbook.lastIndexOf("/") + 1;
   const [folder, base] = [workbook.slice(0, slash), workbook.slice(slash)];
-  const related = await relations(parts, `${folder}_rels/${base}.rels`, folder);
+  const related = await relations(archive, `${folder}_rels/${base}.rels`, folder);
   const sheets: Sheet[] = [];
   let isFrom1904 = false;
-  await forEachTag(contentOf(parts, workbook), file, (name, { name: title = "", state, id, date1904 }) => {
+  await forEachTag(contentOf(archive, workbook), file, (name, { name: title = "", state, id, date1904 }) => {
     if (name === "workbookPr") isFrom1904 = date1904 === "1" || date1904 === "true";
     if (name !== "sheet") return;
     const target = related.find((one) => one.id === id);
@@ -27,25 +28,25 @@ export async function openXlsx(parts: Parts): Promise<{ sheets: Sheet[]; rows: (
   const partOf = (type: string) => related.find((one) => one.type.endsWith(type))?.target;
   let shared: Promise<[string[], SheetContext["isDate"]]> | undefined;
   async function* rows(sheet: Sheet): AsyncGenerator<CsvRow> {
-    shared ??= Promise.all([sharedStrings(parts, partOf("/sharedStrings")), dateStyles(parts, partOf("/styles"))]);
+    shared ??= Promise.all([sharedStrings(archive, partOf("/sharedStrings")), dateStyles(archive, partOf("/styles"))]);
     const [strings, isDate] = await shared;
-    yield* cellsOf(contentOf(parts, sheet.path), { file, strings, isDate, isFrom1904 });
+    yield* cellsOf(contentOf(archive, sheet.path), { file, strings, isDate, isFrom1904 });
   }
   return { sheets, rows };
 }
 
-function contentOf({ file, part }: Parts, path: string): Bytes {
+function contentOf({ file, part }: Archive, path: string): Bytes {
   const found = part(path);
   if (!found)
     throw new Problem("invalid_request", `${file} is a damaged workbook: ${JSON.stringify(path.slice(0, 120))} is missing. Save it again.`);
   return found.content;
 }
 
-async function relations(parts: Parts, path: string, folder: string): Promise<{ id: string; type: string; target: string }[]> {
+async function relations(archive: Archive, path: string, folder: string): Promise<{ id: string; type: string; target: string }[]> {
   const found: { id: string; type: string; target: string }[] = [];
-  const part = parts.part(path);
+  const part = archive.part(path);
   if (!part) return found;
-  await forEachTag(part.content, parts.file, (name, { Id: id = "", Type: type = "", Target: target = "", TargetMode: mode }) => {
+  await forEachTag(part.content, archive.file, (name, { Id: id = "", Type: type = "", Target: target = "", TargetMode: mode }) => {
     if (name === "Relationship" && mode !== "External") found.push({ id, type, target: resolved(folder, target) });
   });
   return found;
@@ -59,16 +60,16 @@ function resolved(folder: string, target: string): string {
   return steps.join("/");
 }
 
-async function sharedStrings(parts: Parts, path: string | undefined): Promise<string[]> {
+async function sharedStrings(archive: Archive, path: string | undefined): Promise<string[]> {
   const strings: string[] = [];
   if (path === undefined) return strings;
   let bytes = 0;
   const count = (characters: number): void => {
     bytes += 2 * characters;
     if (bytes > stringsBytesMax)
-      throw new Problem("invalid_request", `${parts.file} has over 64 MiB of different texts. Save it as CSV, and choose that file.`);
+      throw new Problem("invalid_request", `${archive.file} has over 64 MiB of different texts. Save it as CSV, and choose that file.`);
   };
-  const read = readXml<string>(contentOf(parts, path), parts.file, (emit) => {
+  const read = readXml<string>(contentOf(archive, path), archive.file, (emit) => {
     let [text, isText, isPhonetic] = ["", false, false];
     return {
       open(name) {
@@ -102,12 +103,12 @@ function unescaped(text: string): string {
     : text;
 }
 
-async function dateStyles(parts: Parts, path: string | undefined): Promise<(style: string | undefined) => boolean> {
+async function dateStyles(archive: Archive, path: string | undefined): Promise<(style: string | undefined) => boolean> {
   const codes = new Map<string, string>();
   const dates: boolean[] = [];
   let isOfCells = false;
   if (path === undefined) return () => false;
-  const read = readXml<never>(contentOf(parts, path), parts.file, () => ({
+  const read = readXml<never>(contentOf(archive, path), archive.file, () => ({
     open(name, { numFmtId = "0", formatCode }) {
       if (name === "numFmt") codes.set(numFmtId, formatCode ?? "");
       else if (name === "cellXfs") isOfCells = true;

@@ -17,9 +17,6 @@ export type ZipEntry = {
   position: number;
 };
 
-/** `giveTurn`: called for each entry, so that other work has its turn. */
-export type ZipOptions = { entriesMax?: number; giveTurn?: () => Promise<void> | undefined };
-
 const endBytes = 22;
 const commentBytesMax = 0xffff;
 const directoryBytesMax = 16 * 1_024 * 1_024;
@@ -61,7 +58,8 @@ export async function readExactly(file: RandomAccess, position: number, count: n
  */
 export async function readDirectory(
   file: RandomAccess,
-  { entriesMax = Infinity, giveTurn }: ZipOptions,
+  entriesMax: number,
+  giveTurn: (() => Promise<void> | undefined) | undefined,
 ): Promise<{ entries: ZipEntry[]; position: number }> {
   const { count, bytes, position } = await findDirectory(file);
   if (count > entriesMax) throw new UnreadableArchive(`has more than ${entriesMax.toLocaleString("en")} entries`);

@@ -7,10 +7,10 @@ import { readZip } from "./zip-reader.ts";
 
 type Read = { name: string; type: string; text: string };
 
-async function read(bytes: Buffer, entriesMax?: number): Promise<Read[]> {
+async function read(bytes: Buffer, entriesMax = Infinity): Promise<Read[]> {
   const reader = { size: bytes.length, read: async (at: number, count: number) => bytes.subarray(at, at + count) };
   const entries: Read[] = [];
-  for (const { name, type, content } of await readZip(reader, entriesMax === undefined ? {} : { entriesMax })) {
+  for (const { name, type, content } of await readZip(reader, entriesMax)) {
     entries.push({ name, type, text: Buffer.concat(await Array.fromAsync(content)).toString() });
   }
   return entries;

@@ -9,7 +9,6 @@ import {
   readDirectory,
   readExactly,
   type ZipEntry,
-  type ZipOptions,
 } from "./zip-directory.ts";
 
 const [stored, deflated] = [0, 8];
@@ -30,14 +29,15 @@ export function isZip(begin: Uint8Array): boolean {
  * each entry's own header must find the same files, and no two entries share bytes, as those of a decompression bomb do (specification 6.3).
  * Entries may be read in any order.
  *
+ * @param giveTurn called for each entry, so that other work has its turn
  * @throws UnreadableArchive
  */
-export async function readZip(file: RandomAccess, options: ZipOptions = {}): Promise<ArchiveEntry[]> {
-  const { entries, position: end } = await readDirectory(file, options);
+export async function readZip(file: RandomAccess, entriesMax: number, giveTurn?: () => Promise<void> | undefined): Promise<ArchiveEntry[]> {
+  const { entries, position: end } = await readDirectory(file, entriesMax, giveTurn);
   const checked: ArchiveEntry[] = [];
   let free = 0;
   for (const entry of entries.toSorted((a, b) => a.position - b.position)) {
-    await options.giveTurn?.();
+    await giveTurn?.();
     if (entry.position < free) throw damaged("whose entries overlap");
     const from = await requireSameHeader(file, entry);
     free = from + entry.packedSize;

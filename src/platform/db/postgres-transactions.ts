@@ -16,24 +16,21 @@ type Outcome<T> = { isBroken: boolean } & (
 
 const tryLockOf = (name: string): Sql => sql`SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) AS got`;
 
-type TransactOptions = WriteOptions & {
-  /** Who makes the changes. Default: the system. */
-  origin?: Origin;
-  /** The time of events whose origin has none. Default: the system's clock. */
-  clock?: Clock;
-  /** Called before each statement of the body, which fails with the error that it returns. */
-  refusal?: () => Error | undefined;
-};
-
 /**
  * Runs a body in a transaction, and never rejects. Sends BEGIN together with the first statement, which saves a round trip: if
  * BEGIN failed, the statement would too, because outside a transaction connections can only read.
+ *
+ * @param options.origin who makes the changes. Default: the system
+ * @param options.clock the time of events whose origin has none. Default: the system's clock
+ * @param refusal called before each statement of the body, which fails with the error that it returns
  */
 export async function transact<T>(
   client: pg.Client,
   body: (tx: Transaction) => Awaitable<T>,
-  { statementMs, isDryRun = false, origin = systemOrigin, clock = systemClock, refusal = () => undefined }: TransactOptions,
+  options: WriteOptions & { origin?: Origin; clock?: Clock } = {},
+  refusal: () => Error | undefined = () => undefined,
 ): Promise<Outcome<T>> {
+  const { statementMs, isDryRun = false, origin = systemOrigin, clock = systemClock } = options;
   const patience = statementMs === undefined ? {} : { query_timeout: statementMs + silenceMs };
   const run = (statement: Statement): Promise<Rows> => client.query({ ...statement, ...patience });
   let isOpen = true;

@@ -16,7 +16,7 @@ import {
   type WriteOptions,
 } from "./database.ts";
 import { systemClock, type Clock } from "../clock.ts";
-import { openBounds, type Bounds } from "../bounds.ts";
+import { openBounds } from "../bounds.ts";
 import { queues } from "../queues.ts";
 import { systemWorkTimer, type WorkTimer } from "../event-loop.ts";
 import type { FairShare } from "../jobs/fair-share.ts";
@@ -25,25 +25,13 @@ import { openGroups, openWriters, writersMax, type WriteInGroup, type Writers } 
 import { openReaders, type Readers } from "./postgres-readers.ts";
 import { fixedStatementOf, statementOf, type Statement } from "./postgres-connections.ts";
 import { transact } from "./postgres-transactions.ts";
+import type { SqliteOptions } from "./sqlite.ts";
 
 /** How often a transaction that collides with others is run, and the pause before it runs again (doubled each time, a random part of it). */
 const triesMax = 6;
 const pauseMs = 10;
 /** How long (ms) the body of a caller may take while another caller waits. */
 const bodyMs = queues.connections_writes.turnMs;
-
-type PostgresOptions = {
-  /** Called when a connection breaks while nothing waits for it. */
-  onError: (error: unknown) => void;
-  /** The time of events whose origin has none. Default: the system's clock. */
-  clock?: Clock | undefined;
-  /** Where the queues of reads and writes are opened, for their metrics. */
-  bounds?: Pick<Bounds, "queue"> | undefined;
-  /** Measures how long bodies take. Default: the system's clocks. */
-  timer?: WorkTimer | undefined;
-  /** Called after each commit that recorded events, which still wait for their positions. */
-  onEvents?: ((accountIds: readonly number[]) => void) | undefined;
-};
 
 type Engine = {
   readers: Readers;
@@ -68,8 +56,13 @@ type Engine = {
  * the time that connecting and one statement may take.
  *
  * @param url `postgres://user:password@host:port/database`
+ * @param options.onError called when a connection breaks while nothing waits for it
+ * @param options.onEvents called after each commit that recorded events, which still wait for their positions
  */
-export function openPostgres(url: string, options: PostgresOptions): Database {
+export function openPostgres(
+  url: string,
+  options: Pick<SqliteOptions, "clock" | "bounds" | "timer" | "onEvents"> & { onError: (error: unknown) => void },
+): Database {
   const { onError, clock = systemClock, onEvents = () => undefined, bounds = openBounds(), timer = systemWorkTimer } = options;
   const connections = { readers: openReaders(url, bounds, onError), writers: openWriters(url, bounds, onError) };
   const writeInGroup = openGroups(connections.writers, (handle, body) => runUntilCommitted(engine, handle, body));
@@ -145,7 +138,7 @@ async function runUntilCommitted<T>(
       giveBack(false);
       throw clientGone();
     }
-    const outcome = await transact(client, body, { ...options, origin, clock, refusal: boundOn(caller, writers.places, timer) });
+    const outcome = await transact(client, body, { ...options, origin, clock }, boundOn(caller, writers.places, timer));
     giveBack(outcome.isBroken);
     if (outcome.isCommitted) {
       if (outcome.accountIds.length > 0) onEvents(outcome.accountIds);

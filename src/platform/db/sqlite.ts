@@ -43,7 +43,7 @@ export type SqliteOptions = {
   bounds?: Pick<Bounds, "queue"> | undefined;
   /** Called after each commit that added events, with their accounts. */
   onEvents?: ((accountIds: readonly number[]) => void) | undefined;
-  /** Called once when the disk fails to flush the log or a checkpoint. */
+  /** Called once when the disk fails to flush the log or a checkpoint; every later call is refused as `unavailable`. */
   onFlushFailed?: ((error: unknown) => void) | undefined;
   /** Called with each error that shows a damaged file, or a disk that takes no writes. */
   onFault?: ((fault: StorageFault, error: unknown) => void) | undefined;

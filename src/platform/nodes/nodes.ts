@@ -55,17 +55,18 @@ export const noOtherNodes: Announcer = {
   waitForAll: () => Promise.resolve(),
 };
 
-type AnnouncerOptions = {
-  db: Database;
-  /** The node of this process, which acknowledges a change at once. */
-  node?: Pick<Node, "heartbeat">;
-  /** The database's clock; lets tests move it. */
-  now?: () => Sql;
-  pause?: (ms: number) => Promise<void>;
-};
-
-/** Opens the announcer of a process. */
-export function openAnnouncer({ db, node, now = () => databaseTime(db.engine), pause = sleep }: AnnouncerOptions): Announcer {
+/**
+ * Opens the announcer of a process.
+ *
+ * @param node of this process, which acknowledges a change at once
+ * @param now the database's clock; lets tests move it
+ */
+export function openAnnouncer(
+  db: Database,
+  node?: Pick<Node, "heartbeat">,
+  now: () => Sql = () => databaseTime(db.engine),
+  pause: (ms: number) => Promise<unknown> = sleep,
+): Announcer {
   async function waitForAck(number: number): Promise<void> {
     await node?.heartbeat();
     for (let look = 0; look < looksMax; look++) {

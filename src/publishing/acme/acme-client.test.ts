@@ -77,12 +77,12 @@ describe("an ACME client", () => {
   });
 
   it("sends `replaces` only where the directory offers renewal information", async () => {
-    await newAcmeOrder(account, "plain.test", { replaces: "aa.bb" });
+    await newAcmeOrder(account, "plain.test", "aa.bb");
     assert.deepEqual(proxy.requests.at(-1)?.payload, { identifiers: [{ type: "dns", value: "plain.test" }] });
     const { directory } = account.session;
     const offering = { ...directory, renewalInfo: "https://localhost/ari" };
     const able = { ...account, session: { ...account.session, directory: offering } };
-    await newAcmeOrder(able, "plain.test", { replaces: "aa.bb" }).catch(() => {});
+    await newAcmeOrder(able, "plain.test", "aa.bb").catch(() => {});
     assert.deepEqual(proxy.requests.at(-1)?.payload, {
       identifiers: [{ type: "dns", value: "plain.test" }],
       replaces: "aa.bb",
@@ -108,7 +108,7 @@ describe("an ACME client", () => {
       proxy.intercept = {
         before: ({ path, payload }) => (path === "/order-plz" && JSON.stringify(payload).includes("replaces") ? refusal : undefined),
       };
-      const order = await newAcmeOrder(able, "again.test", { replaces: "aa.bb" });
+      const order = await newAcmeOrder(able, "again.test", "aa.bb");
       proxy.intercept = {};
       assert.equal(order.status, "pending");
     });
@@ -117,13 +117,11 @@ describe("an ACME client", () => {
     const directory = { ...account.session.directory, renewalInfo: "https://localhost/ari" };
     const able = { ...account, session: { ...account.session, directory } };
     const refused = { status: 403, ...json({ type: "urn:ietf:params:acme:error:rejectedIdentifier", detail: "not this name" }) };
-    await answering("/order-plz", refused, () =>
-      assert.rejects(newAcmeOrder(able, "no.test", { replaces: "aa.bb" }), { message: /not this name/ }),
-    );
+    await answering("/order-plz", refused, () => assert.rejects(newAcmeOrder(able, "no.test", "aa.bb"), { message: /not this name/ }));
     const limited = { status: 429, ...json({ type: "urn:ietf:params:acme:error:rateLimited", detail: "slow down" }) };
     await answering("/order-plz", limited, async () => {
       proxy.requests.length = 0;
-      await assert.rejects(newAcmeOrder(able, "no.test", { replaces: "aa.bb" }), { failure: "rate_limited" });
+      await assert.rejects(newAcmeOrder(able, "no.test", "aa.bb"), { failure: "rate_limited" });
       assert.equal(proxy.requests.filter(({ path }) => path === "/order-plz").length, 1);
     });
   });

@@ -18,20 +18,21 @@ import type { HttpsAnswer } from "./transport.ts";
 /** An account at the authority. Only its `key` needs to be saved, because `openAccount` finds the account by it. */
 export type AcmeAccount = { session: AcmeSession; key: KeyObject; url: string };
 
-export type AcmeAccountOptions = { email?: string | undefined; external?: ExternalAccount | undefined };
+/** What a new account is registered with: its contact, and the account that it belongs to outside of ACME. */
+type Registration = { email?: string | undefined; external?: ExternalAccount | undefined };
 
 /**
  * Finds the account of this key, or creates it (RFC 8555 section 7.3). Agrees to the terms of service.
  *
  * @throws AcmeProblem for every failure; `refused` with type `externalAccountRequired` if there is no account yet, the authority requires a binding and
- * `options.external` is missing
+ * `registration.external` is missing
  */
-export async function openAccount(session: AcmeSession, key: KeyObject, options: AcmeAccountOptions = {}): Promise<AcmeAccount> {
+export async function openAccount(session: AcmeSession, key: KeyObject, registration: Registration = {}): Promise<AcmeAccount> {
   const find = () => requestAccount(session, key, { onlyReturnExisting: true });
-  return tryStep("account look-up", find, () => createAccount(session, key, options));
+  return tryStep("account look-up", find, () => createAccount(session, key, registration));
 }
 
-async function createAccount(session: AcmeSession, key: KeyObject, { email, external }: AcmeAccountOptions): Promise<AcmeAccount> {
+async function createAccount(session: AcmeSession, key: KeyObject, { email, external }: Registration): Promise<AcmeAccount> {
   const { newAccount, meta } = session.directory;
   if (meta?.externalAccountRequired === true && external === undefined) throw needsBinding();
   const payload = {
@@ -82,17 +83,14 @@ export function withPermit(account: AcmeAccount, permit: () => boolean): AcmeAcc
 /** An order for one name. Save its `url` as soon as it is known: every later step can be resumed from it. */
 export type AcmeOrder = Static<typeof OrderMessage> & { authorizations: string[]; url: string; retryAt: number | null };
 
-export type OrderOptions = {
-  /** The identifier (`ari.ts`) of the certificate that is renewed; sent only if the authority supports RFC 9773. */
-  replaces?: string | undefined;
-};
-
-/** Orders a certificate for `hostname` (RFC 8555 section 7.4). */
-export async function newAcmeOrder(account: AcmeAccount, hostname: string, options: OrderOptions = {}): Promise<AcmeOrder> {
-  const { directory } = account.session;
-  const replaces = directory.renewalInfo === undefined ? undefined : options.replaces;
+/**
+ * Orders a certificate for `hostname` (RFC 8555 section 7.4).
+ *
+ * @param replaces the identifier (`ari.ts`) of the certificate that is renewed; sent only if the authority supports RFC 9773
+ */
+export async function newAcmeOrder(account: AcmeAccount, hostname: string, replaces?: string): Promise<AcmeOrder> {
   const payload = { identifiers: [{ type: "dns", value: hostname }] };
-  if (replaces === undefined) return postNewOrder(account, payload);
+  if (replaces === undefined || account.session.directory.renewalInfo === undefined) return postNewOrder(account, payload);
   return tryStep(
     "replaces",
     () => postNewOrder(account, { ...payload, replaces }),

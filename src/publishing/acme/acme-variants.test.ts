@@ -160,7 +160,7 @@ describe("an authority that writes its messages in its own way", () => {
       try {
         const account = await openAccount(session, await newPrivateKey());
         const hostname = `run-${run}.shop.test`;
-        const order = await newAcmeOrder(account, hostname, { replaces: "aa.bb" });
+        const order = await newAcmeOrder(account, hostname, "aa.bb");
         const { leaf, chain } = await completeAcmeOrder(account, order, {
           hostname,
           key: await newPrivateKey(),

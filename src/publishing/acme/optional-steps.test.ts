@@ -116,7 +116,7 @@ describe("a certificate is issued without an optional step", () => {
       session.directory.renewalInfo = new URL("/renewal-info", proxy.directoryUrl).href;
       const account = await openAccount(session, await newPrivateKey(), { email: "owner@shop.test" });
       await renewalInfoOf(session, "aa.bb");
-      const order = await newAcmeOrder(account, hostname, { replaces: "aa.bb" });
+      const order = await newAcmeOrder(account, hostname, "aa.bb");
       const { leaf } = await completeAcmeOrder(account, order, {
         hostname,
         key: await newPrivateKey(),
@@ -177,7 +177,7 @@ describe("a certificate is issued without an optional step", () => {
     const account = await openAccount(session, await newPrivateKey());
     proxy.requests.length = 0;
     proxy.intercept = { after: ({ path }, answer) => (path === "/order-plz" && answer.status === 201 ? (orders++, "hang up") : answer) };
-    await assert.rejects(newAcmeOrder(account, "once.shop.test", { replaces: "aa.bb" }), { failure: "unreachable" });
+    await assert.rejects(newAcmeOrder(account, "once.shop.test", "aa.bb"), { failure: "unreachable" });
     assert.equal(orders, 1);
     closeAcmeSession(session);
   });

@@ -1,7 +1,5 @@
 import { createPrivateKey } from "node:crypto";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/db/database.ts";
-import type { Announcer } from "../../platform/nodes/nodes.ts";
+import type { Context } from "../../platform/context.ts";
 import { domainChanged } from "../domains/domains.ts";
 import {
   type AcmeAccount,
@@ -16,12 +14,10 @@ import { NotPermitted } from "../acme/acme-problem.ts";
 import { listUses, recordUse, type LimitSubjects, limitReached, type Budget, type LimitReached, type OrderKind } from "./budget.ts";
 import { requireLease, type ClaimedDomain } from "./certificate-state.store.ts";
 import { findCertificateOrder, saveCertificateOrder, saveCertificateOrderUrl, saveChallenge } from "./certificates.store.ts";
-import { decryptSecret, encryptSecret, withCurrentKey, type SecretsKeys } from "../../platform/secrets.ts";
+import { decryptSecret, encryptSecret, withCurrentKey } from "../../platform/secrets.ts";
 
-export type CertificateOrderParts = { db: Database; clock: Clock; keys: SecretsKeys; budget: Budget; announcer: Announcer };
-
-/** The certificate to order. `replaces` identifies the certificate that it renews (RFC 9773). */
-export type CertificateRequest = { subjects: LimitSubjects; kind: OrderKind; replaces: string | undefined };
+/** The certificate to order, within a budget. `replaces` identifies the certificate that it renews (RFC 9773). */
+type CertificateRequest = { budget: Budget; subjects: LimitSubjects; kind: OrderKind; replaces: string | undefined };
 
 /** A certificate that the authority has issued, with its key, encrypted for the host name. */
 export type OrderedCertificate = { issued: IssuedCertificate; key: string };
@@ -36,22 +32,22 @@ const challengeMs = 86_400_000;
  * @throws NotPermitted if another node or account holds the name now
  */
 export async function orderCertificate(
-  parts: CertificateOrderParts,
+  context: Pick<Context, "db" | "clock" | "keys" | "announcer">,
   domain: ClaimedDomain,
   account: AcmeAccount,
   request: CertificateRequest,
 ): Promise<OrderedCertificate | LimitReached> {
   const { hostname } = domain;
-  const open = await resumeOrPlace(parts, domain, account, request);
+  const open = await resumeOrPlace(context, domain, account, request);
   if ("limit" in open) return open;
   const issued = await completeAcmeOrder(account, open.order, {
     hostname,
-    key: createPrivateKey(decryptSecret(parts.keys, open.key, hostname)),
+    key: createPrivateKey(decryptSecret(context.keys, open.key, hostname)),
     prefer: open.failures % 2 === 0 ? "http-01" : "tls-alpn-01",
-    publish: (challenge) => publishChallenge(parts, domain, challenge),
+    publish: (challenge) => publishChallenge(context, domain, challenge),
   });
   // Another process may have begun the order, and encrypted the key with an earlier secrets key.
-  return { issued, key: withCurrentKey(parts.keys, open.key, hostname) };
+  return { issued, key: withCurrentKey(context.keys, open.key, hostname) };
 }
 
 /** An order under way. `key` is the encrypted key of its certificate; `failures` is how many times in a row the name has failed. */
@@ -59,14 +55,14 @@ type OpenOrder = { order: AcmeOrder; key: string; failures: number };
 
 /** Saves the certificate's key before placing the order, and the order's URL as soon as the authority has answered. */
 async function resumeOrPlace(
-  parts: CertificateOrderParts,
+  context: Pick<Context, "db" | "clock" | "keys">,
   domain: ClaimedDomain,
   account: AcmeAccount,
   request: CertificateRequest,
 ): Promise<OpenOrder | LimitReached> {
-  const { db, clock, budget, keys } = parts;
+  const { db, clock, keys } = context;
   const { accountId, hostname } = domain;
-  const { subjects, kind, replaces } = request;
+  const { budget, subjects, kind, replaces } = request;
   const { directoryUrl } = subjects;
   const kept = await findCertificateOrder(db, accountId, hostname);
   const failures = kept?.failures ?? 0;
@@ -89,9 +85,9 @@ async function resumeOrPlace(
     return true;
   });
   // The node that worked on the name before has saved its order's URL in the meantime: continue that order.
-  if (!isBegun) return resumeOrPlace(parts, domain, account, request);
+  if (!isBegun) return resumeOrPlace(context, domain, account, request);
 
-  const order = await newAcmeOrder(account, hostname, { replaces });
+  const order = await newAcmeOrder(account, hostname, replaces);
   // Saves the URL even if this node has lost the lease: the node that holds the name now continues this order, unless it has begun another.
   if (!(await db.write((tx) => saveCertificateOrderUrl(tx, accountId, hostname, { key, url: order.url }))))
     throw new NotPermitted(`another order was begun for ${hostname}`);
@@ -100,7 +96,7 @@ async function resumeOrPlace(
 
 /** Saves the challenge, and waits until every node answers it. */
 async function publishChallenge(
-  { db, clock, keys, announcer }: CertificateOrderParts,
+  { db, clock, keys, announcer }: Pick<Context, "db" | "clock" | "keys" | "announcer">,
   domain: ClaimedDomain,
   { type, token, keyAuthorization }: AcmeChallenge,
 ): Promise<void> {

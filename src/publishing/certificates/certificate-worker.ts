@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
+import type { Context } from "../../platform/context.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
-import type { RowLeases } from "../../platform/nodes/nodes.ts";
 import { type AcmeAccount, withPermit } from "../acme/acme-client.ts";
 import { AcmeProblem, NotPermitted } from "../acme/acme-problem.ts";
 import { knowsRenewalInfo, renewalIdentifier, renewalInfoOf } from "../acme/ari.ts";
@@ -13,9 +13,9 @@ import { domainChanged } from "../domains/domains.ts";
 import { hasPaidPlan } from "../domains/domains.store.ts";
 import { promoteToPrimary } from "../domains/names.store.ts";
 import { lockProjectOf } from "../projects/projects.store.ts";
-import { recordUse, type LimitSubjects, type LimitReached, type OrderKind } from "./budget.ts";
+import { recordUse, type Budget, type LimitSubjects, type LimitReached, type OrderKind } from "./budget.ts";
 import type { Authority } from "./authority.ts";
-import { orderCertificate, type CertificateOrderParts, type OrderedCertificate } from "./certificate-order.ts";
+import { orderCertificate, type OrderedCertificate } from "./certificate-order.ts";
 import {
   addServiceHost,
   claimCertificates,
@@ -50,23 +50,25 @@ import {
 } from "./former-authority.ts";
 import { firstAskAt, holdAfterFailure, lookAgainAt, renewAt, retryAfterFailure, type Lifetime } from "./renewal.ts";
 
-export type CertificateWorkerParts = CertificateOrderParts & {
+/** The context of the work on names, and what it needs beside it. */
+type Work = Pick<Context, "db" | "clock" | "keys" | "announcer" | "leases" | "onError"> & {
+  log: Log;
   authority: Authority;
+  budget: Budget;
   /** Check a name's DNS as strictly as the authority does, to waste no order on a name that the authority would refuse. */
   checks: Checks;
   /** The host of PUBLIC_URL if the service gets its certificate. */
   serviceHost: Hostname | null;
-  leases: RowLeases;
   /** Accounts take turns, so that the due names of one do not delay another's. */
   turns: FairShare<number>;
-  log: Log;
-  onError: (error: unknown) => void;
+  /** Warns of DNS that only the operator can correct. */
+  warnOfDns: Warn;
+  /** Warns of trusted certificates that stay (decision 0104). */
+  warnOfKept: Warn;
 };
 
 type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 type Warn = (fields: object, message: string) => void;
-/** `warnOfDns`: of DNS that only the operator can correct. `warnOfKept`: of trusted certificates that stay (decision 0104). */
-type Work = CertificateWorkerParts & { warnOfDns: Warn; warnOfKept: Warn };
 
 /** Longer than an order usually takes: 6 requests of at most 15 s and 3 waits of a minute. Frees the names of a node that hangs. */
 const leaseMs = 10 * 60_000;
@@ -79,7 +81,7 @@ const warnEveryMs = 3_600_000;
  * Orders and renews certificates for all verified names and for the host of PUBLIC_URL. Only one node at a time works on a name. While a node is paused or
  * cut off, another node may claim its names. The first node then sends no more requests for them and saves no results.
  */
-export function openCertificateWorker(parts: CertificateWorkerParts): Worker {
+export function openCertificateWorker(parts: Omit<Work, "warnOfDns" | "warnOfKept">): Worker {
   const { db, clock, authority, budget, log, serviceHost, leases, turns, onError } = parts;
   const work: Work = { ...parts, warnOfDns: hourly(log, clock), warnOfKept: hourly(log, clock) };
   let isPrepared = false;
@@ -180,7 +182,12 @@ async function renewOrOrder(
   if (!(await db.write((tx) => saveProgress(tx, domain, progress)))) return;
 
   const { kind, replaces } = due;
-  const ordered = await orderCertificate(parts, domain, account, { subjects: subjectsOf(parts, domain), kind, replaces });
+  const ordered = await orderCertificate(parts, domain, account, {
+    budget: parts.budget,
+    subjects: subjectsOf(parts, domain),
+    kind,
+    replaces,
+  });
   await ("limit" in ordered ? saveLimitReached(parts, domain, ordered) : saveIssued(parts, domain, ordered, certificate));
 }
 

@@ -93,7 +93,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const http1 = openHttp1({ limits, guard, bounds, handle: (request, response) => answerHttp1(exchange, request, response) });
   const http2 = openHttp2(exchange, limits);
   const serve = (socket: TLSSocket, host: string): void => serveSecure(edge, socket, host);
-  const tls = createTlsServer({ ...hosts, limits, bounds, log, serve, http1Host: own?.host });
+  const tls = createTlsServer(hosts, { bounds, log }, limits, own?.host, serve);
   tls.prependListener("connection", (socket: Socket) => guard.admit(socket));
   const edge: State = { ...exchange, http1, http2, tls, sessions: trackSessions(http2), own: own && openOwn(own, served) };
 

@@ -8,7 +8,7 @@ import { openLoopTurns } from "../../platform/event-loop.ts";
 import { normaliseName } from "../../platform/http/hosts.ts";
 import { openSharedRuns } from "../../platform/jobs/runs.ts";
 import type { EdgeLimits } from "./limits.ts";
-import type { Certificates, Challenges, KeyPair, Log } from "./site.ts";
+import type { Certificates, EdgeHosts, KeyPair, Log } from "./site.ts";
 
 /** Cipher suites with authenticated encryption (AEAD) and forward secrecy: those of TLS 1.3, then of 1.2. */
 const cipherSuites = [
@@ -30,28 +30,24 @@ const secureContext = (pair: KeyPair): SecureContext => createSecureContext({ ..
 const challengeProtocol = "acme-tls/1";
 const protocols = ["h2", "http/1.1"];
 
-export type TlsParts = {
-  certificates: Certificates;
-  challenges: Challenges;
-  limits: EdgeLimits;
-  bounds: Pick<Bounds, "queue">;
-  log: Log;
-  /** Called with each secure connection whose name is served; `socket.alpnProtocol` is its protocol. */
-  serve(socket: TLSSocket, host: string): void;
-  /** A name that is served over HTTP/1.1 only. */
-  http1Host?: string | undefined;
-};
-
 /**
  * Terminates TLS by name. There is no default certificate: the handshake fails if the client sends no name, or one without a certificate.
  * Sessions are not resumed: OpenSSL would resume a session under a name other than its own, and then skip the look-up by name. A name
  * can be removed during the handshake, so every connection is checked again once it is secure.
+ *
+ * @param http1Host a name that is served over HTTP/1.1 only
+ * @param serve called with each secure connection whose name is served; `socket.alpnProtocol` is its protocol
  */
-export function createTlsServer(parts: TlsParts): Server {
-  const { certificates, limits, log } = parts;
+export function createTlsServer(
+  { certificates, challenges }: Pick<EdgeHosts, "certificates" | "challenges">,
+  { bounds, log }: { bounds: Pick<Bounds, "queue">; log: Log },
+  limits: EdgeLimits,
+  http1Host: string | undefined,
+  serve: (socket: TLSSocket, host: string) => void,
+): Server {
   const contextOf = openContexts(certificates, limits.secureContextsMax);
   const challenged = new WeakMap<TLSSocket, SecureContext>();
-  const inTurn = openLoopTurns(parts.bounds.queue<string>("handshakes", { waitMs: limits.handshakeTimeoutMs }));
+  const inTurn = openLoopTurns(bounds.queue<string>("handshakes", { waitMs: limits.handshakeTimeoutMs }));
   const runInTurn: RunInTurn = (socket, job) => inTurn(addressName(socket.remoteAddress ?? ""), job, () => socket.destroy());
 
   const server = createServer({
@@ -63,7 +59,7 @@ export function createTlsServer(parts: TlsParts): Server {
     // cipher, which needs a certificate. So SNICallback returns the challenge's certificate for a name that has no other.
     ALPNCallback(this: TLSSocket, offer: { servername: string; protocols: string[] }) {
       if (!offer.protocols.includes(challengeProtocol)) {
-        const known = parts.http1Host !== undefined && normaliseName(offer.servername) === parts.http1Host ? ["http/1.1"] : protocols;
+        const known = http1Host !== undefined && normaliseName(offer.servername) === http1Host ? ["http/1.1"] : protocols;
         return known.find((protocol) => offer.protocols.includes(protocol));
       }
       const context = challengeContext(offer.servername);
@@ -86,7 +82,7 @@ export function createTlsServer(parts: TlsParts): Server {
   });
 
   function challengeContext(name: string): SecureContext | undefined {
-    const pair = parts.challenges.tlsAlpn(normaliseName(name) ?? "");
+    const pair = challenges.tlsAlpn(normaliseName(name) ?? "");
     return pair && secureContext(pair);
   }
 
@@ -97,7 +93,7 @@ export function createTlsServer(parts: TlsParts): Server {
     if (socket.alpnProtocol === challengeProtocol) return socket.end();
     const host = normaliseName(socket.servername || "");
     if (socket.isSessionReused() || host === undefined || certificates.current(host) === undefined) return socket.destroy();
-    parts.serve(socket, host);
+    serve(socket, host);
   });
   return server;
 }

@@ -9,7 +9,7 @@ const mib = Buffer.alloc(1_048_576);
 const unused = { publish: () => Promise.reject(new Error("nothing is published")), pin: () => undefined, release: () => undefined };
 
 test("accounts that hold all the bytes of pictures that they can leave room for another account's photo", async () => {
-  const photos = openPhotoUploads({ db: {} as Database, content: unused, bounds: openBounds(), log: { warn: () => undefined } });
+  const photos = openPhotoUploads({ db: {} as Database, bounds: openBounds(), log: { warn: () => undefined } }, unused);
   const ended = Promise.withResolvers<void>();
 
   async function* body(mibs: number, end: Promise<void> | undefined): AsyncGenerator<Buffer> {

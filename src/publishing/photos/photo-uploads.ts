@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Bound, Bounds } from "../../platform/bounds.ts";
+import type { Context } from "../../platform/context.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { runInTurn } from "../../platform/jobs/fair-share.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
@@ -23,13 +24,6 @@ type PhotoContent = {
 
 /** Who uploads a picture. `hasGone` says whether the client has closed its connection. */
 type Uploader = { accountId: number; hasGone: () => boolean };
-type PhotoParts = {
-  db: Database;
-  content: PhotoContent;
-  bounds: Pick<Bounds, "queue" | "refused">;
-  log: Pick<Logger, "warn">;
-  encode?: (picture: Picture) => Promise<Encoded>;
-};
 
 /** The most uploads of one account in progress, waiting ones included. */
 const uploadsMaxEach = 2;
@@ -37,8 +31,11 @@ const uploadsMaxEach = 2;
 const heldBytesMax = 64 * 1_048_576;
 
 /** Receives pictures, encodes them in turns by account, and publishes their forms. */
-export function openPhotoUploads(parts: PhotoParts) {
-  const { db, content, bounds, log, encode = encodeInProcess } = parts;
+export function openPhotoUploads(
+  { db, bounds, log }: Pick<Context, "db" | "bounds"> & { log: Pick<Logger, "warn"> },
+  content: PhotoContent,
+  encode: (picture: Picture) => Promise<Encoded> = encodeInProcess,
+) {
   const receivePicture = openReceiver(bounds);
   const turns = bounds.queue<number>("pictures");
 
@@ -60,7 +57,7 @@ export function openPhotoUploads(parts: PhotoParts) {
   return {
     /** Encodes and stores a picture. @throws Problem `unavailable`; `invalid_request` for a file that is not a usable picture */
     receive: (uploader: Uploader, body: AsyncIterable<Buffer>, purpose: PicturePurpose = "photo"): Promise<ReceivedPhoto> =>
-      receivePicture(uploader, body, async (bytes) => store(parts, await encodeInTurn(uploader, bytes, purpose))),
+      receivePicture(uploader, body, async (bytes) => store(db, content, await encodeInTurn(uploader, bytes, purpose))),
     /** Encodes a photo for a dry run, and stores nothing. Throws what `receive` throws. */
     rehearse: (uploader: Uploader, body: AsyncIterable<Buffer>): Promise<ReceivedPhoto> =>
       receivePicture(uploader, body, async (bytes) => ({ ...(await encodeInTurn(uploader, bytes, "photo")).photo, isStored: false })),
@@ -77,7 +74,7 @@ export function openPhotoUploads(parts: PhotoParts) {
 }
 
 /** Returns a function that reads a picture and passes it to `work`. It throws Problem `unavailable` beyond the bounds of uploads. */
-function openReceiver(bounds: PhotoParts["bounds"]) {
+function openReceiver(bounds: Pick<Bounds, "refused">) {
   const receiving = createTally<number>();
   const held = createTally<number>();
   let heldBytes = 0;
@@ -127,7 +124,7 @@ function encodingOf({ answer, bodies }: Exclude<Encoded, { ended: EncodingEnd }>
 }
 
 /** Publishes the forms of a picture, which stay held. */
-async function store({ db, content }: PhotoParts, { photo, files }: Encoding): Promise<ReceivedPhoto> {
+async function store(db: Database, content: PhotoContent, { photo, files }: Encoding): Promise<ReceivedPhoto> {
   await markBeforeUse(db, [...new Set(photo.forms.map(({ hash }) => hash))]);
   await content.publish(files);
   return { ...photo, isStored: true };

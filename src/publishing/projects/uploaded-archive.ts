@@ -42,7 +42,7 @@ export async function* readUpload(
     const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, position);
     return buffer.subarray(0, bytesRead);
   }
-  yield* withoutTopFolder(await readZip({ size, read }, { entriesMax, giveTurn: openTurns() }));
+  yield* withoutTopFolder(await readZip({ size, read }, entriesMax, openTurns()));
 }
 
 /** Windows and macOS put the folder that was compressed into the zip file, with `petstore.json` inside it. */

@@ -1,7 +1,7 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { andThen, type Awaitable, type Database } from "../../platform/db/database.ts";
 import type { Bound } from "../../platform/db/statement.ts";
-import { walkStatement } from "../../platform/db/index-walk.ts";
+import { type Walk, walkStatement } from "../../platform/db/index-walk.ts";
 import { afterPrefix } from "../../platform/folding.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { invalidAt } from "../../platform/problem.ts";
@@ -105,26 +105,19 @@ function petsOf(rows: NamedRow[]): Pet[] {
   return rows.map(([id, name, categoryId, status]) => ({ id, name, categoryId, status }));
 }
 
-type WalkOptions = {
-  columns: Sql;
-  order: typeof idOnly | typeof nameAndId;
-  isBackwards?: true;
-  after?: Position | undefined;
-  from?: string | undefined;
-  until?: string | number | undefined;
-};
+type Course = Pick<Walk, "columns" | "order" | "isBackwards" | "after" | "from" | "until">;
 
-function walk(range: Range, options: WalkOptions): Awaitable<NamedRow[]> {
-  const { statement, values } = boundWalk<NamedRow>(range, options);
+function walk(range: Range, course: Course): Awaitable<NamedRow[]> {
+  const { statement, values } = boundWalk<NamedRow>(range, course);
   return range.db.rows(statement, values);
 }
 
-function boundWalk<R extends unknown[]>({ db, accountId, equal, limit }: Range, options: WalkOptions): Bound<R> {
+function boundWalk<R extends unknown[]>({ db, accountId, equal, limit }: Range, course: Course): Bound<R> {
   const walks = equal.map((values) => {
     const parts = ["category_id" in values && "category", "status" in values && "status"];
-    const isByName = "name_key" in values || options.order === nameAndId;
+    const isByName = "name_key" in values || course.order === nameAndId;
     const name = [...parts, isByName && "name"].filter((part) => part !== false).join("_");
-    return { table: "pets", ...(name !== "" && { index: `pets_by_${name}` }), accountId, equal: values, ...options };
+    return { table: "pets", ...(name !== "" && { index: `pets_by_${name}` }), accountId, equal: values, ...course };
   });
   return walkStatement<R>(db.engine, walks, limit);
 }
