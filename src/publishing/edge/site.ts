@@ -40,7 +40,7 @@ export type Certificates = {
   load(id: string, host: string): Promise<KeyPair | undefined>;
 };
 
-export type Challenges = {
+type Challenges = {
   /** Returns the key authorization that answers an http-01 challenge (RFC 8555, section 8.3). */
   http(host: string, token: string): string | undefined;
   /** Returns the certificate that answers a tls-alpn-01 challenge (RFC 8737). */
