@@ -32,8 +32,7 @@ export function openDashboardGate(
     if (session && !isForSession(exchange, session)) return addLimitHeaders(exchange).then(sessionChanged);
     if (session) return countMember(exchange, session);
     if (exchange.route.isOpen) return addLimitHeaders(exchange);
-    const refusal = applyDecision(exchange, await limiter.address(clientAddress(exchange)));
-    return refusal ?? new Problem("unauthorized", "Sign in first.");
+    return applyDecision(exchange, await limiter.address(clientAddress(exchange))) ?? new Problem("unauthorized", "Sign in first.");
   }
 
   async function countMember(exchange: Exchange, session: SignedIn): Promise<ProblemFields | undefined> {
