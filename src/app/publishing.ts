@@ -23,7 +23,7 @@ import { photoPath } from "../publishing/photos/photos.ts";
 import { findForm } from "../publishing/photos/photos.store.ts";
 import { openBlobs } from "../publishing/projects/shared-bytes.ts";
 import { clearIncoming } from "../publishing/projects/content.ts";
-import { type Deploying, openDeploymentWorker } from "../publishing/projects/deployment-worker.ts";
+import { type DeploymentContext, openDeploymentWorker } from "../publishing/projects/deployment-worker.ts";
 import { isUploadTaken } from "../publishing/projects/deployments.store.ts";
 import { deleteOldFreedSlugs } from "../publishing/projects/projects.store.ts";
 import { localContent, sharedContent } from "../publishing/projects/shared-content.ts";
@@ -194,7 +194,7 @@ function startWorkers(wing: Subsystem): void {
 }
 
 /** How a deployment applies the `domains` of its `petstore.json`. */
-function domainsOf({ db, clock, checks, announcer }: Subsystem): Deploying["domains"] {
+function domainsOf({ db, clock, checks, announcer }: Subsystem): DeploymentContext["domains"] {
   return async (owner, { primary, redirects }) => {
     const config = { ...(primary !== undefined && { primary }), ...(redirects !== undefined && { redirects }) };
     const apply = await prepareDomainsConfig(db, checks, owner, config, clock());

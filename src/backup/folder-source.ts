@@ -14,7 +14,7 @@ import { openSqliteDump, type SqliteDump } from "./sqlite-dump.ts";
 const attemptsMax = 5;
 
 /** The files of a backup, by their entries in a folder of hard links, so that the service may delete its own names meanwhile. */
-type Hold = { folder: string; files: string[]; hasCounters: boolean; missing: number; release(): void };
+type FileLinks = { folder: string; files: string[]; hasCounters: boolean; missing: number; release(): void };
 
 /**
  * Opens a snapshot of everything that a service keeps in its data folder. Takes no lock of the folder, so the service may be running.
@@ -25,20 +25,20 @@ export function openFolderSource(dataDir: string): Omit<Source, "secrets"> {
   requireAccess(dataDir, { toWrite: false });
   for (let attempt = 1; ; attempt++) {
     const before = identityOf(dataDir);
-    let [dump, hold]: [SqliteDump | undefined, Hold | undefined] = [undefined, undefined];
+    let [dump, links]: [SqliteDump | undefined, FileLinks | undefined] = [undefined, undefined];
     try {
       dump = openDump(dataDir);
-      hold = holdFiles(dataDir, dump.connection);
+      links = linkFiles(dataDir, dump.connection);
       requireUnreplaced(dataDir, before);
-      if (hold.missing === 0 || attempt === attemptsMax) return sourceOf(dump, hold);
+      if (links.missing === 0 || attempt === attemptsMax) return sourceOf(dump, links);
     } catch (error) {
       dump?.connection.close();
-      hold?.release();
+      links?.release();
       requireUnreplaced(dataDir, before);
       throw error;
     }
     dump.connection.close();
-    hold.release();
+    links.release();
   }
 }
 
@@ -47,45 +47,45 @@ function openDump(dataDir: string): SqliteDump {
   return openSqliteDump(join(dataDir, databaseName));
 }
 
-function sourceOf(dump: SqliteDump, hold: Hold): Omit<Source, "secrets"> {
+function sourceOf(dump: SqliteDump, links: FileLinks): Omit<Source, "secrets"> {
   const entryOf = (name: string): Entry => ({
     name,
-    bytes: statSync(join(hold.folder, name)).size,
-    content: bytesOf(join(hold.folder, name)),
+    bytes: statSync(join(links.folder, name)).size,
+    content: bytesOf(join(links.folder, name)),
   });
   let isOpen = true;
   return {
     dump,
-    missing: hold.missing,
-    counters: hold.hasCounters ? entryOf(countersName) : undefined,
+    missing: links.missing,
+    counters: links.hasCounters ? entryOf(countersName) : undefined,
     async *files() {
-      for (const name of hold.files) yield entryOf(name);
+      for (const name of links.files) yield entryOf(name);
     },
     async close() {
       if (!isOpen) return;
       isOpen = false;
       await dump.close();
-      hold.release();
+      links.release();
     },
   };
 }
 
 /** Links the files that a snapshot refers to, first those that the service deletes soonest. */
-function holdFiles(dataDir: string, connection: DatabaseSync): Hold {
+function linkFiles(dataDir: string, connection: DatabaseSync): FileLinks {
   const { path: folder, remove } = makeHeldFolder(dataDir, holdPrefix);
-  const hold: Hold = { folder, files: [], hasCounters: false, missing: 0, release: remove };
+  const links: FileLinks = { folder, files: [], hasCounters: false, missing: 0, release: remove };
   try {
     let made = folder;
     for (const { entry, isNeeded } of filesOf(connection)) {
       const second = join(folder, entry);
       if (dirname(second) !== made) mkdirSync((made = dirname(second)), { recursive: true });
-      if (linkIfThere(join(dataDir, entry), second)) hold.files.push(entry);
-      else if (isNeeded) hold.missing += 1;
+      if (linkIfThere(join(dataDir, entry), second)) links.files.push(entry);
+      else if (isNeeded) links.missing += 1;
     }
-    hold.hasCounters = linkIfThere(join(dataDir, countersName), join(folder, countersName));
-    return hold;
+    links.hasCounters = linkIfThere(join(dataDir, countersName), join(folder, countersName));
+    return links;
   } catch (error) {
-    hold.release();
+    links.release();
     throw error;
   }
 }

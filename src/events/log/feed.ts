@@ -56,7 +56,7 @@ export type Listeners = {
 /** Lets requests and streams wait for events of their account. Waiting holds no database connection. */
 export function openListeners(feed: Feed, liveNodes: () => number, bounds: Pick<Bounds, "refused" | "show">): Listeners {
   const byAccount = new Map<number, Set<() => void>>();
-  const open: Record<Kind, Open> = {
+  const open: Record<Kind, OpenCounts> = {
     wait: { all: 0, byAccount: createTally<number>() },
     stream: { all: 0, byAccount: createTally<number>() },
   };
@@ -123,7 +123,7 @@ function openSignal(isClosed: () => boolean): Pick<Listener, "next" | "wake"> {
   };
 }
 
-type Open = { all: number; byAccount: Tally<number> };
+type OpenCounts = { all: number; byAccount: Tally<number> };
 
 function maxPerAccount(kind: Kind, liveNodes: number): number {
   return kind === "wait" ? waitsEach : Math.max(1, Math.floor(streamsEach / liveNodes));

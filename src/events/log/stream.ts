@@ -14,7 +14,7 @@ const batchMax = 50;
 /** The most characters that the service holds for a slow client, unless a single event has more. */
 const heldMax = 262_144;
 
-export type Streaming = {
+export type StreamContext = {
   db: Database;
   accountId: number;
   after: number;
@@ -33,7 +33,7 @@ export type Streaming = {
  * connection, may no longer read events, or the service stops. A slow client delays only itself: events that it has not read stay in
  * the database.
  */
-export async function streamEvents(stream: AnswerStream, streaming: Streaming): Promise<void> {
+export async function streamEvents(stream: AnswerStream, streaming: StreamContext): Promise<void> {
   const { listener } = streaming;
   let isGone = false;
   const drained = openDrain(stream, () => isGone);
@@ -53,7 +53,7 @@ export async function streamEvents(stream: AnswerStream, streaming: Streaming): 
   }
 }
 
-async function send(stream: AnswerStream, streaming: Streaming, isGone: () => boolean, drained: Drain): Promise<void> {
+async function send(stream: AnswerStream, streaming: StreamContext, isGone: () => boolean, drained: Drain): Promise<void> {
   const { db, accountId, types, listener, isClosed, isAllowed, endsAfterMs } = streaming;
   let { after } = streaming;
   let [sentAt, eventAt] = [performance.now(), performance.now()];

@@ -44,7 +44,7 @@ export function admit(admission: Admission, exchange: Exchange): Awaitable<void>
 function admitRequest(admission: Admission, exchange: Exchange, refused: ProblemFields | undefined): Awaitable<void> {
   const problem = refused ?? formProblem(exchange, admission.checkHost);
   if (problem) return sendProblem(exchange, problem);
-  const overload = admission.requests.enter(exchange);
+  const overload = admission.requests.admit(exchange);
   if (overload === undefined) return serve(admission, exchange);
   return andThen(overload, (late) => (late ? refuse(admission, exchange, late) : serve(admission, exchange)));
 }

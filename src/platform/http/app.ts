@@ -9,7 +9,7 @@ import { type Admission, admit, headersBytesMax, headersMax, refuse, refuseUnpar
 import { announcedBytes, drain, drainBytesMax, expectContinue } from "./bodies.ts";
 import { boundChunks } from "./parser-bounds.ts";
 import { type Exchange, openExchange, type Surface } from "./exchange.ts";
-import { checkHosts, type OwnHosts, splitAbsoluteForm } from "./hosts.ts";
+import { checkHosts, type ServiceHosts, splitAbsoluteForm } from "./hosts.ts";
 import { type Http1, type Http1Limits, openHttp1 } from "./http1.ts";
 import { openRouter, type Router } from "./router.ts";
 import type { OnAnswer } from "./traffic.ts";
@@ -31,7 +31,7 @@ export type AppOptions = Pick<Admission, "log" | "requests" | "inSpan" | "notFou
   trustedProxies: AddressList | undefined;
   connections: ConnectionGuard;
   bounds: Pick<Bounds, "refused">;
-  hosts: OwnHosts;
+  hosts: ServiceHosts;
   clock: Clock;
   /** Called with each answer, except those to probes and scrapes. */
   onAnswered: OnAnswer;
@@ -48,7 +48,7 @@ export function openApp(options: AppOptions): App {
   const writeLog = openAccessLog(log, clock);
 
   function answered(exchange: Exchange, at: number): void {
-    requests.leave(exchange);
+    requests.release(exchange);
     const ms = at - exchange.startedAt;
     if (!exchange.isProbe) onAnswered(exchange, ms);
     writeLog(exchange, ms);

@@ -11,10 +11,10 @@ const hostLengthMax = 253;
 export type HostCheck = (exchange: Exchange) => Problem | undefined;
 
 /** `publicUrl` is the origin that people use. `platformDomain` and the names below it are never hosts of this service. */
-export type OwnHosts = { publicUrl: string; platformDomain: string };
+export type ServiceHosts = { publicUrl: string; platformDomain: string };
 
 /** Returns the check of the Host header for a service with these hosts. */
-export function checkHosts({ publicUrl, platformDomain }: OwnHosts): HostCheck {
+export function checkHosts({ publicUrl, platformDomain }: ServiceHosts): HostCheck {
   const { hostname: publicHost } = new URL(publicUrl);
   const isPublic = (host: string): boolean => host === publicHost || (isThisMachine(publicHost) && isOwnName(host));
   const isOwnName = (host: string): boolean => isThisMachine(host) && host !== platformDomain && !host.endsWith(`.${platformDomain}`);

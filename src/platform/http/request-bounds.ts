@@ -22,11 +22,11 @@ export const requestLimits: RequestLimits = {
 
 export type RequestBounds = {
   /** Admits a request, which may have to wait for others of its account; resolves to the refusal if it cannot. */
-  enter(exchange: Exchange): Problem | undefined | Promise<Problem | undefined>;
+  admit(exchange: Exchange): Problem | undefined | Promise<Problem | undefined>;
   /** Reserves bytes for the body of a request; returns the refusal if they exceed a bound. */
   takeBytes(exchange: Exchange, bytes: number): Problem | undefined;
   /** Releases the place and the bytes of a request that was answered. */
-  leave(exchange: Exchange): void;
+  release(exchange: Exchange): void;
 };
 
 /** Opens the bounds of one process. */
@@ -49,7 +49,7 @@ export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: Request
   }
 
   return {
-    enter(exchange) {
+    admit(exchange) {
       const { caller } = exchange;
       if (!caller) return undefined;
       const { accountId } = caller;
@@ -74,7 +74,7 @@ export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: Request
       held.add(key, bytes);
       return undefined;
     },
-    leave(exchange) {
+    release(exchange) {
       if (exchange.inFlightOf !== 0) release(accounts, exchange.inFlightOf);
       exchange.inFlightOf = 0;
       if (exchange.bodyBytes === 0) return;

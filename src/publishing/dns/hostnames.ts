@@ -9,7 +9,7 @@ export type DomainKind = "subdomain" | "apex";
 export type Hostname = { hostname: string; registrableDomain: string; kind: DomainKind };
 
 /** The names of the service itself, in lower case and without a final dot. */
-export type OwnNames = { platformDomain: string; publicHost: string };
+export type ServiceNames = { platformDomain: string; publicHost: string };
 
 /** The record that the owner creates at the registrar; `name` is relative to the registrable domain, `ttl` in seconds. */
 export type DnsRecord = { type: "CNAME" | "ALIAS"; name: string; value: string; ttl: number };
@@ -25,7 +25,7 @@ const recordTtlSeconds = 3600;
  *
  * @throws Problem `invalid_request` at `path`, with the reason, for anything that cannot be a customer's public host name
  */
-export function parseHostname(text: string, own: OwnNames, path = "body.hostname"): Hostname {
+export function parseHostname(text: string, own: ServiceNames, path = "body.hostname"): Hostname {
   const typed = text.trim();
   const asTyped = refusalAsTyped(typed);
   if (asTyped !== null) throw refusal(path, asTyped);
@@ -48,7 +48,7 @@ export function isPlatformDomain(text: string): boolean {
  * The registrable domain that the service's own address shares with its published projects, or null. Their pages could set cookies
  * for it (RFC 6265, 5.3), and browsers would send those to the dashboard too.
  */
-export function sharedDomain({ platformDomain, publicHost }: OwnNames): string | null {
+export function sharedDomain({ platformDomain, publicHost }: ServiceNames): string | null {
   if (isIP(publicHost) !== 0) return null;
   const { domain } = publicSuffixOf(publicHost.replace(/\.$/, ""));
   return domain !== null && domain === publicSuffixOf(platformDomain).domain ? domain : null;
@@ -114,7 +114,7 @@ function refusalOfSyntax(hostname: string): string | null {
 /** Whether an `xn--` label decodes to a text. `domainToASCII` accepts labels that do not. */
 const isPunycode = (label: string): boolean => label.startsWith("xn--") && domainToUnicode(label) !== label;
 
-function refusalOfOwnNames(hostname: string, own: OwnNames): string | null {
+function refusalOfOwnNames(hostname: string, own: ServiceNames): string | null {
   if (hostname === own.publicHost) return `${hostname} is the address of this service itself.`;
   if (hostname !== own.platformDomain && !hostname.endsWith(`.${own.platformDomain}`)) return null;
   return `Names under ${own.platformDomain} are assigned by this service: each project has one already.`;

@@ -7,7 +7,7 @@ import { claimByAccount, type ClaimShare, openWorker, openWorkerInTurns, type Wo
 import type { RowClaim, RowLease } from "../../platform/nodes/nodes.ts";
 import type { CaaAuthority } from "../dns/caa.ts";
 import { checkDns, type DnsVerdict, recordLeadsHere } from "../dns/dns.ts";
-import type { OwnNames } from "../dns/hostnames.ts";
+import type { ServiceNames } from "../dns/hostnames.ts";
 import { type Dns, dnsFor } from "../dns/lookup.ts";
 import { lockProjectOf } from "../projects/projects.store.ts";
 import {
@@ -41,7 +41,7 @@ export type Checks = {
   dns: Dns;
   /** Used before a removal, which must not wait for a slow server. */
   quickDns: Dns;
-  own: OwnNames;
+  own: ServiceNames;
   /** The key that the tokens of ownership proofs are computed with. */
   proofSecret: () => Uint8Array;
   /** The certificate authority, with what CAA records name it by; null where the service orders no certificates. */

@@ -23,7 +23,7 @@ import { openRefusalLog, type OnVisit } from "./visits.ts";
 type EdgeListener = { host: string; port: number; publicPort?: number };
 
 /** A host whose HTTPS connections a server of HTTP/1.1 answers, such as that of the API. */
-type OwnHost = { host: string; server: Server };
+type ServiceHost = { host: string; server: Server };
 
 export type EdgeOptions = {
   http: EdgeListener;
@@ -31,7 +31,7 @@ export type EdgeOptions = {
   hosts: EdgeHosts;
   platformDomain: string;
   /** Default: none. */
-  own?: OwnHost | undefined;
+  own?: ServiceHost | undefined;
   openContent: OpenContent;
   /** Default: no site has a storefront, and there are no photos. */
   shown?: EdgeContent;
@@ -118,7 +118,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
 const requestEvents = ["request", "checkContinue", "checkExpectation"];
 
 /** The host's server reads and answers its connections like its own. The edge still counts them among its connections. */
-function openOwn({ host, server }: OwnHost, served: EdgeContext): State["own"] {
+function openOwn({ host, server }: ServiceHost, served: EdgeContext): State["own"] {
   const passed = new WeakSet<object>();
   const addHsts = ({ socket }: IncomingMessage, response: ServerResponse): void => {
     const hsts = passed.has(socket) ? hstsOf(host, served) : undefined;

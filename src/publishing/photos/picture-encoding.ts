@@ -15,7 +15,7 @@ export type Picture = { bytes: Buffer; format: PictureFormat; purpose: PicturePu
 
 export const pictureLimits: PictureLimits = { memoryBytesMax: 512 * 1_048_576, cpuMsMax: 5_000, msMax: queues.pictures.turnMs };
 /** At up to 4 MiB a millisecond, memory grows by less than 80 MiB from one look to the next. */
-const lookEveryMs = 20;
+const pollEveryMs = 20;
 /** Linux counts CPU time in hundredths of a second, whatever the machine. */
 const msPerTick = 10;
 /** Gives the process a quarter of a core that the service keeps busy, and all of an idle one. */
@@ -89,7 +89,7 @@ function endBeyond(child: ChildProcess, { memoryBytesMax, cpuMsMax, msMax }: Pic
     child.kill("SIGKILL");
   }
 
-  const timer = setInterval(poll, lookEveryMs);
+  const timer = setInterval(poll, pollEveryMs);
   const stop = (): void => clearInterval(timer);
   return { stop, endedFor: () => endedFor };
 }

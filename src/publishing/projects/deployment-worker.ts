@@ -27,7 +27,7 @@ import { lockProject, switchDeployment } from "./projects.store.ts";
 import type { Uploads } from "./uploads.ts";
 
 /** What deployments need beside the context. */
-export type Deploying = {
+export type DeploymentContext = {
   uploads: Uploads;
   content: Content;
   /** The longest that an upload may take to be unpacked (ms). Default: that of the queue. */
@@ -55,7 +55,7 @@ const attemptsMax = 2;
 
 /** Shared by the deployments of one worker. */
 type Deployments = Pick<Context, "db" | "clock" | "announcer" | "leases" | "bounds" | "onError"> &
-  Deploying & {
+  DeploymentContext & {
     /** Deployments that have a place or are about to take it, by account. */
     running: Tally<number>;
     unpacking: FairShare<number>;
@@ -68,7 +68,7 @@ type Deployments = Pick<Context, "db" | "clock" | "announcer" | "leases" | "boun
  */
 export function openDeploymentWorker(
   context: Pick<Context, "db" | "clock" | "announcer" | "leases" | "bounds" | "onError">,
-  deploying: Deploying,
+  deploying: DeploymentContext,
 ): Worker {
   const { bounds, onError } = context;
   const [unpacking, compressing] = [bounds.queue<number>("unpacking"), bounds.queue<number>("compressing")];

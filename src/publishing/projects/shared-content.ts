@@ -158,11 +158,11 @@ async function fetchFile({ folder, blobs, cache }: SharedContext, path: string, 
 
 /** Counts the files that deployments of this process are about to publish; several may hold the same file. */
 function createPins(): Pick<Content, "pin" | "release"> & { isPinned: (hash: string) => boolean } {
-  const held = createTally<string>();
+  const pins = createTally<string>();
   return {
-    pin: (hashes) => hashes.forEach((hash) => held.add(hash)),
-    release: (hashes) => hashes.forEach((hash) => held.take(hash)),
-    isPinned: (hash) => held.of(hash) > 0,
+    pin: (hashes) => hashes.forEach((hash) => pins.add(hash)),
+    release: (hashes) => hashes.forEach((hash) => pins.take(hash)),
+    isPinned: (hash) => pins.of(hash) > 0,
   };
 }
 

@@ -178,7 +178,7 @@ export async function placeOrders<R extends OrderRequest>(tx: Transaction, reque
     if (petId === null) for (const order of orders) held.set(order, 0);
     else if (await takeUnits(tx, first.accountId, petId, orders.map(takeOf)))
       for (const order of orders) held.set(order, order.fields.quantity);
-    else if (isOne) held.set(first, await holdWithLocks(tx, first.accountId, petId, takeOf(first)));
+    else if (isOne) held.set(first, await reserveWithLocks(tx, first.accountId, petId, takeOf(first)));
     if (complete) held.set(first, await sell(tx, first.accountId, petId, held.get(first)!));
   };
   const byPet = Map.groupBy(wanted, ({ accountId, fields }) => `${accountId} ${fields.petId}`);
@@ -246,11 +246,11 @@ async function move(tx: Transaction, accountId: number, { fields: current, held 
 
 /** Takes units of a pet for an order to hold. Returns how many: 0 if the pet is untracked. */
 async function reserveUnits(tx: Transaction, accountId: number, petId: number, take: Take): Promise<number> {
-  return (await takeUnits(tx, accountId, petId, [take])) ? take.units : holdWithLocks(tx, accountId, petId, take);
+  return (await takeUnits(tx, accountId, petId, [take])) ? take.units : reserveWithLocks(tx, accountId, petId, take);
 }
 
 /** Locks the entry and the pet to find out why `takeUnits` took nothing. Returns 0 if the pet is untracked; otherwise retries or refuses. */
-async function holdWithLocks(tx: Transaction, accountId: number, petId: number, take: Take): Promise<number> {
+async function reserveWithLocks(tx: Transaction, accountId: number, petId: number, take: Take): Promise<number> {
   const entry = await lockItem(tx, accountId, petId);
   await requireNotSold(tx, accountId, petId);
   if (!entry) {
