@@ -80,7 +80,9 @@ test("every citation of the specification or of a decision can be followed", () 
 test("files and names that documents and comments give in backticks exist", () => {
   const code = read("{src,client,web,bench,test,bin,starter,deploy}/**/*.{ts,tsx,mjs,js,json,html,css}", "migrations/*.sql", "*.{ts,json}");
   const documents = read("docs/decisions/*.md", "docs/*.md", "*.md").filter(({ path }) => path !== "CHANGELOG.md");
-  const [before = "", after = ""] = documents.find(({ path }) => path === "CONTRIBUTING.md")!.text.split(/^## Add a field[^]*^(?=## Glossary)/m);
+  const [before = "", after = ""] = documents
+    .find(({ path }) => path === "CONTRIBUTING.md")!
+    .text.split(/^## Add a field[^]*^(?=## Glossary)/m);
   const contributing = { path: "CONTRIBUTING.md", text: before + after }; // its steps name files that somebody is about to add
   const sources = code.filter(({ path }) => /^(src|web|client|bench)\/.*\.tsx?$/.test(path) && !isTest(path));
   assert.deepEqual(deadNames([...documents.filter(({ path }) => path !== contributing.path), contributing, ...sources], code), []);
