@@ -191,7 +191,7 @@ test("the host of PUBLIC_URL is served without a lease of the node, which ends c
     platformDomain: "sites.test",
     serviceHost: host.hostname,
     platformCertificate: null,
-    drop: (host) => dropped.push(host),
+    drop: (hostname) => dropped.push(hostname),
   });
   const shown = () => [hosts.sites.get(host.hostname)?.status, hosts.certificates.current(host.hostname), hosts.hstsSeconds(host.hostname)];
   await hosts.applyChange(undefined);
