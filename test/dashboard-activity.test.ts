@@ -45,6 +45,7 @@ test("an owner sees who did what, newest first, and a row opens the fields that 
   await panelOf(page).getByRole("button", { name: "Show everything from this request" }).click();
   await panelOf(page).waitFor({ state: "detached" });
   await entry(page, "Signed in").waitFor({ state: "detached" });
+  await entry(page, changed).waitFor();
   assert.deepEqual(await entries(page), [changed]);
 });
 
