@@ -58,7 +58,7 @@ const bounded: Record<string, Bound> = {
   "events/webhooks/fetcher.ts": "queue photo_fetches",
   "events/webhooks/sender.ts": "queue deliveries",
   "platform/http-client.ts": "only for requests that take turns where they are sent",
-  "platform/archives/archive-bytes.ts": "queue unpacking",
+  "platform/archives/byte-reader.ts": "queue unpacking",
   "platform/db/postgres-connections.ts": "queue writer",
   "platform/db/postgres-notifications.ts": "only one connection of the node",
   "platform/db/postgres-writers.ts": "queue writer",
