@@ -59,7 +59,7 @@ export type Service = {
   address: string;
   /** Resolves when the service takes requests, which may have to wait for the database; rejects if it never will. */
   ready: Promise<void>;
-  /** Applies the settings that can change while the service runs. */
+  /** Applies TRUSTED_PROXIES, METRICS, EDGE_CERT_FILE and EDGE_KEY_FILE. The other settings that a reload applies are the caller's. */
   reload(settings: Settings): void;
   /**
    * Makes `/readyz` report that this node is about to stop, and goes on serving for `ms`, if it was ready. In the second half each answer
@@ -251,6 +251,7 @@ async function openHttp(
   const { verifier, usage, flushUsage } = callers;
   const { limiter } = callers.counting;
   const trustedProxies = changing.trustedProxies.list;
+  // Only ENV_FILE can add proxies at a reload.
   const mayTrust = settings.envFile !== "" || settings.trustedProxies.rules.length > 0;
   const onRefused = observing.refusals.count;
   const connections = guardConnections({ limits: limitsOf(opening), exempt: trustedProxies, bounds, listener: "api" });

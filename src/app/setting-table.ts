@@ -9,7 +9,7 @@ import { parseBudget } from "../publishing/certificates/budget.ts";
 import { parseNameserver } from "../publishing/dns/lookup.ts";
 import { isPlatformDomain } from "../publishing/dns/hostnames.ts";
 import { clientTable } from "./client-settings.ts";
-import { certificateFile, envFileName, httpUrl, matching, onOff, pemFile, port, reloaded, secret, setting } from "./setting.ts";
+import { certificateFile, envFileName, httpUrl, matching, onOff, pemFile, port, secret, setting, withReload } from "./setting.ts";
 
 const hourMs = 3_600_000;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -181,8 +181,8 @@ export const settingTable = {
     (env) => env["EDGE_HTTPS_PORT"] || "8443",
     "EDGE_HTTPS_PORT as people see it, where a proxy or firewall maps it",
   ),
-  edgeCert: reloaded(certificateFile("EDGE_CERT_FILE", "PEM file of the wildcard certificate for the names below PLATFORM_DOMAIN")),
-  edgeKey: reloaded(pemFile("EDGE_KEY_FILE", "private key", createPrivateKey, "PEM file of the private key of EDGE_CERT_FILE")),
+  edgeCert: withReload(certificateFile("EDGE_CERT_FILE", "PEM file of the wildcard certificate for the names below PLATFORM_DOMAIN")),
+  edgeKey: withReload(pemFile("EDGE_KEY_FILE", "private key", createPrivateKey, "PEM file of the private key of EDGE_CERT_FILE")),
   publicUrlCertificate: onOff(
     "PUBLIC_URL_CERTIFICATE",
     "off",

@@ -45,10 +45,11 @@ export function secret<T>(entry: Setting<T>): Setting<T> {
 }
 
 /** Marks a setting whose new value a reload applies. */
-export function reloaded<T>(entry: Setting<T>): Setting<T> {
+export function withReload<T>(entry: Setting<T>): Setting<T> {
   return { ...entry, reloads: true };
 }
 
+/** Declares a setting that is a port. */
 export function port(name: string, fallback: Setting<number>["fallback"], meaning: string): Setting<number> {
   return { name, fallback, parse: integer(0, 65_535), allowed: "a port from 0 to 65535 (0 takes a free one)", meaning };
 }
@@ -65,10 +66,12 @@ export function onOff(name: string, fallback: "on" | "off", meaning: string): Se
   return { name, fallback, parse: (text) => ({ on: true, off: false })[text], allowed: "on or off", meaning };
 }
 
+/** Declares a setting whose text matches `form`; empty if not set. */
 export function matching(name: string, form: RegExp, allowed: string, meaning: string): Setting<string> {
   return { name, fallback: "", parse: (value) => (value === "" || form.test(value) ? value : undefined), allowed, meaning };
 }
 
+/** Declares a setting that names a file with a certificate as PEM; its value is the file's text, empty if not set. */
 export function certificateFile(name: string, meaning: string): Setting<string> {
   return pemFile(name, "certificate", (pem) => new X509Certificate(pem), meaning);
 }
@@ -152,6 +155,7 @@ export function parsed(entry: Setting<unknown>, env: Environment): unknown {
   return value;
 }
 
+/** Returns the text that counts where a setting is not set. */
 export function fallbackOf({ fallback }: Setting<unknown>, env: Environment): string {
   return typeof fallback === "string" ? fallback : fallback(env);
 }

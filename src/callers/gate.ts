@@ -29,7 +29,7 @@ export function openGate(parts: GateParts): Gate {
     giveBack: (exchange) => giveBack(parts, exchange),
     addLimitHeaders: (exchange) =>
       andThen(limiter.peekAddress(clientAddress(exchange)), (decision) => void (exchange.limits = limitHeaders(decision))),
-    limitHeadersOf: (address) => andThen(limiter.address(address), limitHeaders),
+    countUnparsed: (address) => andThen(limiter.address(address), limitHeaders),
   };
 }
 

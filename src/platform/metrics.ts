@@ -38,7 +38,7 @@ export type Histogram = {
   metric: (name: string, help: string, labels?: Record<string, string>) => Metric;
 };
 
-/** Buckets (s) of the waits for a connection. */
+/** The upper ends (s) of the buckets for waits for a connection. */
 export const waitBounds = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 export function openHistogram(bounds: readonly number[]): Histogram {

@@ -12,7 +12,7 @@ type Queue = Required<Pick<ShareLimits, "max" | "waitingMax" | "waitingMaxPerKey
 
 const again = "Try again in a moment.";
 
-/** The work that takes turns, in the one list of what is shared (`bounds.ts`). */
+/** The queues: the first of the three classes of what callers share (`bounds.ts`). */
 export const queues = {
   /**
    * Writes of the embedded database. Their bodies run one after another; the places are for those of one kind that run together. A body that takes
@@ -126,7 +126,7 @@ export const queues = {
     waitingMaxPerKey: 2,
     /** As long as a turn: however large the photos of one account are, those of the others are not refused. */
     waitMs: 60_000,
-    /** Elapsed. A picture may use 5 s of CPU time, for which a low-priority process waits on a busy machine. */
+    /** Longer than the 5 s of CPU time that a picture may use: its process has a low priority, and waits for them on a busy machine. */
     turnMs: 60_000,
     busy: `Too many photos are processed at once. ${again}`,
   },
@@ -213,7 +213,7 @@ export const queues = {
     turnMs: 300_000,
     busy: "Too many domains are checked at once.",
   },
-  /** The same for orders of certificates. */
+  /** Orders of certificates. The rows are what waits, as for checks. */
   certificates: {
     by: "account",
     max: 16,

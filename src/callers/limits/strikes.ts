@@ -5,7 +5,7 @@ export const strikesWindowMs = 60_000;
 /** How long (ms) a key's first ban lasts, and the longest that a later one can last. Specification 4.6 states both. */
 export const firstBanMs = 5 * 60_000;
 export const longestBanMs = 60 * 60_000;
-/** A ban that follows another within this time (ms) lasts twice as long. */
+/** A ban that begins within this time (ms) of the previous ban's start lasts twice as long. */
 export const banMemoryMs = dayMs;
 
 /** Expired strikes are removed once there are this many, or once they are half of the list: each removal copies the rest. */

@@ -65,14 +65,14 @@ export function openDashboardGate(
   }
 
   async function addLimitHeaders(exchange: Exchange): Promise<undefined> {
-    exchange.limits = await limitHeadersOf(clientAddress(exchange));
+    exchange.limits = await currentHeaders(clientAddress(exchange));
   }
 
-  async function limitHeadersOf(address: string): Promise<string> {
+  async function currentHeaders(address: string): Promise<string> {
     return limitHeaders(await limiter.peekAddress(address));
   }
 
-  return { authenticate, giveBack, addLimitHeaders, limitHeadersOf };
+  return { authenticate, giveBack, addLimitHeaders, countUnparsed: currentHeaders };
 }
 
 /**

@@ -55,8 +55,8 @@ export function newestEvent(db: Queryable, accountId: number): Awaitable<Head> {
 }
 
 /**
- * Returns the position of the newest event of these types. If none is kept, returns the position before the log's start: those that were
- * deleted have at most this one. So the figure never falls.
+ * Returns the position of the newest event of these types. If none is kept, returns the position before the log's start: deleted events have this
+ * position or a lower one, so the result never falls.
  */
 export function newestOf(db: Database, accountId: number, types: readonly EventType[]): Awaitable<number> {
   const walk = { table: "events", index: "events_by_type", columns: positionColumn, accountId, order: ["position"], isBackwards: true };

@@ -5,7 +5,7 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The pauses after the first, second, … failed attempt. `giveUpAt` cuts the last one short. */
+/** The pauses after the first, second, … failed attempt: 12 retries; the last pause is cut so that the last retry falls on `giveUpAt`. */
 const pausesMs = [
   5 * secondMs,
   30 * secondMs,
@@ -44,8 +44,8 @@ export function errorOf(outcome: Outcome): string | null {
 }
 
 /**
- * Returns when to try a message again; null for never. Pauses vary at random, later ones by a tenth in either direction, so that
- * messages that failed together are not retried together.
+ * Returns when to try a message again; null for never. The first pause is up to 10 % longer, at random; later ones are up to 10 % shorter or longer.
+ * So messages that failed together are not retried together.
  *
  * @param attempts the number of attempts so far, including the failed one
  * @param random from 0 to 1

@@ -5,7 +5,7 @@ import type { Histogram } from "../metrics.ts";
 import { overloaded, Problem } from "../problem.ts";
 import type { BoundValue, Insertion, KeyStatement, Listing, RowView, Statement } from "./statement.ts";
 
-/** A value, or a promise of it: the embedded engine answers at once, a server later. Only `platform/db` and `platform/http` look which it is. */
+/** A value, or a promise of it: the embedded engine answers at once, a server later. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** Calls `use` with a value: at once, or after the promise of it. Returns a promise only if it has to wait. */
@@ -73,7 +73,7 @@ export interface Transaction extends Queryable {
  * Returns the results of the inputs that it has written, by input. One that it leaves out is then written as a batch of one, which returns its result or
  * throws. A batch of several that throws has changed nothing, and each of its inputs is written as a batch of one.
  *
- * It has the type of a method, so that batches of all types may wait in one queue.
+ * Declared as a method: TypeScript then compares its parameters loosely, so batches of all types fit one queue.
  */
 export type Batch<Input extends object, Result> = {
   write(tx: Transaction, inputs: readonly Input[]): Awaitable<ReadonlyMap<object, Result>>;

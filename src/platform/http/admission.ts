@@ -18,7 +18,7 @@ export type Admission = {
   log: Logger;
   requests: RequestBounds;
   checkHost: HostCheck;
-  /** Begins the span of an admitted request, and calls `serve` in it. Default: calls `serve`. */
+  /** Begins a span for an admitted request and calls `callRoute` in it. Default: no span. */
   inSpan?: ((exchange: Exchange, callRoute: () => void) => void) | undefined;
   /** Answers a browser's request for a page that does not exist; programs get the problem `not_found`. */
   notFoundPage?: ((exchange: Exchange) => void) | undefined;
@@ -102,7 +102,7 @@ async function refuseOverload({ log }: Admission, exchange: Exchange, problem: P
 
 /** Refuses before the caller is identified: the header with the key may have been dropped. */
 async function refuseHeaders(exchange: Exchange, { gate }: Surface): Promise<void> {
-  exchange.limits = await gate.limitHeadersOf(clientAddress(exchange));
+  exchange.limits = await gate.countUnparsed(clientAddress(exchange));
   sendProblem(exchange, headersTooLarge());
 }
 
@@ -163,7 +163,7 @@ export async function refuseUnparsed(
   const problem = error.code === "HPE_HEADER_OVERFLOW" ? headersTooLarge() : invalidAt("request", "must be valid HTTP/1.1");
   const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : statusOf(problem.code);
   const body = JSON.stringify({ ...errorBody(problem), status });
-  const limits = await gate.limitHeadersOf(socket.remoteAddress ?? "unknown");
+  const limits = await gate.countUnparsed(socket.remoteAddress ?? "unknown");
   const requestId = nextRequestId();
   log.info({ requestId, status }, "a request that could not be read");
   const own = headerLines({

@@ -39,7 +39,7 @@ export type Exchange = HttpRequest & {
   readonly surface: Surface | undefined;
   /** The limit headers of the answer, each as a line that ends with CRLF. */
   limits: string;
-  /** The answer's other headers, in the same form. Only `addHeader` and constants add to them. */
+  /** The answer's other headers, in the same form. Code that adds a line without `addHeader` makes sure that its value may be sent. */
   lines: string;
   /** The body of the answer until it is sent, and the encoding of a text. */
   body: string | Buffer | undefined;
@@ -107,8 +107,8 @@ export type Surface = {
 };
 
 /**
- * Every request to a surface passes its gate first. The gate sets the limit headers of the answer, and either sets the caller or returns the
- * refusal. It returns a promise only if it has to wait.
+ * Every request that reaches a route of a surface has passed its gate. The gate sets the limit headers of the answer, and either sets the caller or
+ * returns the refusal. It returns a promise only if it has to wait.
  */
 export type Gate = {
   authenticate(exchange: Exchange): Awaitable<ProblemFields | undefined>;
@@ -116,8 +116,11 @@ export type Gate = {
   addLimitHeaders(exchange: Exchange): Awaitable<void>;
   /** Gives back the quota that an admitted request took, and corrects the limit headers of its answer. */
   giveBack(exchange: Exchange): Awaitable<void>;
-  /** The limit headers of the answer to a request that could not be parsed, as lines of a head. */
-  limitHeadersOf(address: string): Awaitable<string>;
+  /**
+   * Counts a request that could not be parsed, or that has too many headers, and returns the limit headers of its answer, as lines of a head. The
+   * dashboard's gate does not count it.
+   */
+  countUnparsed(address: string): Awaitable<string>;
 };
 
 /** Where a request was routed to. */

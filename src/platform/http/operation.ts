@@ -224,9 +224,9 @@ export function readingOf({ method }: Pick<DescribedOperation, "method">): Check
 type Input<T extends TSchema | undefined> = T extends TSchema ? Static<T> : undefined;
 
 /**
- * Declares an operation, whose handler gets the types of its schemas. `read` gets the database; `write` gets a transaction,
- * in which the answer to an Idempotency-Key is kept too; `batch` gets one for several calls, or for one where `write` would; `steps` gets several; `handle` manages its own transactions, and its answers, which may
- * contain secrets, are never kept.
+ * Declares an operation, whose handler gets the types of its schemas. `read` gets the database; `write` gets a transaction, in which the
+ * answer to an Idempotency-Key is kept too; `batch` gets one transaction for several calls, in place of `write`; `steps` gets several transactions;
+ * `handle` manages its own transactions, and its answers, which may contain secrets, are never kept.
  */
 export function operation<
   S,

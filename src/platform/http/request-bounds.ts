@@ -75,6 +75,7 @@ export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: Request
       return undefined;
     },
     release(exchange) {
+      // Counts no time: a request may wait for its client, so accounts take plain turns.
       if (exchange.inFlightOf !== 0) release(accounts, exchange.inFlightOf);
       exchange.inFlightOf = 0;
       if (exchange.bodyBytes === 0) return;

@@ -51,10 +51,9 @@ export type Runnable = {
 };
 
 /**
- * Runs an operation for an exchange that the gate has admitted: checks the caller's scopes, validates the input, runs the operation within the
- * bounds of its account, and evaluates the conditions of a read. Refusals come in the order of specification 1.9. It reads the exchange's headers,
- * parameters, query and caller, and adds to the headers of its answer; sending the answer is left to the surface. Returns a promise only if it
- * has to wait: for a body, a commit or a server.
+ * Runs an operation for an exchange that the gate has admitted: checks the caller's scopes, receives the body, validates the input, runs the
+ * operation, and evaluates the conditions of a read. Refusals come in the order of specification 1.9. Adds to the headers of the exchange's answer;
+ * the route sends the answer. Returns a promise only if it has to wait: for a body, a commit or a server.
  *
  * @param receive returns the parsed JSON body, undefined if there is none. Called once the caller is known to have the scopes
  * @throws the refusal, a Problem, and unexpected errors

@@ -16,7 +16,7 @@ import { createTally, type Tally } from "./tally.ts";
 export type ShareLimits = {
   /** Places in all. Default: unbounded. */
   max?: number;
-  /** How many of `max` only work without a key may take. Default: 0. */
+  /** Places of `max` kept for work without a key. Default: 0. */
   reserved?: number;
   /** Places that one key may hold. Default: half of what keys may take, a third for each of two keys, and so on. */
   maxPerKey?: number;
@@ -33,7 +33,7 @@ export type Refusal = "queue full" | "waited too long";
 
 export type ShareLoad = { inUse: number; waiting: number; refused: number };
 
-/** The places and what holds or waits for them. Use it through the functions below. */
+/** The places of a queue, and the work that has one or waits. Only the functions below change it. */
 export type FairShare<K> = Required<ShareLimits> &
   ShareLoad & {
     held: Tally<K>;
@@ -55,8 +55,8 @@ type Waiter = { settle: (refusal: Refusal | undefined) => void; kind: unknown; t
  * - Share: while half of the places are free, any key may take one. Beyond that a key that is alone may hold half of them,
  *   each of two keys a third, and so on; or `maxPerKey`, if that is set.
  * - Reserved places: work without a key may use every place, has `reserved` of them to itself, and goes first.
- * - Turns: work that finds no place waits. A free place goes to the key that has used least of them lately, in ms of held places, and
- *   to the oldest work of that key. Keys that have used the same take turns.
+ * - Turns: work that finds no place waits. A free place goes to the key that has used least of them lately, in the ms that `release` counts,
+ *   and to the oldest work of that key. Keys that have used the same take turns; so do all keys of a queue that counts no time.
  * - Parts: with `parts` a key counts for each of its parts, such as a site and an address. The sites share the places, and so do the
  *   addresses. A free place goes to the key whose parts have used least: the part that has used most decides, then the other.
  * - Bounds: when too much work waits, the newest work of the key with the longest queue is refused. Work that has waited for
@@ -171,7 +171,7 @@ export function vacate<K>(share: FairShare<K>, key: K | undefined, usedMs: numbe
   else share.usage.add(key, usedMs);
 }
 
-/** Gives a free place to the work whose turn it is. Returns false if no place is free, no work waits that may take it, or `mayBegin` says so of its key. */
+/** Gives a free place to the work whose turn it is. Returns false if no place is free, no work waits that may take it, or `mayBegin` refuses its key. */
 export function admitNext<K>(share: FairShare<K>, mayBegin: (key: K | undefined) => boolean = () => true): boolean {
   if (share.waiting === 0 || share.inUse >= share.max) return false;
   const key = share.queues.has(undefined) ? undefined : nextKey(share);

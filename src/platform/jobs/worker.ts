@@ -3,7 +3,10 @@ import sql, { empty, join, type Sql } from "sql-template-tag";
 import { runInTurn, type FairShare } from "./fair-share.ts";
 import { createTally } from "./tally.ts";
 
-/** How many rows to claim: at most `count`, and of one account at most `each`, which includes its rows that are `running` in this process. */
+/**
+ * How many rows to claim: up to `count`, and of one account up to `maxPerAccount`, which counts those that this process already works on
+ * (`running`).
+ */
 export type ClaimShare = { count: number; maxPerAccount: number; running: ReadonlyMap<number, number> };
 
 /** An SQL condition to append to others. It excludes the accounts that hold `each` rows already. */

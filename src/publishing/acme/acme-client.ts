@@ -248,8 +248,8 @@ const pollMsMax = 5_000;
 const pollTimeoutMs = 60_000;
 
 /**
- * Completes an order in any state and returns its certificate. After a crash, a lost answer or a failure other than `invalid`, call this again
- * with `resumeAcmeOrder(url)` to continue the same order. Waits at most a minute at each step.
+ * Completes an order in any state and returns its certificate. After a crash, a lost answer or a failure other than `invalid`, get the order with
+ * `resumeAcmeOrder` and call this again, which continues it. Polls for at most a minute at each step.
  *
  * @throws AcmeProblem for every failure; `unavailable` if the authority needs more time, with `retryAt` if it named a time
  */

@@ -12,7 +12,7 @@ export type Limit = { count: number; perMs: number };
  * - `failures`: failed authorizations of one name.
  * - `duplicates`: certificates for one name.
  * - `domain`: certificates for the names of one registrable domain.
- * - `orders`: orders of the account.
+ * - `orders`: ACME orders of this service's account at the authority.
  */
 export type LimitName = "failures" | "duplicates" | "domain" | "orders";
 

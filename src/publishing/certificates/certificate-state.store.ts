@@ -17,7 +17,8 @@ import type { Hostname } from "../dns/hostnames.ts";
 import { NotPermitted } from "../acme/acme-problem.ts";
 import { serviceAccount, tablesOf } from "./certificates.store.ts";
 
-// Only this file, and the request for a certificate after a check, update the columns `certificate_…` of `domains` and of `service_domains`.
+// Three places update the `certificate_…` columns of `domains` and `service_domains`: this file, `requestCertificate` (checks.ts) and `makeFormerDue`
+// (former-authority.ts).
 
 /** How often (ms) the worker rechecks whether an account with suspended certificates has a plan with custom domains. */
 export const suspendedMs = 3_600_000;

@@ -50,12 +50,12 @@ import {
 } from "./former-authority.ts";
 import { firstAskAt, holdAfterFailure, lookAgainAt, renewAt, retryAfterFailure, type Lifetime } from "./renewal.ts";
 
-/** The context of the work on names, and what it needs beside it. */
+/** What the work on a name needs. */
 type Work = Pick<Context, "db" | "clock" | "keys" | "announcer" | "leases" | "onError"> & {
   log: Log;
   authority: Authority;
   budget: Budget;
-  /** Check a name's DNS as strictly as the authority does, to waste no order on a name that the authority would refuse. */
+  /** The checks before an order: as strict as the authority's, so that no order is wasted. */
   checks: Checks;
   /** The host of PUBLIC_URL if the service gets its certificate. */
   serviceHost: Hostname | null;

@@ -25,7 +25,7 @@ function fraction(text: string): number {
   return createHash("sha256").update(text).digest().readUIntBE(0, 6) / 2 ** 48;
 }
 
-/** A pause is at most this part of the life of the certificate that is renewed. */
+/** A pause is at most a tenth of the certificate's lifetime. */
 const pausesInLife = 10;
 
 /** The longest pause (ms) between two tries to replace a certificate. */
@@ -61,8 +61,8 @@ export function lookAgainAt(now: number, lifetime: Lifetime): number {
 }
 
 /**
- * When to look at a new certificate again: an hour after its issue, or when it is to be renewed, whichever is sooner; but not before the pause after a failure,
- * in case the clocks of this machine and of the authority differ so much that the certificate is due for renewal already.
+ * Returns when to check a new certificate first: after an hour, or at its renewal if that is sooner, but not within the pause after a failure. The clocks of
+ * this machine and the authority may differ so much that the renewal is already due.
  */
 export function firstAskAt(issuedAt: number, renewedAt: number, lifetime: Lifetime): number {
   return Math.max(Math.min(issuedAt + firstAskMs, renewedAt), holdAfterFailure(issuedAt, null, lifetime));

@@ -165,7 +165,7 @@ export type StoredDomain = {
   caa: "allowed" | "blocked" | "unknown";
   proofNeeded: boolean;
   nextCheckAt: number | null;
-  /** Only the certificates folder changes it. */
+  /** Three places update its columns: `certificate-state.store.ts`, `requestCertificate` (checks.ts) and `makeFormerDue` (former-authority.ts). */
   certificate: CertificateState;
   version: number;
   createdAt: number;

@@ -39,15 +39,21 @@ export type Serving =
   | { what: "redirect"; to: string; status: Redirect["status"]; because: "redirect" | "redirect_to_primary" }
   | { what: "nothing" };
 
-/** What a custom domain serves (specification 5.9). While a redirect waits for its target, the name serves the site. */
+/**
+ * What a custom domain serves (specification 5.9). A redirect whose target is not ready has no effect: the name serves the site, or with
+ * `redirectToPrimary` redirects to the primary name.
+ */
 export function servingOf(name: { hostname: string; status: DomainStatus; redirect: Redirect | null }, context: ServingContext): Serving {
   if (!context.isPaid || name.status === "pending") return { what: "nothing" };
   return servedAt(name.hostname, name.redirect, context);
 }
 
 /**
- * What a verified name, or the project's address on the platform, serves. With `redirectToPrimary`, a redirect to another name goes straight to
- * the primary name.
+ * What a verified name, or the project's address on the platform, serves: the first of these.
+ *
+ * 1. Its redirect, if the target is ready. With `redirectToPrimary` the redirect leads straight to the primary name, with its own status.
+ * 2. With `redirectToPrimary`, a redirect to the primary name, if this is another one.
+ * 3. The site.
  */
 export function servedAt(
   hostname: string,

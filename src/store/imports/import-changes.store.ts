@@ -38,7 +38,10 @@ export type Versions = Record<"pet" | "stock" | "profile", number | null>;
 /** What an import did to a pet. The versions are those after the import, null of what it did not write. */
 export type Change = { petId: number; rowId: string; isNew: boolean; prior: PriorState; versions: Versions };
 
-/** A version that no pet or entry has: somebody else changed it between two rows of the import. */
+/**
+ * Recorded instead of a version if somebody else changed the part between two rows of the same import: it matches no version, so undo leaves the
+ * part.
+ */
 const changedBetween = 0;
 
 const upsertRows = statementOfRows(`

@@ -144,7 +144,7 @@ async function makePets(tx: Transaction, importing: ImportContext, rows: readonl
   return new Map(rows.map(({ index }, i) => [index, pets[i]!.id]));
 }
 
-/** Writes what the rows say freshly about the profiles of their pets, which are new or locked. */
+/** Writes new values of the rows to the profiles of their pets, which are new or locked. */
 function writeProfiles(
   tx: Transaction,
   importing: ImportContext,
@@ -160,7 +160,7 @@ function writeProfiles(
   return writeProfileValues(tx, importing, wanted);
 }
 
-/** Has the photos fetched that the rows name freshly. */
+/** Queues the photos that the rows name for the first time. */
 function queueRowPhotos(tx: Transaction, importing: ImportContext, rows: readonly { petId: number; row: PlacedRow }[]): Promise<void> {
   const wanted = rows.flatMap(({ petId, row: { fresh, known, profile } }) => {
     const urls = fresh.photos === undefined ? [] : newPhotos(known?.values, profile.photos ?? []);
@@ -241,7 +241,7 @@ function updateOf(row: PlacedRow, { pets, entries }: PetsWithEntries): Update {
   const current = pets.get(row.known!.petId)!;
   const entry = entries.get(current.pet.id);
   const { quantity, status = current.pet.status, name = current.pet.name, categoryId = current.pet.categoryId } = row.fresh;
-  // Units that the shop has counted or sold since are the shop's affair.
+  // A row that gives no quantity leaves the stock as it is if the shop has counted or sold units since.
   const isOurs = row.isCounted || entry?.item.quantity === row.known!.values.quantity;
   const stock = quantity === undefined || quantity === entry?.item.quantity || !isOurs ? undefined : { current: entry, quantity };
   const held = entry?.held ?? 0;

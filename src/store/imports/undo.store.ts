@@ -131,6 +131,7 @@ function returnOfNew({ petId, versions }: Change, current: StoredPet, { entries,
   if (ordered.has(petId)) return { stays: "It has orders." };
   const stock = entries.get(petId)?.version ?? null;
   const profile = profiles.get(petId)?.version ?? null;
+  // Somebody else changed a part if its version is not the one the import left.
   const isAsLeft = current.version === versions.pet && stock === versions.stock && profile === versions.profile;
   return isAsLeft ? { deleted: current } : { stays: changedSince };
 }
@@ -254,8 +255,8 @@ function moveOf({ petId, isNew, prior }: Change, { updated, counted, untracked, 
 const movesMax = 20;
 
 /**
- * An undo also changes versions: lets the imports before it be undone all the same, if nobody else has changed what they left. Those from other
- * sources too: the locks of the pets guard what these imports did to them.
+ * An undo writes new versions, which would make earlier imports look changed. Replaces the old version by the new one in their saved changes, across all
+ * sources, where nobody else changed the part. Safe, because the pets are locked.
  */
 async function moveVersions(tx: Transaction, importing: ImportContext, moves: readonly PetMove[]): Promise<void> {
   const { accountId, importId: ownId } = importing;

@@ -34,8 +34,8 @@ const itemByPet = `SELECT ${columnNames} FROM inventory WHERE account_id = ? AND
 const findByPet = statement<ItemRow>(itemByPet);
 const lockByPet = lockingStatement<ItemRow>(itemByPet);
 const writeStatus = statement("UPDATE inventory SET status = ? WHERE account_id = ? AND pet_id = ?");
-/** The columns of a changed entry, in the order of `ChangedRow`. */
 type ChangedRow = [...ItemRow, lowStock: number];
+/** The columns of a changed entry, in the order of `ChangedRow`. */
 const changedColumns = (account: string) => `${columnNames}, (SELECT low_stock FROM accounts WHERE id = ${account})`;
 const changeCounts = statement<ChangedRow>(`
   UPDATE inventory SET quantity = quantity + ?1, held = held + ?2, version = version + ?3

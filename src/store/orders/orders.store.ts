@@ -20,6 +20,14 @@ import {
 import { lockPet, petExists } from "../pets/pets.store.ts";
 import { unitsMoved, type Order, type OrderFields, type OrderQuery } from "./orders.ts";
 
+/*
+ * No unit is sold twice (specification 2.5). For each pet whose stock is tracked:
+ *
+ *   free units = units counted in - units sold by complete orders - units held by open orders
+ *
+ * None of these numbers is ever negative. All changes of a request are in one transaction, so a refused request changes nothing.
+ */
+
 type OrderRow = [
   id: number,
   petId: number | null,
@@ -88,7 +96,7 @@ export function lockOrder(tx: Transaction, accountId: number, id: number): Await
   return andThen(tx.rows(lockById, [accountId, id]), (rows) => requireRow(rows, id));
 }
 
-/** An order to insert. The caller has already taken its `held` units from the stock. */
+/** An order to insert. `placeOrders` has taken its `held` units from the stock. */
 type PlacedOrder = { accountId: number; fields: OrderFields; held: number; origin: Origin };
 
 /** Inserts orders, which get ascending identifiers. */
@@ -124,7 +132,7 @@ function updateOrder(tx: Transaction, accountId: number, current: StoredOrder, f
   });
 }
 
-/** Deletes a locked order, but does not give back its units: the caller does. */
+/** Deletes a locked order. `cancelOrder` has given back its units. */
 async function deleteOrder(tx: Transaction, accountId: number, order: StoredOrder): Promise<void> {
   await tx.run(deleteById, [accountId, order.id]);
   tx.record(eventOf(accountId, "order.cancelled", order));
@@ -149,14 +157,6 @@ function requireRow(rows: OrderRow[], id: number): StoredOrder {
 function fromRow([id, petId, quantity, held, shipDate, complete, version]: OrderRow): StoredOrder {
   return { id, fields: { petId, quantity, shipDate, complete: Boolean(complete) }, held, version };
 }
-
-/*
- * No unit is sold twice (specification 2.5). For each pet whose stock is tracked:
- *
- *   free units = units counted in - units sold by complete orders - units held by open orders
- *
- * None of these numbers is ever negative. All changes of a request are in one transaction, so a refused request changes nothing.
- */
 
 /** The fields of a new order, its account, and who places it. */
 export type OrderRequest = { accountId: number; fields: OrderFields; origin: Origin };
