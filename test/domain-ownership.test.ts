@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import { deleteOldLost } from "../src/publishing/domains/domain-claims.ts";
+import { deleteOldLost } from "../src/publishing/domains/lost-domains.store.ts";
 import type { Domain } from "../src/publishing/domains/domains.ts";
 import { codesOf, openCustomer, type Customer } from "./support/customer.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";

@@ -163,7 +163,7 @@ function nextMessage(session: Session, now: number): Message | undefined {
 /** Records an attempt: queues its delivery to be saved, and updates the endpoint's health at once. */
 function recordOutcome(session: Session, { message, isSaved }: Attempt, outcome: Outcome, durationMs: number, now: number): void {
   const { delivery } = message;
-  const giveUpAt = delivery?.giveUpAt ?? now + retriedMs;
+  const giveUpAt = giveUpAtOf(message, now);
   const delivered = isDelivered(outcome);
   const next = delivered ? null : nextAttemptAt((delivery?.attempts ?? 0) + 1, giveUpAt, now, Math.random());
   const before = session.health;
@@ -192,7 +192,7 @@ function putBack(session: Session, { message, isSaved }: Attempt, now: number): 
   session.busyUntil = now + busyPauseMs;
   session.dueAt = Math.min(now, session.dueAt ?? Infinity);
   if (message.delivery !== undefined || isSaved) return;
-  session.unsaved.push({ ...rowOf(message, now + retriedMs), nextAttemptAt: now });
+  session.unsaved.push({ ...rowOf(message, giveUpAtOf(message, now)), nextAttemptAt: now });
   session.waiting += 1;
 }
 
@@ -215,7 +215,12 @@ export function slowAttempts({ attempts }: Session): Attempt[] {
 
 /** Returns the row to save for a slow attempt. */
 export function slowDelivery({ message }: Attempt, now: number): SavedDelivery {
-  return { ...rowOf(message, now + retriedMs), nextAttemptAt: now + slowGuardMs };
+  return { ...rowOf(message, giveUpAtOf(message, now)), nextAttemptAt: now + slowGuardMs };
+}
+
+/** When the last attempt of a message is: `retriedMs` after its first delivery was saved, which for a new message is now. */
+function giveUpAtOf({ delivery }: Message, now: number): number {
+  return delivery?.giveUpAt ?? now + retriedMs;
 }
 
 function rowOf({ messageId, position, type, requestId, delivery }: Message, giveUpAt: number): SavedDelivery {

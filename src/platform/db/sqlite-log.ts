@@ -8,6 +8,10 @@ import type { CheckpointAnswer, CheckpointRequest } from "./sqlite-checkpoint-th
 /** Length in pages at which the log is copied into the database file. */
 const pagesMax = 1_000;
 
+const thread = new URL("sqlite-checkpoint-thread.ts", import.meta.url);
+/** The thread runs one statement, so it needs little memory. */
+const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 };
+
 /** Makes the writes to an open file durable. */
 export type Flush = (descriptor: number) => Promise<void>;
 
@@ -58,10 +62,6 @@ export function openWal(file: string, writer: DatabaseSync, flush: Flush) {
     },
   };
 }
-
-const thread = new URL("sqlite-checkpoint-thread.ts", import.meta.url);
-/** The thread runs one statement, so it needs little memory. */
-const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 };
 
 export type Checkpoints = {
   /** Copies the log into the database file, as far as no reader needs it. @throws the error of SQLite */

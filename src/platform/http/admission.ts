@@ -13,6 +13,11 @@ import type { Pipelines } from "./parser-bounds.ts";
 import type { RequestBounds } from "./request-bounds.ts";
 import { nextRequestId } from "./request-ids.ts";
 
+/** The most bytes of a request line with its headers, as node:http counts them: the URL, the names and the values. */
+export const headersBytesMax = 16_384;
+/** The most headers of a request. Node reads one more, which shows that there are too many, and drops the rest. */
+export const headersMax = 256;
+
 /** What `admit` and `refuse` work with. */
 export type Admission = {
   log: Logger;
@@ -127,11 +132,6 @@ function isPreflight({ method, headers }: Exchange): boolean {
 function wantsPage({ method, headers }: Exchange): boolean {
   return (method === "GET" || method === "HEAD") && headers.accept !== undefined && headers.accept.includes("text/html");
 }
-
-/** The most bytes of a request line with its headers, as node:http counts them: the URL, the names and the values. */
-export const headersBytesMax = 16_384;
-/** The most headers of a request. Node reads one more, which shows that there are too many, and drops the rest. */
-export const headersMax = 256;
 
 /** The refusal of a request line and headers beyond a bound. */
 function headersTooLarge(): Problem {

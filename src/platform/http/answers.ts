@@ -22,6 +22,9 @@ export function problemOf(error: unknown): Problem {
   return new Problem("internal", "Something went wrong here. The X-Request-Id of this answer finds it in the log.", { cause: error });
 }
 
+/** The body of the last problem: requests that the limits refuse share one. */
+let last: { problem: ProblemFields; text: string } | undefined;
+
 /** Answers a request with a problem. */
 export function sendProblem(exchange: Exchange, problem: ProblemFields): void {
   if (hasBody(exchange.headers)) drain(exchange.request);
@@ -34,9 +37,6 @@ export function sendProblem(exchange: Exchange, problem: ProblemFields): void {
   if (last?.problem !== problem) last = { problem, text: JSON.stringify(errorBody(problem)) };
   sendJson(exchange, statusOf(code), last.text);
 }
-
-/** The body of the last problem: requests that the limits refuse share one. */
-let last: { problem: ProblemFields; text: string } | undefined;
 
 /** Sends the answer of an operation. */
 export function sendAnswer(exchange: Exchange, { status, body, text, stream, headers, version }: Answer): void {

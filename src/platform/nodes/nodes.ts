@@ -34,6 +34,13 @@ const marginMs = 100;
 const lookEveryMs = 20;
 const looksMax = 250;
 
+/** Changes and ended leases are kept for a minute. By then every node that still has a lease has long applied the changes. */
+const keptMs = 60_000;
+
+/** Names what nodes may have cached, as `{kind: "key", subject: "7"}` or `{kind: "domain", subject: "www.example.com"}`. */
+export type Change = { kind: string; subject: string };
+type NumberedChange = Change & { number: number };
+
 /** Publishes changes to all nodes. */
 export type Announcer = {
   /** Numbers the change, at the end of the transaction that makes it: until its commit no other change can be published. */
@@ -280,13 +287,6 @@ export function openRowLeases(node: Pick<Node, "heartbeat" | "leaseId" | "hasEnd
     isHeld: ({ until, leaseId }) => node.leaseId() === leaseId && clock() < until,
   };
 }
-
-/** Names what nodes may have cached, as `{kind: "key", subject: "7"}` or `{kind: "domain", subject: "www.example.com"}`. */
-export type Change = { kind: string; subject: string };
-type NumberedChange = Change & { number: number };
-
-/** Changes and ended leases are kept for a minute. By then every node that still has a lease has long applied the changes. */
-const keptMs = 60_000;
 
 /** The database's clock, in ms. It alone measures leases, so the nodes' clocks need not agree. */
 export function databaseTime(engine: Database["engine"]): Sql {

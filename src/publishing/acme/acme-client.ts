@@ -21,6 +21,11 @@ export type AcmeAccount = { session: AcmeSession; key: KeyObject; url: string };
 /** What a new account is registered with: its contact, and the account that it belongs to outside of ACME. */
 type Registration = { email?: string | undefined; external?: ExternalAccount | undefined };
 
+const pollsMax = 40;
+const pollMsFirst = 25;
+const pollMsMax = 5_000;
+const pollTimeoutMs = 60_000;
+
 /**
  * Finds the account of this key, or creates it (RFC 8555 section 7.3). Agrees to the terms of service.
  *
@@ -241,11 +246,6 @@ export type AcmeOrderWork = {
   /** Publishes the challenge, and resolves once every node answers it. The authority is asked to check it only after that. */
   publish: (challenge: AcmeChallenge) => Promise<void>;
 };
-
-const pollsMax = 40;
-const pollMsFirst = 25;
-const pollMsMax = 5_000;
-const pollTimeoutMs = 60_000;
 
 /**
  * Completes an order in any state and returns its certificate. After a crash, a lost answer or a failure other than `invalid`, get the order with

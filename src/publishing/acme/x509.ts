@@ -10,6 +10,19 @@ const oids = {
   ecdsaWithSha256: "1.2.840.10045.4.3.2",
 };
 
+/** The tags that requests and certificates here use (X.690 section 8). */
+export const tags = {
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  oid: 0x06,
+  utf8String: 0x0c,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  sequence: 0x30,
+  set: 0x31,
+} as const;
+
 /** Generates an ECDSA P-256 private key, off the main thread. */
 export async function newPrivateKey(): Promise<KeyObject> {
   const { privateKey } = await promisify(generateKeyPair)("ec", { namedCurve: "P-256" });
@@ -73,19 +86,6 @@ const publicKeyInfo = (key: KeyObject): Buffer => createPublicKey(key).export({ 
 function signed(key: KeyObject, body: Buffer): Buffer {
   return der(tags.sequence, body, signatureAlgorithm(), der(tags.bitString, Buffer.from([0]), sign("sha256", body, key)));
 }
-
-/** The tags that requests and certificates here use (X.690 section 8). */
-export const tags = {
-  integer: 0x02,
-  bitString: 0x03,
-  octetString: 0x04,
-  oid: 0x06,
-  utf8String: 0x0c,
-  utcTime: 0x17,
-  generalizedTime: 0x18,
-  sequence: 0x30,
-  set: 0x31,
-} as const;
 
 /** Encodes one value: tag, length, content. */
 function der(tag: number, ...content: Buffer[]): Buffer {

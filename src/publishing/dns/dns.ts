@@ -19,6 +19,37 @@ import type { Dns, Lookup, LookupType } from "./lookup.ts";
 import { randomBytes } from "node:crypto";
 import type { ProofRecord } from "../../platform/problem.ts";
 
+/** The DNS that a name should have: its record, the ownership record if one is needed, and CAA records that allow the authority, if there is one. */
+export type ExpectedDns = CheckedName & { challenge: ProofRecord | null; authority: CaaAuthority | null };
+
+/** What DNS says about a name. `proof`: the TXT records at the name of the ownership record. `caa`: nearest name first. */
+export type DnsFacts = RecordFacts & { proof: Lookup<string> | null; caa: CaaStep[] };
+
+/**
+ * `unknown`: a look-up failed, so the status of the domain must not change.
+ * `certificate`: whether CAA records allow a certificate; it does not affect `outcome`.
+ */
+export type DnsVerdict = {
+  outcome: Finding["outcome"];
+  certificate: "allowed" | "blocked" | "unknown";
+  problems: DnsProblem[];
+};
+
+/** `absent`: DNS answered, but without the record. `unknown`: the look-up failed. */
+export type Proof = "present" | "absent" | "unknown";
+
+type Addresses = { a: Lookup<string>; aaaa: Lookup<string> };
+export type Records = Addresses & { cname: Lookup<string> };
+
+/** `sibling`: the records of a random name next to this one, which only a wildcard can answer. `doubled`: the CNAME at www.example.com.example.com. */
+export type Hints = { sibling: Records; doubled: Lookup<string>; nameservers: Lookup<string> };
+
+/** The records of a name. `target`: the addresses of the platform. `hints`: looked up only if the records are wrong. */
+export type RecordFacts = { records: Records; target: Addresses; hints: Hints | null };
+
+/** `unknown`: a look-up failed, which says nothing about the name. */
+type Finding = { outcome: "verified" | "not_verified" | "unknown"; problem: DnsProblem | null };
+
 /** Looks up the DNS of a name and judges it. Never rejects because of DNS: a failed look-up makes the outcome `unknown`. */
 export async function checkDns(dns: Dns, expected: ExpectedDns): Promise<DnsVerdict> {
   return verify(expected, await lookUpFacts(dns, expected));
@@ -119,22 +150,6 @@ async function lookUpRecords(dns: Dns, name: string): Promise<Records> {
   return { cname, a, aaaa };
 }
 
-/** The DNS that a name should have: its record, the ownership record if one is needed, and CAA records that allow the authority, if there is one. */
-export type ExpectedDns = CheckedName & { challenge: ProofRecord | null; authority: CaaAuthority | null };
-
-/** What DNS says about a name. `proof`: the TXT records at the name of the ownership record. `caa`: nearest name first. */
-export type DnsFacts = RecordFacts & { proof: Lookup<string> | null; caa: CaaStep[] };
-
-/**
- * `unknown`: a look-up failed, so the status of the domain must not change.
- * `certificate`: whether CAA records allow a certificate; it does not affect `outcome`.
- */
-export type DnsVerdict = {
-  outcome: Finding["outcome"];
-  certificate: "allowed" | "blocked" | "unknown";
-  problems: DnsProblem[];
-};
-
 /** Whether a name points here and, if needed, its ownership is proved (specification 5.4), with each problem in words. */
 export function verify(expected: ExpectedDns, facts: DnsFacts): DnsVerdict {
   const record = judgeRecords(expected, facts);
@@ -148,9 +163,6 @@ export function verify(expected: ExpectedDns, facts: DnsFacts): DnsVerdict {
     problems,
   };
 }
-
-/** `absent`: DNS answered, but without the record. `unknown`: the look-up failed. */
-export type Proof = "present" | "absent" | "unknown";
 
 /** Whether the TXT records looked up at the record's name include its value, perhaps as a form kept it; others do no harm. */
 export function proofIn(record: ProofRecord, lookup: Lookup<string>): Proof {
@@ -184,18 +196,6 @@ function judgeCertificate(
   if (authority.identities.length === 0) return { certificate: "allowed", problem: null };
   return { certificate: "unknown", problem: lookupFailed(expected, "CAA", verdict.at, verdict.reason) };
 }
-
-type Addresses = { a: Lookup<string>; aaaa: Lookup<string> };
-export type Records = Addresses & { cname: Lookup<string> };
-
-/** `sibling`: the records of a random name next to this one, which only a wildcard can answer. `doubled`: the CNAME at www.example.com.example.com. */
-export type Hints = { sibling: Records; doubled: Lookup<string>; nameservers: Lookup<string> };
-
-/** The records of a name. `target`: the addresses of the platform. `hints`: looked up only if the records are wrong. */
-export type RecordFacts = { records: Records; target: Addresses; hints: Hints | null };
-
-/** `unknown`: a look-up failed, which says nothing about the name. */
-type Finding = { outcome: "verified" | "not_verified" | "unknown"; problem: DnsProblem | null };
 
 /** Whether the record of a name points here, apart from any proof of ownership (specification 5.4). */
 function judgeRecords(expected: CheckedName, facts: RecordFacts): Finding {

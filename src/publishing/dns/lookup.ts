@@ -28,12 +28,19 @@ export type Dns = { lookUp<Type extends LookupType>(name: string, type: Type, as
 
 export type DnsSettings = { servers: string[]; timeoutMs?: number; tries?: number };
 
+export type Nameserver = { host: string; port: number };
+
+/** Why there is no readable answer. `unreachable`: the network or the server rejected the packet. */
+type Silence = "timeout" | "unreachable" | "malformed";
+
 /** Returns a `Dns` that makes all look-ups for one account. */
 export function dnsFor(asker: number, dns: Dns): Dns {
   return { lookUp: (name, type) => dns.lookUp(name, type, asker) };
 }
 
 const serversMax = 4;
+const ednsUdpBytesMax = 1232;
+const headerBytes = 12;
 const refusals = ["FORMERR", "SERVFAIL", "NOTIMP", "REFUSED", "unexpected answer"] as const;
 
 /**
@@ -132,14 +139,6 @@ const valueReaders: { [Type in LookupType]: (answer: Answer) => Values[Type] | n
 };
 
 const plainName = (name: string): string => name.toLowerCase().replace(/\.$/, "");
-
-export type Nameserver = { host: string; port: number };
-
-/** Why there is no readable answer. `unreachable`: the network or the server rejected the packet. */
-type Silence = "timeout" | "unreachable" | "malformed";
-
-const ednsUdpBytesMax = 1232;
-const headerBytes = 12;
 
 /** Reads `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1` and `[2001:db8::1]:5353`, as `dns.getServers()` writes them. @throws TypeError for anything else */
 export function parseNameserver(text: string): Nameserver {

@@ -24,15 +24,8 @@ import {
 } from "./domains.store.ts";
 import { domainChanged } from "./domains.ts";
 import { promoteToPrimary } from "./names.store.ts";
-import {
-  claimLifetimeMs,
-  hasLapsed,
-  listVerifications,
-  needsProof,
-  type OwnershipRecord,
-  ownershipRecordFor,
-  recordVerification,
-} from "./ownership.ts";
+import { claimLifetimeMs, hasLapsed, needsProof, type OwnershipRecord, ownershipRecordFor } from "./ownership.ts";
+import { listVerifications, recordVerification } from "./ownership.store.ts";
 import { type DomainStatus, isReady, type NameState } from "./serving.ts";
 import { nextTroubleAt, type RecordedTrouble, recordedTroubles, troublesOf } from "./troubles.ts";
 
@@ -51,6 +44,10 @@ export type Checks = {
 /** The result of a check, not yet written. `coversProof`: the check included the ownership record. */
 export type CheckOutcome = { verdict: DnsVerdict; coversProof: boolean };
 
+type ClaimedCheck = StoredDomain & { lease: RowLease };
+
+type TroubledName = Pick<StoredDomain, "accountId" | "hostname">;
+
 /** The TXT record by which an account proves that a name is its own. */
 export function ownershipRecordOf(
   { proofSecret }: Checks,
@@ -67,6 +64,32 @@ export function isReadyAt({ authority }: Checks, name: NameState, now: number): 
 /** Whether a domain's record still leads here; false if DNS gives no answer. */
 export function stillLeadsHere({ quickDns, own }: Checks, domain: StoredDomain): Promise<boolean> {
   return recordLeadsHere(dnsFor(domain.accountId, quickDns), { ...domain, platformDomain: own.platformDomain });
+}
+
+/** The status after a check. A name that was verified never becomes pending again; `unknown` changes nothing. */
+export function statusAfter(status: DomainStatus, outcome: DnsVerdict["outcome"]): DomainStatus {
+  if (outcome === "unknown") return status;
+  if (outcome === "verified") return "verified";
+  return status === "pending" ? "pending" : "failing";
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/**
+ * When DNS is checked next automatically, after a check at `now` (ms); null for a claim that has lapsed.
+ * Pending: every minute for 10 minutes, every 10 minutes for 6 hours, hourly, and a last time at 48 hours. Verified: daily. Failing: hourly.
+ */
+export function nextCheckAt(domain: { status: DomainStatus; createdAt: number }, now: number): number | null {
+  if (domain.status === "verified") return now + 24 * hourMs;
+  if (domain.status === "failing") return now + hourMs;
+  if (hasLapsed(domain, now)) return null;
+  return Math.min(now + pendingIntervalMs(now - domain.createdAt), domain.createdAt + claimLifetimeMs);
+}
+
+function pendingIntervalMs(ageMs: number): number {
+  if (ageMs < 10 * minuteMs) return minuteMs;
+  return ageMs < 6 * hourMs ? 10 * minuteMs : hourMs;
 }
 
 /** Checks the DNS of a domain and writes nothing. */
@@ -117,11 +140,74 @@ function stateOf({ status, redirect, certificate }: StoredDomain): NameState {
   return { status, redirect, certificateId: certificate.id, certificateExpiresAt: certificate.expiresAt };
 }
 
+/**
+ * Requests a certificate for a name if its check shows that it should get one, or if a person asked for one of the authority with this directory in
+ * place of another's.
+ */
+async function requestCertificate(tx: Transaction, check: AppliedCheck, now: number, directoryUrl: string): Promise<void> {
+  const { accountId, id, hostname } = check.before;
+  const heldUntil = check.isAsked ? await findHold(tx, hostname, directoryUrl, now) : null;
+  const { status, wantedSince, dueAt: dueNext, retryAt } = certificateAfterCheck(check, { heldUntil, now });
+  const isReplaced = check.isAsked && check.after.status === "verified" && (await askToReplace(tx, accountId, hostname, directoryUrl));
+  const dueAt = isReplaced ? (heldUntil ?? now) : dueNext;
+  await tx.query(sql`
+    UPDATE domains SET certificate_status = ${status}, certificate_wanted_since = ${wantedSince}, certificate_due_at = ${dueAt},
+      certificate_retry_at = ${retryAt}
+    WHERE account_id = ${accountId} AND id = ${id}`);
+}
+
+/**
+ * Returns the state of a name's certificate after a check of its DNS, at `now` (ms). The certificate becomes due at once if the name has just
+ * verified, if its CAA records allow the authority again after a failure, or if a person asks for a missing certificate. A missing certificate becomes due at
+ * `heldUntil` instead if the service may not ask the authority before then. Its status changes from `none` (not wanted) to `issuing`.
+ */
+function certificateAfterCheck(
+  { before, after, isAsked }: AppliedCheck,
+  { heldUntil, now }: { heldUntil: number | null; now: number },
+): CertificateState {
+  const { certificate } = before;
+  if (after.status !== "verified") return certificate;
+  const isMissing = certificate.id === null || (certificate.expiresAt ?? 0) <= now;
+  const isNew = before.status !== "verified" || certificate.wantedSince === null;
+  if (isMissing && (isNew || isAsked)) {
+    const status = certificate.status === "none" ? "issuing" : certificate.status;
+    return { ...certificate, status, wantedSince: now, dueAt: heldUntil ?? now, retryAt: heldUntil ?? certificate.retryAt };
+  }
+  const isAllowedAgain = (isMissing || certificate.problem !== null) && before.caa !== "allowed" && after.caa === "allowed";
+  return isNew || isAllowedAgain ? { ...certificate, dueAt: now } : certificate;
+}
+
+/* Certificates' tables, which checks write themselves: the folder of certificates imports this one. */
+
+/** Has a name's certificate replaced if another authority issued it, because a person asked for that. Returns whether it did. */
+async function askToReplace(tx: Transaction, accountId: number, hostname: string, directoryUrl: string): Promise<boolean> {
+  const rows = await tx.query(sql`
+    UPDATE certificates SET replace_asked = TRUE
+    WHERE account_id = ${accountId} AND hostname = ${hostname} AND directory_url <> ${directoryUrl} RETURNING 1`);
+  return rows.length > 0;
+}
+
+/** When (ms) the hold on a name at this authority ends; null if there is none. */
+export async function findHold(db: Queryable, hostname: string, directoryUrl: string, now: number): Promise<number | null> {
+  const [row] = await db.query<{ until: number }>(sql`
+    SELECT until FROM certificate_holds
+    WHERE hostname = ${hostname} AND until > ${now} AND (directory_url IS NULL OR directory_url = ${directoryUrl})`);
+  return row?.until ?? null;
+}
+
+/** The shortest time between two checks that other accounts cause by asking for a name. */
+const contestEveryMs = 60_000;
+
+/** Makes the next check of a name due now, because another account has asked for the name. */
+export async function checkContestedNow(tx: Transaction, { accountId, id }: StoredDomain, now: number): Promise<void> {
+  await tx.query(sql`
+    UPDATE domains SET next_check_at = ${now}, contested_at = ${now} WHERE account_id = ${accountId} AND id = ${id}
+      AND next_check_at > ${now} AND (contested_at IS NULL OR contested_at <= ${now - contestEveryMs})`);
+}
+
 /** Longer than the slowest look-up. */
 const leaseMs = 5 * 60_000;
 const pollEveryMs = 1_000;
-
-type ClaimedCheck = StoredDomain & { lease: RowLease };
 
 /** Checks the DNS of names on schedule (specification 5.5). Calls `verified` when a name is verified. */
 export function openCheckWorker({ db, clock, announcer, leases, bounds, onError }: Context, checks: Checks, verified: () => void): Worker {
@@ -176,97 +262,11 @@ async function lockCheck(tx: Transaction, { accountId, id }: StoredDomain, { unt
   return rows.length > 0;
 }
 
-/** The shortest time between two checks that other accounts cause by asking for a name. */
-const contestEveryMs = 60_000;
-
-/** Makes the next check of a name due now, because another account has asked for the name. */
-export async function checkContestedNow(tx: Transaction, { accountId, id }: StoredDomain, now: number): Promise<void> {
-  await tx.query(sql`
-    UPDATE domains SET next_check_at = ${now}, contested_at = ${now} WHERE account_id = ${accountId} AND id = ${id}
-      AND next_check_at > ${now} AND (contested_at IS NULL OR contested_at <= ${now - contestEveryMs})`);
-}
-
-/** The status after a check. A name that was verified never becomes pending again; `unknown` changes nothing. */
-export function statusAfter(status: DomainStatus, outcome: DnsVerdict["outcome"]): DomainStatus {
-  if (outcome === "unknown") return status;
-  if (outcome === "verified") return "verified";
-  return status === "pending" ? "pending" : "failing";
-}
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-
-/**
- * When DNS is checked next automatically, after a check at `now` (ms); null for a claim that has lapsed.
- * Pending: every minute for 10 minutes, every 10 minutes for 6 hours, hourly, and a last time at 48 hours. Verified: daily. Failing: hourly.
- */
-export function nextCheckAt(domain: { status: DomainStatus; createdAt: number }, now: number): number | null {
-  if (domain.status === "verified") return now + 24 * hourMs;
-  if (domain.status === "failing") return now + hourMs;
-  if (hasLapsed(domain, now)) return null;
-  return Math.min(now + pendingIntervalMs(now - domain.createdAt), domain.createdAt + claimLifetimeMs);
-}
-
-function pendingIntervalMs(ageMs: number): number {
-  if (ageMs < 10 * minuteMs) return minuteMs;
-  return ageMs < 6 * hourMs ? 10 * minuteMs : hourMs;
-}
-
-/**
- * Requests a certificate for a name if its check shows that it should get one, or if a person asked for one of the authority with this directory in
- * place of another's.
- */
-async function requestCertificate(tx: Transaction, check: AppliedCheck, now: number, directoryUrl: string): Promise<void> {
-  const { accountId, id, hostname } = check.before;
-  const heldUntil = check.isAsked ? await findHold(tx, hostname, directoryUrl, now) : null;
-  const { status, wantedSince, dueAt: dueNext, retryAt } = certificateAfterCheck(check, { heldUntil, now });
-  const isReplaced = check.isAsked && check.after.status === "verified" && (await askToReplace(tx, accountId, hostname, directoryUrl));
-  const dueAt = isReplaced ? (heldUntil ?? now) : dueNext;
-  await tx.query(sql`
-    UPDATE domains SET certificate_status = ${status}, certificate_wanted_since = ${wantedSince}, certificate_due_at = ${dueAt},
-      certificate_retry_at = ${retryAt}
-    WHERE account_id = ${accountId} AND id = ${id}`);
-}
-
-/**
- * Returns the state of a name's certificate after a check of its DNS, at `now` (ms). The certificate becomes due at once if the name has just
- * verified, if its CAA records allow the authority again after a failure, or if a person asks for a missing certificate. A missing certificate becomes due at
- * `heldUntil` instead if the service may not ask the authority before then. Its status changes from `none` (not wanted) to `issuing`.
- */
-function certificateAfterCheck(
-  { before, after, isAsked }: AppliedCheck,
-  { heldUntil, now }: { heldUntil: number | null; now: number },
-): CertificateState {
-  const { certificate } = before;
-  if (after.status !== "verified") return certificate;
-  const isMissing = certificate.id === null || (certificate.expiresAt ?? 0) <= now;
-  const isNew = before.status !== "verified" || certificate.wantedSince === null;
-  if (isMissing && (isNew || isAsked)) {
-    const status = certificate.status === "none" ? "issuing" : certificate.status;
-    return { ...certificate, status, wantedSince: now, dueAt: heldUntil ?? now, retryAt: heldUntil ?? certificate.retryAt };
-  }
-  const isAllowedAgain = (isMissing || certificate.problem !== null) && before.caa !== "allowed" && after.caa === "allowed";
-  return isNew || isAllowedAgain ? { ...certificate, dueAt: now } : certificate;
-}
-
-/** Has a name's certificate replaced if another authority issued it, because a person asked for that. Returns whether it did. */
-async function askToReplace(tx: Transaction, accountId: number, hostname: string, directoryUrl: string): Promise<boolean> {
-  const rows = await tx.query(sql`
-    UPDATE certificates SET replace_asked = TRUE
-    WHERE account_id = ${accountId} AND hostname = ${hostname} AND directory_url <> ${directoryUrl} RETURNING 1`);
-  return rows.length > 0;
-}
-
-/** When (ms) the hold on a name at this authority ends; null if there is none. */
-export async function findHold(db: Queryable, hostname: string, directoryUrl: string, now: number): Promise<number | null> {
-  const [row] = await db.query<{ until: number }>(sql`
-    SELECT until FROM certificate_holds
-    WHERE hostname = ${hostname} AND until > ${now} AND (directory_url IS NULL OR directory_url = ${directoryUrl})`);
-  return row?.until ?? null;
-}
-
 const reviewEveryMs = 5_000;
 const reviewsMax = 16;
+
+/** A claimed name becomes due again after this time (ms), in case the process ends before it reviews the name. */
+const reviewMs = 60_000;
 
 /** Records troubles of names that arise as time passes, or from their certificates and plans (specification 8.2). */
 export function openTroublesWorker({ db, clock, onError }: { db: Database; clock: Clock; onError: (error: unknown) => void }): Worker {
@@ -278,11 +278,6 @@ export function openTroublesWorker({ db, clock, onError }: { db: Database; clock
     onError,
   });
 }
-
-type TroubledName = Pick<StoredDomain, "accountId" | "hostname">;
-
-/** A claimed name becomes due again after this time (ms), in case the process ends before it reviews the name. */
-const reviewMs = 60_000;
 
 /** Claims up to `count` names whose troubles may have changed. */
 export async function claimTroubles(tx: Transaction, count: number, now: number): Promise<TroubledName[]> {

@@ -1,32 +1,23 @@
 import type { Static } from "typebox";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
-import { requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
+import { requireConditions } from "../../platform/http/conditions.ts";
 import type { Answer, Call } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
-import { projectChanged, type PageQuery, type ProjectPath, type ProjectNames } from "../projects/projects.ts";
+import { projectChanged, type PageQuery, type ProjectPath } from "../projects/projects.ts";
 import { findProject, lockProject, lockProjectOf } from "../projects/projects.store.ts";
-import { claimDomain, lookUpClaim, deleteLost, findLost, listLost } from "./domain-claims.ts";
-import { applyCheck, checkDomain, isReadyAt, ownershipRecordOf, stillLeadsHere, type Checks } from "./checks.ts";
-import { domainChanged, storedForm, type DomainPatch, type DomainPath, type Domain } from "./domains.ts";
+import { claimDomain, type LookedUpClaim, lookUpClaim } from "./domain-claims.ts";
+import { deleteLost, findLost, listLost } from "./lost-domains.store.ts";
+import { applyCheck, checkDomain, isReadyAt, ownershipRecordOf, stillLeadsHere, type CheckOutcome, type Checks } from "./checks.ts";
+import { domainChanged, storedForm, type DomainPatch, type DomainPath } from "./domains.ts";
 import { deleteDomain, findDomain, listDomains, requirePaidPlan, type StoredDomain } from "./domains.store.ts";
-import { hstsWarning, servingOf, type Serving } from "./serving.ts";
-import {
-  listRedirectsTo,
-  lockNames,
-  saveNames,
-  readProjectContext,
-  type StoredName,
-  type ProjectContext,
-  readConfigured,
-} from "./names.store.ts";
+import { hstsWarning } from "./serving.ts";
+import { listRedirectsTo, lockNames, saveNames } from "./names.store.ts";
 import { takenByAnother } from "./ownership.ts";
-import { changeName, configuredPrimary } from "./redirects.ts";
-import { formatDateTime } from "../../platform/http/dates.ts";
-import { recordFor } from "../dns/hostnames.ts";
-import { attentionOf, problemsOf, servingReason, troublesOf, type Trouble } from "./troubles.ts";
+import { changeName } from "./redirects.ts";
+import { domainResponse, domainResponses } from "./domain-responses.ts";
 
 /** `wake` starts the workers that check domains and order certificates. */
 export type DomainServices = {
@@ -37,11 +28,8 @@ export type DomainServices = {
   sendsHsts: boolean;
 };
 
-const path = "/projects/{projectId}/domains";
-
 type DomainCall<I = unknown> = Call<DomainServices, { params: Static<typeof DomainPath> } & I>;
 type ProjectCall<I = unknown> = Call<DomainServices, { params: Static<typeof ProjectPath> } & I>;
-type WantedClaim = Awaited<ReturnType<typeof lookUpClaim>>;
 
 /** A page of a project's domains, including those that another account took over. */
 export async function readDomains(db: Database, call: ProjectCall<{ query: Static<typeof PageQuery> }>): Promise<Answer> {
@@ -55,13 +43,13 @@ export async function readDomains(db: Database, call: ProjectCall<{ query: Stati
     .flat()
     .toSorted((a, b) => a.id - b.id)
     .slice(0, limit);
-  const page = pageOf(path.replace("{projectId}", String(projectId)), query, rows, (row) => [row.id]);
+  const page = pageOf(`/projects/${projectId}/domains`, query, rows, (row) => [row.id]);
   const shown = await domainResponses(db, services.checks, page.rows, now);
   return { status: 200, body: shown.map(({ body }) => body), headers: page.headers };
 }
 
 /** Attaches the domain whose proofs were looked up. @throws Problem `project_not_deployed`, `plan_required`, `domain_taken` */
-export async function addDomain(tx: Transaction, call: ProjectCall, wanted: WantedClaim): Promise<Answer> {
+export async function addDomain(tx: Transaction, call: ProjectCall, wanted: LookedUpClaim): Promise<Answer> {
   const { accountId, params, services, now } = call;
   const { projectId } = params;
   const project = await lockProject(tx, accountId, projectId);
@@ -129,8 +117,7 @@ export async function removeDomain(tx: Transaction, call: DomainCall, { leadsHer
   return { status: 200, body: { hostname: domain.hostname, ...(warning !== "" && { warning }), redirects } };
 }
 
-type CheckedDomain = { domain: StoredDomain; wanted: WantedClaim } | { domain: StoredDomain; wanted?: undefined; checked: CheckResult };
-type CheckResult = Awaited<ReturnType<typeof checkDomain>>;
+type CheckedDomain = { domain: StoredDomain; wanted: LookedUpClaim } | { domain: StoredDomain; wanted?: undefined; checked: CheckOutcome };
 
 /** Looks up the proofs of a name that another account took over, or checks the records of any other domain. */
 export async function checkNow(db: Database, { accountId, params, services: { checks }, now }: DomainCall): Promise<CheckedDomain> {
@@ -185,125 +172,4 @@ function lockDomain(tx: Transaction, accountId: number, projectId: number, hostn
 /** Removes undefined members, which a validated body may have in place of absent ones. */
 function present<T extends object>(patch: T): T {
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as T;
-}
-
-/** A domain as the API returns it, and the version of that response. */
-export type DomainResponse = { body: Domain; version: string };
-
-const moment = (time: number | null): string | null => (time === null ? null : formatDateTime(time));
-
-/** A domain as the API returns it at `now`. */
-async function domainResponse(db: Queryable, checks: Checks, domain: StoredDomain, now: number): Promise<DomainResponse> {
-  const [shown] = await domainResponses(db, checks, [domain], now);
-  return shown!;
-}
-
-/** Domains of one project as the API returns them at `now`, read with as many queries as one domain needs. */
-async function domainResponses(db: Queryable, checks: Checks, domains: StoredDomain[], now: number): Promise<DomainResponse[]> {
-  const [first] = domains;
-  if (first === undefined) return [];
-  const targets = new Set(domains.flatMap(({ redirect }) => redirect?.to ?? []));
-  const project = await readProjectContext(db, first, [...targets]);
-  return domains.map((domain) => {
-    const body = bodyOf(domain, checks, project, now);
-    return { body, version: versionOfShown(domain.version, body) };
-  });
-}
-
-function bodyOf(domain: StoredDomain, checks: Checks, project: ProjectContext, now: number): Domain {
-  const hasAuthority = checks.authority !== null;
-  const troubles = troublesOf(domain, { isPaid: project.isPaid, waitsFor: waitingRedirect(domain, checks, project, now) }, now);
-  const serving = servingOfDomain(domain, checks, project, now);
-  const attention = attentionOf(domain, troubles);
-  return {
-    hostname: domain.hostname,
-    projectId: domain.projectId,
-    kind: domain.kind,
-    status: domain.status,
-    primary: configuredPrimary(project.primaries) === domain.hostname,
-    redirect: domain.redirect,
-    record: recordFor(domain, checks.own.platformDomain),
-    challenge: domain.proofNeeded ? ownershipRecordOf(checks, domain) : null,
-    problems: problemsOf(domain, troubles, hasAuthority),
-    serving: {
-      what: serving.what,
-      to: serving.what === "redirect" ? serving.to : null,
-      reason: servingReason(domain, serving, troubles),
-    },
-    certificate: certificateResponse(domain, project.isPaid, troubles, now),
-    attention: attention && { ...attention, since: formatDateTime(attention.since) },
-    nextCheckAt: moment(domain.nextCheckAt),
-    createdAt: formatDateTime(domain.createdAt),
-    verifiedAt: moment(domain.verifiedAt),
-  };
-}
-
-/** The redirect of a name that waits until its target is ready; null if it does not. */
-function waitingRedirect({ redirect }: StoredDomain, checks: Checks, { targets }: ProjectContext, now: number) {
-  if (redirect === null) return null;
-  const target = targets.find(({ hostname }) => hostname === redirect.to);
-  return target !== undefined && isReadyAt(checks, target, now) ? null : { to: redirect.to, target };
-}
-
-function servingOfDomain(domain: StoredDomain, checks: Checks, project: ProjectContext, now: number): Serving {
-  if (domain.isLost) return { what: "nothing" };
-  const ready = (name: StoredName): boolean => isReadyAt(checks, name, now);
-  const { isPaid, redirectToPrimary, primaries, targets } = project;
-  return servingOf(domain, {
-    isPaid,
-    redirectToPrimary,
-    primary: primaries.find((name) => name.primary && ready(name))?.hostname ?? null,
-    isReady: (hostname) => targets.some((name) => name.hostname === hostname && ready(name)),
-  });
-}
-
-/**
- * A certificate that is due now counts as being issued: the result of the previous try is not shown. One that has expired is failing until another is issued.
- */
-function certificateResponse(
-  { status: domainStatus, caa, certificate }: StoredDomain,
-  isPaid: boolean,
-  troubles: readonly Trouble[],
-  now: number,
-): Domain["certificate"] {
-  const { status, dueAt } = certificate;
-  const isTriedNow = status === "failing" && isPaid && domainStatus === "verified" && caa === "allowed" && dueAt !== null && dueAt <= now;
-  const hasExpired = troubles.some((trouble) => trouble.code === "certificate_missing" && trouble.hasExpired);
-  const isIssuing = !hasExpired && (status === "issuing" || isTriedNow);
-  return {
-    status: isIssuing ? "issuing" : hasExpired ? "failing" : status,
-    issuedAt: moment(certificate.issuedAt),
-    expiresAt: moment(certificate.expiresAt),
-    problem: isIssuing ? null : (certificate.problem ?? (hasExpired ? "The certificate has expired, and has not been renewed." : null)),
-    retryAt: isIssuing ? null : moment(certificate.retryAt),
-  };
-}
-
-/** The address of a site, with scheme and port: at a project's slug on the platform, or at a custom domain. */
-export type Origins = { ofSlug: (slug: string) => string; ofDomain: (hostname: string, isSecure: boolean) => string };
-
-/** The names of an account's projects as the API returns them, in the order of the projects. */
-export async function projectNames(
-  db: Queryable,
-  checks: Checks,
-  { ofSlug, ofDomain }: Origins,
-  projects: { accountId: number; id: number; slug: string }[],
-  now: number,
-): Promise<ProjectNames[]> {
-  const [first] = projects;
-  if (first === undefined) return [];
-  const ids = projects.map(({ id }) => id);
-  const { isPaid, byProject } = await readConfigured(db, first.accountId, ids);
-  return projects.map(({ id, slug }) => {
-    const { primaries, redirects } = byProject.get(id)!;
-    const inEffect = isPaid ? primaries.find((name) => name.primary && isReadyAt(checks, name, now)) : undefined;
-    return {
-      url: inEffect === undefined ? ofSlug(slug) : ofDomain(inEffect.hostname, inEffect.certificateId !== null),
-      domains: { primary: configuredPrimary(primaries), redirects: redirects.flatMap(configuredRedirect) },
-    };
-  });
-}
-
-function configuredRedirect({ hostname: from, redirect }: StoredName) {
-  return redirect === null ? [] : [{ from, to: redirect.to, status: redirect.status }];
 }

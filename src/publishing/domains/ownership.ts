@@ -1,11 +1,7 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { Problem, type ProofRecord } from "../../platform/problem.ts";
 import type { Proof } from "../dns/dns.ts";
 import type { DomainStatus } from "./serving.ts";
-import sql from "sql-template-tag";
-import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
-import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
-import type { StoredDomain } from "./domains.store.ts";
 
 /** The TXT record that proves who controls the DNS of a name; `name` is absolute. */
 export type OwnershipRecord = ProofRecord;
@@ -77,35 +73,4 @@ export function takenByAnother(hostname: string, { type, name, value }: Ownershi
   return new Problem("domain_taken", `${hostname} is attached to another project. ${advice[ownProof]}`, {
     challenge: { type, name, value },
   });
-}
-
-/** Every account that ever verified a name of a registrable domain, and when it last did. */
-export async function listVerifications(db: Queryable, registrableDomain: string): Promise<Verification[]> {
-  const rows = await db.query<{ account_id: number; verified_at: number }>(sql`
-    SELECT account_id, MAX(verified_at) AS verified_at FROM verifications WHERE registrable_domain = ${registrableDomain} GROUP BY account_id`);
-  return rows.map((row) => ({ accountId: row.account_id, verifiedAt: row.verified_at }));
-}
-
-export async function recordVerification(
-  tx: Transaction,
-  { accountId, hostname, registrableDomain }: StoredDomain,
-  now: number,
-): Promise<void> {
-  await tx.query(sql`
-    INSERT INTO verifications (account_id, hostname, registrable_domain, verified_at)
-    VALUES (${accountId}, ${hostname}, ${registrableDomain}, ${now})
-    ON CONFLICT (account_id, hostname) DO UPDATE SET verified_at = excluded.verified_at`);
-}
-
-const proofSecretName = "ownership proofs";
-
-/** The key that the tokens of ownership proofs are computed with: 32 bytes that all nodes share. The first node makes them. */
-export async function readProofSecret(db: Database, keys: SecretsKeys): Promise<Buffer> {
-  const fresh = encryptSecret(keys, randomBytes(32).toString("base64"), proofSecretName);
-  const envelope = await db.write(async (tx) => {
-    await tx.query(sql`INSERT INTO secrets (name, envelope) VALUES (${proofSecretName}, ${fresh}) ON CONFLICT (name) DO NOTHING`);
-    const [row] = await tx.query<{ envelope: string }>(sql`SELECT envelope FROM secrets WHERE name = ${proofSecretName}`);
-    return row!.envelope;
-  });
-  return Buffer.from(decryptSecret(keys, envelope, proofSecretName), "base64");
 }

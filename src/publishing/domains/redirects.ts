@@ -3,6 +3,19 @@ import { redirectStatuses } from "../projects/project-file.ts";
 import type { Redirect, DomainStatus } from "./serving.ts";
 import { isTypo } from "../../platform/typo.ts";
 
+/**
+ * A name of a project, with the fields that matter for the choice of the primary name. At most one name is `primary`. `becomesPrimary`: the name was
+ * chosen before it was ready, and becomes primary once it is. `ready`: visitors could be sent to the name if it did not redirect.
+ */
+export type PrimaryName = {
+  hostname: string;
+  status: DomainStatus;
+  ready: boolean;
+  primary: boolean;
+  becomesPrimary: boolean;
+  redirect: object | null;
+};
+
 /** A name of a project, which serves the site or redirects. The primary name, and one that waits to become it, do not redirect. */
 export type SiteName = PrimaryName & { redirect: Redirect | null };
 
@@ -68,6 +81,8 @@ export function applyConfig(names: readonly SiteName[], { primary, redirects }: 
   const next = primary ?? (before === null ? undefined : (declared.get(before)?.to ?? before));
   return { names: next === undefined ? after : withPrimary(after, next), added };
 }
+
+const invalid = (path: string, message: string): Problem => invalidAt(path, message, message);
 
 const newName = (hostname: string): SiteName => ({
   hostname,
@@ -136,21 +151,6 @@ function loopFrom(byHostname: ReadonlyMap<string, SiteName>, start: string): str
   }
   return null;
 }
-
-const invalid = (path: string, message: string): Problem => invalidAt(path, message, message);
-
-/**
- * A name of a project, with the fields that matter for the choice of the primary name. At most one name is `primary`. `becomesPrimary`: the name was
- * chosen before it was ready, and becomes primary once it is. `ready`: visitors could be sent to the name if it did not redirect.
- */
-export type PrimaryName = {
-  hostname: string;
-  status: DomainStatus;
-  ready: boolean;
-  primary: boolean;
-  becomesPrimary: boolean;
-  redirect: object | null;
-};
 
 /** The name that was last chosen as primary, ready or not; null if there is none. */
 export function configuredPrimary(names: readonly Pick<PrimaryName, "hostname" | "primary" | "becomesPrimary">[]): string | null {

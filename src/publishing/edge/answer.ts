@@ -4,7 +4,7 @@ import { canonicalLink, domainRedirect, httpsRedirect, originAt, type PublicPort
 import { photoAt, photosHost } from "../photos/photos.ts";
 import { parseTarget, type Target } from "./requests.ts";
 import type { RenderStorefront } from "../storefront/storefront.ts";
-import type { EdgeHosts, Manifest, Site } from "./site.ts";
+import type { EdgeHosts, LiveSite, Manifest, Site } from "./site.ts";
 import type { Visit } from "./visits.ts";
 
 /** What the edge shows besides the files of sites. */
@@ -80,8 +80,6 @@ function decide(request: Visit, served: EdgeContext): Answer {
   }
   return reply;
 }
-
-type LiveSite = Extract<Site, { status: "live" }>;
 
 /** A page of the storefront, a photo or a file of a site. */
 function liveAnswer(host: string, site: LiveSite, target: Target, request: Visit, served: EdgeContext): Answer {

@@ -3,7 +3,7 @@ import type { Certificates, Site } from "./site.ts";
 
 /** The ports that visitors use, which a proxy may map to those of the listeners. `https` is undefined if HTTPS is not served. */
 export type PublicPorts = { http: number; https: number | undefined };
-export type Redirect = { status: 301 | 302 | 307 | 308; location: string };
+export type Redirect = { status: Extract<Site, { status: "redirect" }>["code"]; location: string };
 
 /**
  * Returns the redirect of a domain to its target, with path and query. It leads to HTTPS if the target has a certificate, so that no second

@@ -16,13 +16,15 @@ export type Site =
   /** `to` is a name that serves the site and does not redirect. */
   | { status: "redirect"; to: string; code: 301 | 302 | 307 | 308 }
   /** One deployment of a project, at its own address. `find` returns undefined if the project has no such deployment. */
-  | { status: "deployment"; projectId: number; find: () => Promise<Extract<Site, { status: "live" }> | undefined> }
+  | { status: "deployment"; projectId: number; find: () => Promise<LiveSite | undefined> }
   /** The host of the API and the dashboard, whose server answers its HTTPS connections. */
   | { status: "own" }
   /** Attached to a project, but not served: the account's plan no longer includes custom domains. */
   | { status: "suspended" }
   /** At the moment this node cannot tell which project has the name, or what it serves. */
   | { status: "unknown" };
+
+export type LiveSite = Extract<Site, { status: "live" }>;
 
 /** The site as which a host takes turns: all names and deployments of a project are one, and so are all hosts that serve nothing. */
 export function siteOf(host: string, site: Site | undefined): string {

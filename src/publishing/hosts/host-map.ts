@@ -4,7 +4,7 @@ import { decryptSecret } from "../../platform/secrets.ts";
 import { findCertificate, findCertificateById } from "../certificates/certificates.store.ts";
 import { hstsSeconds, isReady, servedAt, type Serving, type ServingContext, servingOf } from "../domains/serving.ts";
 import { deploymentAt } from "../edge/requests.ts";
-import type { KeyPair, Site } from "../edge/site.ts";
+import type { KeyPair, LiveSite, Site } from "../edge/site.ts";
 import { photosHost } from "../photos/photos.ts";
 import {
   domainsIn,
@@ -16,7 +16,6 @@ import {
   setProjects,
   type HostParts,
   type HostState,
-  type LiveSite,
   readChallenges,
   readDomains,
   readProjects,

@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/db/database.ts";
 import { createCache, type Cache } from "../../platform/cache.ts";
 import { decryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
-import type { KeyPair, Log, Site } from "../edge/site.ts";
+import type { KeyPair, LiveSite, Log } from "../edge/site.ts";
 import { type Manifest, manifestFromText } from "../projects/manifest.ts";
 import type { Storefront } from "../storefront/storefront.ts";
 import sql, { empty, join, type Sql } from "sql-template-tag";
@@ -31,7 +31,6 @@ export type HostParts = {
 };
 
 type Project = { accountId: number; host: string; hsts: boolean; redirectToPrimary: boolean; site: LiveSite | undefined };
-export type LiveSite = Extract<Site, { status: "live" }>;
 type Challenge = { tokens: Map<string, string>; pair: KeyPair | undefined };
 
 /** All hosts that are served, in memory. */

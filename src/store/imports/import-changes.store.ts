@@ -114,6 +114,14 @@ export async function saveKnown(
     await tx.run(upsertRows, [JSON.stringify(said.slice(from, from + rowsAtOnceMax)), accountId, sourceId]);
 }
 
+/** Forgets rows of a source. */
+export async function deleteKnown(tx: Transaction, { accountId, sourceId }: ImportContext, rowIds: readonly string[]): Promise<void> {
+  if (rowIds.length === 0) return;
+  await tx.query(
+    sql`DELETE FROM imported_pets WHERE account_id = ${accountId} AND source_id = ${sourceId} AND row_id IN (${join([...rowIds])})`,
+  );
+}
+
 type ChangeRow = {
   pet_id: number;
   row_id: string;
@@ -167,14 +175,6 @@ export async function firstChanges(tx: Transaction, { engine, accountId, importI
 /** Deletes what an import did to pets up to one. */
 export async function deleteChanges(tx: Transaction, { accountId, importId }: ImportContext, lastPetId: number): Promise<void> {
   await tx.query(sql`DELETE FROM import_changes WHERE account_id = ${accountId} AND import_id = ${importId} AND pet_id <= ${lastPetId}`);
-}
-
-/** Forgets rows of a source. */
-export async function deleteKnown(tx: Transaction, { accountId, sourceId }: ImportContext, rowIds: readonly string[]): Promise<void> {
-  if (rowIds.length === 0) return;
-  await tx.query(
-    sql`DELETE FROM imported_pets WHERE account_id = ${accountId} AND source_id = ${sourceId} AND row_id IN (${join([...rowIds])})`,
-  );
 }
 
 /**

@@ -23,6 +23,8 @@ import { statusOfStock, type InventoryItem, type InventoryQuery } from "./invent
 
 type ItemRow = [petId: number, quantity: number, held: number, status: PetStatus, version: number];
 
+type EntryRow = { pet_id: number; quantity: number; held: number; status: PetStatus; version: number };
+
 /** An entry with the version that its ETag shows. */
 export type StoredItem = { item: InventoryItem; held: number; version: number };
 
@@ -77,7 +79,7 @@ async function findItems(
 ): Promise<StoredItem[]> {
   const found = findRows(db.engine, { table: "inventory", columns, accountId, key: "pet_id" }, petIds);
   const withStatus = status ? sql`AND status IN (${join(status)})` : sql``;
-  const rows = await db.query<{ pet_id: number; quantity: number; held: number; status: PetStatus; version: number }>(sql`
+  const rows = await db.query<EntryRow>(sql`
     SELECT * FROM (${found}) AS wanted WHERE pet_id > ${afterPetId} ${withStatus} ORDER BY pet_id ${limitTo(limit)}`);
   return rows.map(({ pet_id: id, quantity, held, status: shown, version }) => fromRow([id, quantity, held, shown, version]));
 }
@@ -304,8 +306,6 @@ export async function lockPetsWithEntries(tx: Transaction, accountId: number, id
   const entries = rows.map(({ pet_id: id, quantity, held, status, version }) => fromRow([id, quantity, held, status, version]));
   return { pets, entries: new Map(entries.map((entry) => [entry.item.petId, entry])) };
 }
-
-type EntryRow = { pet_id: number; quantity: number; held: number; status: PetStatus; version: number };
 
 /** Begins to track locked or new pets. */
 export async function addEntries(

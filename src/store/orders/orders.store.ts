@@ -41,6 +41,9 @@ type OrderRow = [
 /** An order, the units that it holds, and the version that its ETag shows. */
 export type StoredOrder = { id: number; fields: OrderFields; held: number; version: number };
 
+/** An order to insert. `placeOrders` has taken its `held` units from the stock. */
+type PlacedOrder = { accountId: number; fields: OrderFields; held: number; origin: Origin };
+
 /** The columns of an order, in the order of `OrderRow`. */
 const columnNames = "id, pet_id, quantity, held, ship_date, complete, version";
 const columns = raw(columnNames);
@@ -96,66 +99,10 @@ export function lockOrder(tx: Transaction, accountId: number, id: number): Await
   return andThen(tx.rows(lockById, [accountId, id]), (rows) => requireRow(rows, id));
 }
 
-/** An order to insert. `placeOrders` has taken its `held` units from the stock. */
-type PlacedOrder = { accountId: number; fields: OrderFields; held: number; origin: Origin };
-
-/** Inserts orders, which get ascending identifiers. */
-function insertOrders(tx: Transaction, placed: readonly PlacedOrder[]): Awaitable<StoredOrder[]> {
-  const rows = placed.map(({ accountId, fields: { petId, quantity, shipDate, complete }, held }) => [
-    accountId,
-    petId,
-    quantity,
-    held,
-    shipDate,
-    Number(complete),
-    1,
-  ]);
-  return andThen(tx.insert(newOrders, rows), (ids) =>
-    placed.map(({ accountId, fields, held, origin }, i) => {
-      const order = { id: ids[i]!, fields, held, version: 1 };
-      tx.record(eventOf(accountId, "order.created", order), origin);
-      return order;
-    }),
-  );
-}
-
-/** Updates a locked order; `held` is the number of units that it holds from now on. @throws Problem `not_found` */
-function updateOrder(tx: Transaction, accountId: number, current: StoredOrder, fields: OrderFields, held: number): Awaitable<StoredOrder> {
-  const { id } = current;
-  const { petId, quantity, shipDate, complete } = fields;
-  const values = [petId, quantity, held, shipDate, Number(complete), accountId, id];
-  return andThen(tx.rows(update, values), (rows) => {
-    const updated = requireRow(rows, id);
-    const type = complete && !current.fields.complete ? "order.completed" : "order.updated";
-    tx.record({ ...eventOf(accountId, type, updated), previous: fieldsBefore(orderOf(current), orderOf(updated)) });
-    return updated;
-  });
-}
-
-/** Deletes a locked order. `cancelOrder` has given back its units. */
-async function deleteOrder(tx: Transaction, accountId: number, order: StoredOrder): Promise<void> {
-  await tx.run(deleteById, [accountId, order.id]);
-  tx.record(eventOf(accountId, "order.cancelled", order));
-}
-
-function eventOf(accountId: number, type: EventDraft["type"], order: StoredOrder): EventDraft {
-  return { accountId, type, resource: { type: "order", id: order.id }, data: orderOf(order), version: order.version };
-}
-
 /** Returns the order as the API shows it, with `petId` and `shipDate` only if they are set. */
 export function orderOf({ id, fields: { petId, quantity, shipDate, complete } }: StoredOrder): Order {
   if (shipDate !== null) return { id, ...(petId !== null && { petId }), quantity, shipDate: formatDateTime(shipDate), complete };
   return petId === null ? { id, quantity, complete } : { id, petId, quantity, complete };
-}
-
-function requireRow(rows: OrderRow[], id: number): StoredOrder {
-  const [row] = rows;
-  if (!row) throw new Problem("not_found", `There is no ${byId("order", id)}.`);
-  return fromRow(row);
-}
-
-function fromRow([id, petId, quantity, held, shipDate, complete, version]: OrderRow): StoredOrder {
-  return { id, fields: { petId, quantity, shipDate, complete: Boolean(complete) }, held, version };
 }
 
 /** The fields of a new order, its account, and who places it. */
@@ -285,4 +232,57 @@ function unknownPet(petId: number): Problem {
 
 function orderComplete(id: number): Problem {
   return new Problem("order_complete", `Order ${id} is complete: only its ship date may change.`);
+}
+
+/** Inserts orders, which get ascending identifiers. */
+function insertOrders(tx: Transaction, placed: readonly PlacedOrder[]): Awaitable<StoredOrder[]> {
+  const rows = placed.map(({ accountId, fields: { petId, quantity, shipDate, complete }, held }) => [
+    accountId,
+    petId,
+    quantity,
+    held,
+    shipDate,
+    Number(complete),
+    1,
+  ]);
+  return andThen(tx.insert(newOrders, rows), (ids) =>
+    placed.map(({ accountId, fields, held, origin }, i) => {
+      const order = { id: ids[i]!, fields, held, version: 1 };
+      tx.record(eventOf(accountId, "order.created", order), origin);
+      return order;
+    }),
+  );
+}
+
+/** Updates a locked order; `held` is the number of units that it holds from now on. @throws Problem `not_found` */
+function updateOrder(tx: Transaction, accountId: number, current: StoredOrder, fields: OrderFields, held: number): Awaitable<StoredOrder> {
+  const { id } = current;
+  const { petId, quantity, shipDate, complete } = fields;
+  const values = [petId, quantity, held, shipDate, Number(complete), accountId, id];
+  return andThen(tx.rows(update, values), (rows) => {
+    const updated = requireRow(rows, id);
+    const type = complete && !current.fields.complete ? "order.completed" : "order.updated";
+    tx.record({ ...eventOf(accountId, type, updated), previous: fieldsBefore(orderOf(current), orderOf(updated)) });
+    return updated;
+  });
+}
+
+/** Deletes a locked order. `cancelOrder` has given back its units. */
+async function deleteOrder(tx: Transaction, accountId: number, order: StoredOrder): Promise<void> {
+  await tx.run(deleteById, [accountId, order.id]);
+  tx.record(eventOf(accountId, "order.cancelled", order));
+}
+
+function eventOf(accountId: number, type: EventDraft["type"], order: StoredOrder): EventDraft {
+  return { accountId, type, resource: { type: "order", id: order.id }, data: orderOf(order), version: order.version };
+}
+
+function requireRow(rows: OrderRow[], id: number): StoredOrder {
+  const [row] = rows;
+  if (!row) throw new Problem("not_found", `There is no ${byId("order", id)}.`);
+  return fromRow(row);
+}
+
+function fromRow([id, petId, quantity, held, shipDate, complete, version]: OrderRow): StoredOrder {
+  return { id, fields: { petId, quantity, shipDate, complete: Boolean(complete) }, held, version };
 }

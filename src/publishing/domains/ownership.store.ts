@@ -1,0 +1,37 @@
+import sql from "sql-template-tag";
+import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import type { StoredDomain } from "./domains.store.ts";
+import type { Verification } from "./ownership.ts";
+import { randomBytes } from "node:crypto";
+import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
+
+/** Every account that ever verified a name of a registrable domain, and when it last did. */
+export async function listVerifications(db: Queryable, registrableDomain: string): Promise<Verification[]> {
+  const rows = await db.query<{ account_id: number; verified_at: number }>(sql`
+    SELECT account_id, MAX(verified_at) AS verified_at FROM verifications WHERE registrable_domain = ${registrableDomain} GROUP BY account_id`);
+  return rows.map((row) => ({ accountId: row.account_id, verifiedAt: row.verified_at }));
+}
+
+export async function recordVerification(
+  tx: Transaction,
+  { accountId, hostname, registrableDomain }: StoredDomain,
+  now: number,
+): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO verifications (account_id, hostname, registrable_domain, verified_at)
+    VALUES (${accountId}, ${hostname}, ${registrableDomain}, ${now})
+    ON CONFLICT (account_id, hostname) DO UPDATE SET verified_at = excluded.verified_at`);
+}
+
+const proofSecretName = "ownership proofs";
+
+/** The key that the tokens of ownership proofs are computed with: 32 bytes that all nodes share. The first node makes them. */
+export async function readProofSecret(db: Database, keys: SecretsKeys): Promise<Buffer> {
+  const fresh = encryptSecret(keys, randomBytes(32).toString("base64"), proofSecretName);
+  const envelope = await db.write(async (tx) => {
+    await tx.query(sql`INSERT INTO secrets (name, envelope) VALUES (${proofSecretName}, ${fresh}) ON CONFLICT (name) DO NOTHING`);
+    const [row] = await tx.query<{ envelope: string }>(sql`SELECT envelope FROM secrets WHERE name = ${proofSecretName}`);
+    return row!.envelope;
+  });
+  return Buffer.from(decryptSecret(keys, envelope, proofSecretName), "base64");
+}
