@@ -38,7 +38,7 @@ async function walk<T>(path: string): Promise<T[][]> {
 }
 
 /** The key of a name ends with its 200th code point. */
-/** Its rules are those of normalize.test.ts. */
+/** Its rules are those of folding.test.ts. */
 const fold = nameKeyOf;
 
 /** The least word of a name that begins with `q`: those between spaces, and those between spaces or marks, 33 of each at most. */
