@@ -10,7 +10,6 @@ const read = (path: string) => ({ path: path.replaceAll("\\", "/"), text: readFi
 const beside: Record<string, string> = {
   "src/callers/limits/publishable.ts": "requests with a publishable key",
   "src/callers/limits/snapshot.ts": "the counts that a restart finds",
-  "src/callers/limits/strikes.ts": "requests over the limit",
   "src/platform/http/idempotency.ts": "requests with an Idempotency-Key",
   "src/platform/http/steps.ts": "operations of several transactions",
   "src/publishing/projects/deployments.store.ts": "deployments, which a project of a domain has already",

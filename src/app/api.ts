@@ -1,5 +1,5 @@
 import type { Limiter } from "../callers/limits/limits.ts";
-import type { NowRange } from "../platform/clock.ts";
+import { type NowRange, dayMs } from "../platform/clock.ts";
 import type { ConnectionGuard } from "../platform/connections.ts";
 import { logUnexpected } from "../platform/http/admission.ts";
 import { send, sendJson, sendText } from "../platform/http/answers.ts";
@@ -149,7 +149,6 @@ function addProbes(app: Pick<App, "add">, { ready, health }: Pick<ApiOptions, "r
 const path = "/.well-known/security.txt";
 /** How far in the future the `Expires` field is. RFC 9116, 2.5.5 recommends less than a year. */
 const validMs = 180 * 86_400_000;
-const dayMs = 86_400_000;
 
 /** Adds `GET /.well-known/security.txt` (RFC 9116): where to report a weakness of this service. Without contacts the path is a 404. */
 function addSecurityText(app: Pick<App, "add">, { clock, settings }: Pick<AppContext, "clock" | "settings">): void {

@@ -10,8 +10,8 @@ import { parseNameserver } from "../publishing/dns/lookup.ts";
 import { isPlatformDomain } from "../publishing/dns/hostnames.ts";
 import { clientTable } from "./client-settings.ts";
 import { certificateFile, envFileName, httpUrl, matching, onOff, pemFile, port, secret, setting, withReload } from "./setting.ts";
+import { hourMs } from "../platform/clock.ts";
 
-const hourMs = 3_600_000;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 const workersMax = 64;
 

@@ -1,3 +1,7 @@
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
 /** Milliseconds since the Unix epoch. Passed in wherever time matters, so that tests can move it. */
 export type Clock = () => number;
 

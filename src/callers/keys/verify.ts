@@ -1,5 +1,5 @@
 import { createCache, type Cache } from "../../platform/cache.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, minuteMs } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { openSharedRuns, type SharedRuns } from "../../platform/jobs/runs.ts";
 import type { Plan, Quota } from "../accounts/accounts.ts";
@@ -9,7 +9,6 @@ import { findKeyByHash, recordUses, type KeyWithPlan, type Use } from "./keys.st
 /** The most keys in the cache. Beyond it the one that was read first is dropped, and read again at its next use. */
 const cachedMax = 10_000;
 const usesPerWrite = 500;
-const minuteMs = 60_000;
 
 /** The key and account of a request. One object per key, shared by its requests. */
 export type Verified = {

@@ -6,6 +6,7 @@ import type { EventType } from "../../platform/event-types.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { coalesced } from "../../platform/jobs/runs.ts";
 import type { Decision } from "./windows.ts";
+import { minuteMs, hourMs } from "../../platform/clock.ts";
 
 /** How many limits and bans this process remembers, so that it records each once. */
 const seenMax = 10_000;
@@ -13,7 +14,6 @@ const seenMax = 10_000;
 const queueMax = 1_000;
 /** Events recorded in one transaction. */
 const batchMax = 50;
-const minuteMs = 60_000;
 
 /** Records bans and reached limits as events. It queues them and writes in the background, so no refusal waits for the database. */
 export type LimitRecorder = {
@@ -69,7 +69,6 @@ export function openLimitRecorder(db: Pick<Database, "write">, onError: (error: 
   };
 }
 
-const hourMs = 3_600_000;
 /** How many of the newest events a new one is compared with. An hour has at most two `limit.reached`, and each ban one `key.banned`. */
 const newestMax = 100;
 /** Bans of a key that end within this time (ms) of each other are the same ban: each node computes the end from a different answer. */

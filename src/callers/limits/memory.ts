@@ -1,25 +1,11 @@
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, minuteMs, dayMs } from "../../platform/clock.ts";
 import { addressName } from "../../platform/addresses.ts";
 import { createCache, type Cache } from "../../platform/cache.ts";
 import { type CountedCaller, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { decidePublishable, isSpared, publishableShare, visitorQuota } from "./publishable.ts";
 import { restoreEntries, snapshotEntries } from "./snapshot.ts";
 import { banLeftMs, banMemoryMs, newStrikes, recentStrikes, strike, strikesAllowed, type Strikes } from "./strikes.ts";
-import {
-  banned,
-  dayMs,
-  giveBack,
-  type Decision,
-  hasRoom,
-  minuteMs,
-  newWindows,
-  passed,
-  type Quota,
-  refused,
-  roll,
-  take,
-  type Windows,
-} from "./windows.ts";
+import { banned, giveBack, type Decision, hasRoom, newWindows, passed, type Quota, refused, roll, take, type Windows } from "./windows.ts";
 
 /** How long (ms) idle entries stay, so that a clock that jumps ahead an hour and back loses no count. */
 const graceMs = 2 * 60 * 60_000;

@@ -1,8 +1,7 @@
 import { createCache, type Cache } from "../../platform/cache.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, minuteMs, dayMs } from "../../platform/clock.ts";
 import type { LimitRequest } from "./redis.batch.ts";
 import { prefix } from "./redis.script.ts";
-import { dayMs, minuteMs } from "./windows.ts";
 
 const accountsMax = 1_000_000;
 const othersMax = 50_000;

@@ -1,5 +1,5 @@
 import { banMemoryMs, firstBanMs, longestBanMs, strikesWindowMs } from "./strikes.ts";
-import { dayMs, minuteMs } from "./windows.ts";
+import { minuteMs, dayMs } from "../../platform/clock.ts";
 
 /** The prefix of all keys and channels in Redis. */
 export const prefix = "petstore:limits:";

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { addressName } from "../../platform/addresses.ts";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, minuteMs, dayMs } from "../../platform/clock.ts";
 import type { Awaitable } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import { type CountedCaller, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
@@ -10,7 +10,7 @@ import * as ledgers from "./redis.ledger.ts";
 import * as links from "./redis.link.ts";
 import { addScript, limitScript, prefix } from "./redis.script.ts";
 import { strikesAllowed } from "./strikes.ts";
-import { banned, dayMs, type Decision, minuteMs, passed, type Quota, refused, unavailable } from "./windows.ts";
+import { banned, type Decision, passed, type Quota, refused, unavailable } from "./windows.ts";
 
 /** The longest time (ms) that Redis may take to answer before the node treats it as unreachable (specification 4.7). */
 const redisAnswerMs = 500;

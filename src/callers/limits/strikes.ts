@@ -1,4 +1,4 @@
-import { dayMs } from "./windows.ts";
+import { dayMs } from "../../platform/clock.ts";
 
 /** The sliding window in which strikes count (ms). */
 export const strikesWindowMs = 60_000;

@@ -1,5 +1,4 @@
-export const minuteMs = 60_000;
-export const dayMs = 86_400_000;
+import { minuteMs, dayMs } from "../../platform/clock.ts";
 
 /** Requests that may pass in a UTC minute and in a UTC day; `perDay: Infinity` means that only the minute counts. */
 export type Quota = { perMinute: number; perDay: number };

@@ -1,9 +1,8 @@
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, minuteMs } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { startOf, type CountedVerdict, type Counts, type UsageRecorder } from "./usage.ts";
 import { addUsage, type UsageCounts } from "./usage.store.ts";
 
-const minuteMs = 60_000;
 /** The most keys counted in one minute, and the most rows that wait for the database. Requests beyond them are not recorded. */
 const keysMax = 50_000;
 const waitingMax = 200_000;

@@ -5,8 +5,8 @@ import { eventBytes, readEventBytes, type EventBytes } from "../../platform/even
 import { emptyHead } from "../../platform/events.ts";
 import type { EventType } from "../../platform/event-types.ts";
 import { auditTypes } from "./audit.ts";
+import { dayMs } from "../../platform/clock.ts";
 
-export const dayMs = 86_400_000;
 /** The most events that one transaction deletes, and about the most bytes: so few that it takes some milliseconds. */
 const stepMax = 500;
 const stepBytesMax = 4_194_304;

@@ -1,11 +1,10 @@
 import sql, { empty, join } from "sql-template-tag";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, dayMs } from "../../platform/clock.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { isOverLimit, type EventBytes } from "../../platform/event-storage.ts";
 import type { Feed } from "./feed.ts";
 import {
-  dayMs,
   deleteAudit,
   firstOf,
   lockLog,

@@ -1,9 +1,7 @@
 import type { Outcome } from "./sender.ts";
+import { minuteMs, hourMs, dayMs } from "../../platform/clock.ts";
 
 const secondMs = 1_000;
-const minuteMs = 60 * secondMs;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 /** The pauses after the first, second, … failed attempt: 12 retries; the last pause is cut so that the last retry falls on `giveUpAt`. */
 const pausesMs = [

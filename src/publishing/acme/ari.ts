@@ -3,11 +3,11 @@ import { parseMessage, parseRetryAfter, RenewalInfoMessage } from "./acme-messag
 import { AcmeProblem, tryStep } from "./acme-problem.ts";
 import { get, type AcmeSession } from "./acme-session.ts";
 import { derOid, derValues, tags } from "./x509.ts";
+import { minuteMs } from "../../platform/clock.ts";
 
 /** The window in which the authority wants the certificate renewed, and when to ask again. Milliseconds since the epoch. */
 export type RenewalInfo = { start: number; end: number; askAgainAt: number };
 
-const minuteMs = 60_000;
 const askAgainMsDefault = 6 * 60 * minuteMs;
 const askAgainMsMax = 24 * 60 * minuteMs;
 const authorityKeyIdentifier = derOid("2.5.29.35");

@@ -2,6 +2,7 @@ import { createPublicKey, generateKeyPair, randomBytes, sign, type KeyObject, cr
 import { promisify } from "node:util";
 import { thumbprint } from "./acme-session.ts";
 import { AcmeProblem } from "./acme-problem.ts";
+import { dayMs } from "../../platform/clock.ts";
 
 const oids = {
   commonName: "2.5.4.3",
@@ -142,7 +143,6 @@ export function derValues(bytes: Buffer): DerValue[] {
 export type ChallengeType = "http-01" | "tls-alpn-01";
 
 const acmeIdentifier = "1.3.6.1.5.5.7.1.31";
-const dayMs = 86_400_000;
 
 /** The key authorization of a challenge (RFC 8555 section 8.1). */
 export function keyAuthorization(token: string, accountKey: KeyObject): string {

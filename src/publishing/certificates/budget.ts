@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { hourMs, dayMs } from "../../platform/clock.ts";
 
 /**
  * A limit of the authority. The service counts uses too, and stops before the authority refuses: a refusal gives a shop owner no useful reason, and
@@ -18,9 +19,6 @@ export type LimitName = "failures" | "duplicates" | "domain" | "orders";
 
 /** Null: no limit. */
 export type Budget = Record<LimitName, Limit | null>;
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 export const letsEncryptBudget: Budget = {
   failures: { count: 5, perMs: hourMs },

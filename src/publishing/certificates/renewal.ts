@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
+import { minuteMs, dayMs } from "../../platform/clock.ts";
 
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
 const backoffMs = [minuteMs, 10 * minuteMs, 100 * minuteMs];
 
 /** All times are milliseconds since the epoch. */

@@ -1,5 +1,5 @@
 import sql from "sql-template-tag";
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, minuteMs, hourMs } from "../../platform/clock.ts";
 import type { Context } from "../../platform/context.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
@@ -72,9 +72,6 @@ export function statusAfter(status: DomainStatus, outcome: DnsVerdict["outcome"]
   if (outcome === "verified") return "verified";
   return status === "pending" ? "pending" : "failing";
 }
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 /**
  * When DNS is checked next automatically, after a check at `now` (ms); null for a claim that has lapsed.
