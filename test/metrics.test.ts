@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import sql from "sql-template-tag";
-import { readWebhookQueues } from "../src/events/webhooks/deliveries.store.ts";
+import { readWebhookQueues } from "../src/events/webhooks/queues.store.ts";
 import { ask, engine, startService, testOnce } from "./support/service.ts";
 import { until } from "./support/until.ts";
 import { startReceiver } from "./support/webhooks.ts";

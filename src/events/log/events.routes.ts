@@ -7,7 +7,7 @@ import { Type } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { Checkpoint, CheckpointQuery, eventExample, Events, EventsQuery, eventTypesOf, StreamQuery } from "./events.ts";
 import { eventJson, eventsExpired, hashAt, logStart, newestEvent, readEvents, type Reading, type StoredEvent } from "./events.store.ts";
-import type { Listeners } from "./feed.ts";
+import type { Listeners } from "./listeners.ts";
 import { streamEvents } from "./stream.ts";
 
 export type EventServices = {

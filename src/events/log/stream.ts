@@ -2,7 +2,7 @@ import type { Database } from "../../platform/db/database.ts";
 import type { EventType } from "../../platform/event-types.ts";
 import type { AnswerStream } from "../../platform/http/operation.ts";
 import { readEvents, eventJson, type StoredEvent } from "./events.store.ts";
-import type { Listener } from "./feed.ts";
+import type { Listener } from "./listeners.ts";
 
 const heartbeatMs = 15_000;
 /** How often (ms) the stream checks that its caller may still read. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBounds } from "../../platform/bounds.ts";
-import { openFeed, openListeners } from "./feed.ts";
+import { openFeed } from "./feed.ts";
+import { openListeners } from "./listeners.ts";
 
 function openCounted({ liveNodes = 1 } = {}) {
   const bounds = openBounds();
