@@ -218,7 +218,7 @@ export function slowDelivery({ message }: Attempt, now: number): SavedDelivery {
   return { ...rowOf(message, giveUpAtOf(message, now)), nextAttemptAt: now + slowGuardMs };
 }
 
-/** When the last attempt of a message is: `retriedMs` after its first delivery was saved, which for a new message is now. */
+/** When a message is tried for the last time: as its delivery says. The end of the first attempt sets it anew, even if a row was saved during that attempt. */
 function giveUpAtOf({ delivery }: Message, now: number): number {
   return delivery?.giveUpAt ?? now + retriedMs;
 }
