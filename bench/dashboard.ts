@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Page } from "playwright-core";
 import { startBrowser } from "../test/support/browser.ts";
 import { atMost, median, ofPairs, type Figure } from "./figures.ts";

@@ -1,5 +1,5 @@
-import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { apiOperations } from "../src/app/operations.ts";
 import { pageOf } from "../src/platform/http/paging.ts";
 import { combinationsOf, listsOf, shareOf, textOf, type ListOperation, type ListQuery } from "../test/support/lists.ts";

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { freePorts } from "../test/support/ports.ts";
 import { measureAlternately, type Figure } from "./figures.ts";
 import { requestsPerCpuSecond } from "./load.ts";

@@ -3,8 +3,8 @@
  * driver, which 64 callers use with prepared statements and the default pool, on the same server and rows.
  */
 import pg from "pg";
-import { startPostgres } from "../test/support/postgres-process.ts";
 import { newSecretsKey } from "../src/platform/secrets.ts";
+import { startPostgres } from "../test/support/postgres-process.ts";
 import { measureAlternately, type Figure } from "./figures.ts";
 import { requestsPerSecond } from "./load.ts";
 import { makeFolder, openShop } from "./shop.ts";

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { once } from "node:events";
 import { freePorts } from "../test/support/ports.ts";
 import { spawnServer, stop } from "./processes.ts";
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { measureAlternately, type Figure } from "./figures.ts";
 import { measureBatch } from "./batch.ts";
+import { measureAlternately, type Figure } from "./figures.ts";
 import { measureLatency } from "./latency.ts";
 import { answerOf, requestsPerCpuSecond, requestsPerSecond, startBare, type Load } from "./load.ts";
 import { createAccount, fillWithAnimals, makeFolder, openShop, type Shop } from "./shop.ts";

@@ -2,8 +2,8 @@
 //   node bin/unicode-tables.mjs
 // A table of another version makes other keys of names, which the next start then stores (decision 0107).
 import { execFileSync } from "node:child_process";
-import { createRequire } from "node:module";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import sql from "sql-template-tag";
 import { suite, test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import sql from "sql-template-tag";
 import { letsEncryptBudget } from "../src/publishing/certificates/budget.ts";
 import { countFormer, lastReplacedAt, makeFormerDue } from "../src/publishing/certificates/former-authority.ts";
 import { startAcmeProxy, type AcmeProxy } from "./support/acme-proxy.ts";

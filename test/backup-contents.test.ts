@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createReadStream, writeFileSync } from "node:fs";
-import { buffer } from "node:stream/consumers";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { after, before, test, type TestContext } from "node:test";
 import * as fc from "fast-check";
 import { readEntries } from "../src/backup/archive.ts";

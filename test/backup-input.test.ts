@@ -5,11 +5,11 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { join } from "node:path";
 import { before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import sql from "sql-template-tag";
 import { checkArchive } from "../src/backup/archive-check.ts";
 import { archiveOf, textEntry, type Entry } from "../src/backup/archive.ts";
 import { ArchiveError, headerName, manifestName, type Manifest } from "../src/backup/manifest.ts";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
-import sql from "sql-template-tag";
 import { encryptCheaply } from "./support/age.ts";
 import { contentsOf, done, refused } from "./support/backups.ts";
 import { runCommand } from "./support/commands.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
-import { once } from "node:events";
 import { join } from "node:path";
 import { before, test, type TestContext } from "node:test";
 import { openS3 } from "../src/backup/s3.ts";

@@ -6,8 +6,8 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { measureAlternately, parseGoal, type Figure } from "../bench/figures.ts";
-import { attempt } from "../src/platform/parse.ts";
 import { compareRow, readRows, rowOf, suiteNames, tolerance, withTable } from "../bench/table.ts";
+import { attempt } from "../src/platform/parse.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { until } from "./support/until.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { gzipSync } from "node:zlib";
 import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { newMember, openBrowser } from "./support/dashboard.ts";
-import type { Failure, Pet } from "./support/models.ts";
 import { assertRefusal, headOf } from "./support/json-requests.ts";
+import type { Failure, Pet } from "./support/models.ts";
 import { breakOff, openRaw, sendRaw } from "./support/raw.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { newCategory } from "./support/shop.ts";

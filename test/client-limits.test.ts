@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { setImmediate as turn } from "node:timers/promises";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { openClient, type PetStore } from "../client/client.ts";
 import { ask, startService } from "./support/service.ts";
 

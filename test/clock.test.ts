@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { join } from "node:path";
+import { test } from "node:test";
 import { temporaryFolder } from "./support/folder.ts";
 import { administer, newDatabase } from "./support/postgres.ts";
 import { addressOf, keyIn, spawnServer } from "./support/process.ts";

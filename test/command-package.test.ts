@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { temporaryFolder } from "./support/folder.ts";
 import { installPackage, otherNodes, root, run } from "./support/packages.ts";
-import { ods, xlsx } from "./support/sheets.ts";
 import { startService, type TestService } from "./support/service.ts";
+import { ods, xlsx } from "./support/sheets.ts";
 
 const packedBytesMax = 5 * 1_048_576;
 

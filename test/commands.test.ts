@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, openSync, readFileSync, statSync, chmodSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop, pick } from "./support/dashboard-shop.ts";
-import { assertAccessible, assertAccessibleOnPhone, goWithin } from "./support/pages.ts";
 import type { Pet } from "./support/models.ts";
+import { assertAccessible, assertAccessibleOnPhone, goWithin } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 import { until } from "./support/until.ts";
 

@@ -6,10 +6,10 @@ import { parse } from "csv-parse/sync";
 import { stage } from "./support/browser.ts";
 import { openDashboardShop } from "./support/dashboard-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { give, summary, petsOf, textOf } from "./support/import-page.ts";
 import type { Pet } from "./support/models.ts";
 import { goWithin } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
-import { give, summary, petsOf, textOf } from "./support/import-page.ts";
 
 const [browser, service] = await stage(startService);
 

@@ -5,10 +5,10 @@ import { test } from "node:test";
 import { stage } from "./support/browser.ts";
 import { openDashboardShop, pick } from "./support/dashboard-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { give, start, summary, petsOf } from "./support/import-page.ts";
 import { assertAccessibleOnPhone } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 import { xlsx } from "./support/sheets.ts";
-import { give, start, summary, petsOf } from "./support/import-page.ts";
 
 const [browser, service] = await stage(startService);
 

@@ -7,9 +7,9 @@ import { parse } from "csv-parse/sync";
 import { stage } from "./support/browser.ts";
 import { openDashboardShop, pick } from "./support/dashboard-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { give, start, summary, petsOf, textOf } from "./support/import-page.ts";
 import { assertAccessibleOnPhone } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
-import { give, start, summary, petsOf, textOf } from "./support/import-page.ts";
 
 const sample = fileURLToPath(new URL("../examples/longbeach-sample.csv", import.meta.url));
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
+import type { Project } from "../src/publishing/projects/projects.ts";
 import { stage } from "./support/browser.ts";
 import { assertAccessibleOnPhone, findings, goWithin } from "./support/pages.ts";
-import type { Project } from "../src/publishing/projects/projects.ts";
 import { startService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
 import { visitSignedIn } from "./support/signed-in.ts";

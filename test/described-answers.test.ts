@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { Answer } from "../src/platform/http/operation.ts";
 import { orderRoutes } from "../src/store/orders/orders.routes.ts";
 import { petRoutes } from "../src/store/pets/pets.routes.ts";
-import type { Answer } from "../src/platform/http/operation.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { newCategory, newPet } from "./support/shop.ts";
 

@@ -3,7 +3,9 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { limitWaitMsMax } from "../client/limits.ts";
 import { limitWaitsMax, triesMax } from "../client/sending.ts";
+import { stopMs } from "../src/app/service.ts";
 import { secretFileName } from "../src/app/setting.ts";
+import { describeSettings } from "../src/app/settings.ts";
 import { plans, quotaOf, storageLimits } from "../src/callers/accounts/accounts.ts";
 import { linkMs } from "../src/callers/members/members.ts";
 import { commonOptions, readArguments } from "../src/commands/command.ts";
@@ -12,18 +14,16 @@ import { argumentsOf, commandOf } from "../src/commands/program.ts";
 import { rowCharactersMax } from "../src/importing/csv.ts";
 import { batchSizeMax } from "../src/importing/load.ts";
 import { petsMax } from "../src/importing/source.ts";
+import { extensionLimits } from "../src/platform/archives/tar-reader.ts";
 import { lockMs, statementMs } from "../src/platform/db/postgres-connections.ts";
 import { readersMax } from "../src/platform/db/postgres-readers.ts";
 import { writersMax } from "../src/platform/db/postgres-writers.ts";
+import { problemCodes, statusOf } from "../src/platform/error-table.ts";
 import { requestTimeoutMs } from "../src/platform/http/app.ts";
 import { keptMs } from "../src/platform/http/idempotency.store.ts";
-import { problemCodes, statusOf } from "../src/platform/error-table.ts";
-import { extensionLimits } from "../src/platform/archives/tar-reader.ts";
-import { archiveLimits } from "../src/publishing/projects/archive.ts";
 import { depthMax, pathBytesMax } from "../src/publishing/projects/archive-paths.ts";
+import { archiveLimits } from "../src/publishing/projects/archive.ts";
 import { projectsMax } from "../src/publishing/projects/projects.ts";
-import { stopMs } from "../src/app/service.ts";
-import { describeSettings } from "../src/app/settings.ts";
 
 const names = [
   "README.md",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import { deleteOldLost } from "../src/publishing/domains/lost-domains.store.ts";
 import type { Domain } from "../src/publishing/domains/domains.ts";
+import { deleteOldLost } from "../src/publishing/domains/lost-domains.store.ts";
 import { codesOf, openCustomer, type Customer } from "./support/customer.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 import { testOnce } from "./support/service.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import sql from "sql-template-tag";
 import { sumTable, type Dump } from "../src/backup/dump.ts";
 import { openPostgresDump } from "../src/backup/postgres-dump.ts";
 import { loadIntoPostgres } from "../src/backup/postgres-dump.ts";
 import { openSqliteDump } from "../src/backup/sqlite-dump.ts";
 import { loadIntoSqlite } from "../src/backup/sqlite-dump.ts";
-import sql from "sql-template-tag";
 import { migrate } from "../src/platform/db/migrate.ts";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { temporaryFolder } from "./support/folder.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { random, runs } from "./support/fault-runs.ts";
 import { openClerk, type Clerk, type Given } from "./support/clerk.ts";
+import { random, runs } from "./support/fault-runs.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import type { Category, InventoryItem, Order, Pet } from "./support/models.ts";
-import { openRaw } from "./support/raw.ts";
 import { createAccount, startServer } from "./support/process.ts";
+import { openRaw } from "./support/raw.ts";
 import { ask } from "./support/service.ts";
 
 const clerksMax = 12;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { compactJson } from "../src/commands/description.ts";
 import { descriptionOf } from "../src/app/description.ts";
 import { loadSettings } from "../src/app/settings.ts";
+import { compactJson } from "../src/commands/description.ts";
 import { operationsIn, type Document } from "./support/description.ts";
 import { startDnsServer, type DnsServer } from "./support/dns-server.ts";
 import type { Failure } from "./support/models.ts";

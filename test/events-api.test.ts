@@ -4,11 +4,11 @@ import sql from "sql-template-tag";
 import { openClient } from "../client/client.ts";
 import { rows } from "../client/pages.ts";
 import { expireEvents } from "../src/events/log/retention.ts";
-import { allNumbered, requireWhole, type LoggedEvent } from "./support/event-log.ts";
 import { newMember } from "./support/dashboard.ts";
+import { allNumbered, requireWhole, type LoggedEvent } from "./support/event-log.ts";
+import type { Failure } from "./support/models.ts";
 import { startService, type Asked, type Reply, type TestService } from "./support/service.ts";
 import { newCategory, newPet } from "./support/shop.ts";
-import type { Failure } from "./support/models.ts";
 
 let service: TestService;
 before(async () => void (service = await startService()));

@@ -8,11 +8,11 @@ import { after, before, suite, test } from "node:test";
 import { descriptionOf } from "../src/app/description.ts";
 import { loadSettings } from "../src/app/settings.ts";
 import { bodyChecker, exampleOf, operationsIn, successOf, type Document, type Operation } from "./support/description.ts";
+import { startExampleShops, type ExampleShops } from "./support/example-shops.ts";
 import type { Failure } from "./support/models.ts";
 import { examplePicture } from "./support/pictures.ts";
 import { openSampleRunner, type SampleRunner } from "./support/samples.ts";
 import { startService, type Asked, type Reply, type TestService } from "./support/service.ts";
-import { startExampleShops, type ExampleShops } from "./support/example-shops.ts";
 import { fillWithExamples } from "./support/shop.ts";
 
 // as the service serves it: the document file leaves the code samples out

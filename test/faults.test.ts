@@ -12,12 +12,12 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { suite, test, type TestContext } from "node:test";
 import type { Deployment } from "../src/publishing/projects/deployments.ts";
-import type { Category } from "./support/models.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import type { Category } from "./support/models.ts";
 import { freePort } from "./support/ports.ts";
 import { addressOf, createAccount, spawnServer } from "./support/process.ts";
 import { sendRaw } from "./support/raw.ts";

@@ -5,7 +5,6 @@ import { connect as connectHttp2 } from "node:http2";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { TLSSocket } from "node:tls";
-import { throwAwayCertificate } from "./support/test-edge.ts";
 import { openScene, openTls } from "./support/certifying.ts";
 import { clientHello, sendHello } from "./support/client-hello.ts";
 import { openCustomer, type Customer } from "./support/customer.ts";
@@ -13,6 +12,7 @@ import { temporaryFolder } from "./support/folder.ts";
 import { hostileNames, lookalikes } from "./support/hostile-names.ts";
 import { openPlatform, type Platform } from "./support/platform.ts";
 import { sendRaw } from "./support/raw.ts";
+import { throwAwayCertificate } from "./support/test-edge.ts";
 
 const own = "www.alpha.test";
 const international = "www.xn--bcher-kva.test";

@@ -4,15 +4,15 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import sql from "sql-template-tag";
 import { statusOf, type ProblemCode } from "../src/platform/error-table.ts";
-import { runs, someOf } from "./support/fault-runs.ts";
 import { bodyChecker, operationsIn, type Document, type Operation } from "./support/description.ts";
+import { runs, someOf } from "./support/fault-runs.ts";
 import { bytesOf, hostileCursor, hostileRequest, type Known } from "./support/hostile.ts";
 import type { Failure } from "./support/models.ts";
 import { examplePicture } from "./support/pictures.ts";
 import { sendRaw, type RawAnswer } from "./support/raw.ts";
 import { engine, startService, type TestService } from "./support/service.ts";
-import { until } from "./support/until.ts";
 import { addProfileRows, exampleSite, made, newCategory, newPet } from "./support/shop.ts";
+import { until } from "./support/until.ts";
 
 const document = JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document;
 const operations = operationsIn(document);

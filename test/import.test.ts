@@ -3,6 +3,7 @@ import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
+import { temporaryFolder } from "./support/folder.ts";
 import {
   openShop,
   importOf,
@@ -22,7 +23,6 @@ import {
   type Pet,
   type Moment,
 } from "./support/importing.ts";
-import { temporaryFolder } from "./support/folder.ts";
 
 test("the sample arrives as the mapping says, comes back from the export, and a second run changes nothing", async (t) => {
   const shop = await openShop(t);

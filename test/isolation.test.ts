@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { exampleOf, operationsIn, type Document } from "./support/description.ts";
 import { newMember } from "./support/dashboard.ts";
+import { exampleOf, operationsIn, type Document } from "./support/description.ts";
 import type { Category, Failure } from "./support/models.ts";
 import { startService, type Reply, type TestService } from "./support/service.ts";
 import { fillWithExamples, made, newCategory, newPet } from "./support/shop.ts";

@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { loggedEvents } from "./support/event-log.ts";
-import { newDatabase } from "./support/postgres.ts";
-import { startRedis } from "./support/redis-process.ts";
-import { createAccount, startServer, type StartedServer } from "./support/process.ts";
-import { until } from "./support/until.ts";
-import { ask, engine, startService, testOnce, type TestService } from "./support/service.ts";
 import { askUntil, codeOf, list, noon, openScene, remaining, type Account } from "./support/limited-requests.ts";
+import { newDatabase } from "./support/postgres.ts";
+import { createAccount, startServer, type StartedServer } from "./support/process.ts";
+import { startRedis } from "./support/redis-process.ts";
+import { ask, engine, startService, testOnce, type TestService } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loggedEvents } from "./support/event-log.ts";
+import { askUntil, codeOf, list, openScene, remaining, type Account } from "./support/limited-requests.ts";
 import { ask } from "./support/service.ts";
 import { until } from "./support/until.ts";
-import { askUntil, codeOf, list, openScene, remaining, type Account } from "./support/limited-requests.ts";
 
 const secondMs = 1_000;
 const minuteMs = 60_000;

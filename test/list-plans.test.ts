@@ -8,18 +8,18 @@ import { apiOperations } from "../src/app/operations.ts";
 import { listKeys } from "../src/callers/keys/keys.store.ts";
 import { listMembers } from "../src/callers/members/members.store.ts";
 import { listSessions } from "../src/callers/members/sessions.store.ts";
+import { openBounds } from "../src/platform/bounds.ts";
 import type { Database } from "../src/platform/db/database.ts";
 import { migrate } from "../src/platform/db/migrate.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { Problem } from "../src/platform/problem.ts";
-import { openBounds } from "../src/platform/bounds.ts";
 import { createDns } from "../src/publishing/dns/lookup.ts";
-import { temporaryFolder } from "./support/folder.ts";
 import { someOf } from "./support/fault-runs.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import { accountId, many, fillEvenly, fill, fillAccess } from "./support/list-rows.ts";
 import { combinationsOf, listsOf, shareOf, textOf, type ListOperation, type ListQuery } from "./support/lists.ts";
 import { newDatabase } from "./support/postgres.ts";
-import { accountId, many, fillEvenly, fill, fillAccess } from "./support/list-rows.ts";
 
 /*
  * The engines count what a page reads: SQLite the steps of its virtual machine, PostgreSQL the rows that it

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { temporaryFolder } from "./support/folder.ts";
 import { petstore } from "./support/commands.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import { freePorts } from "./support/ports.ts";
 import { keyIn, spawnServer } from "./support/process.ts";
 import { ask } from "./support/service.ts";
 import { mountSmallDisk } from "./support/small-disk.ts";
 import { until } from "./support/until.ts";
-import { freePorts } from "./support/ports.ts";
 
 type Line = Record<string, unknown>;
 

@@ -1,10 +1,10 @@
-import { recordBackup } from "../src/backup/last-backup.ts";
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { test, type TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import sql from "sql-template-tag";
+import { recordBackup } from "../src/backup/last-backup.ts";
 import { readWebhookQueues } from "../src/events/webhooks/queues.store.ts";
 import { ask, engine, startService, testOnce } from "./support/service.ts";
 import { until } from "./support/until.ts";

@@ -4,9 +4,9 @@ import sql from "sql-template-tag";
 import { plans } from "../src/callers/accounts/accounts.ts";
 import type { Database, Transaction } from "../src/platform/db/database.ts";
 import { migrate, migrationsFor, newMigration } from "../src/platform/db/migrate.ts";
-import { freeFilesOf } from "../src/publishing/projects/deployments.store.ts";
 import { readEventBytes } from "../src/platform/event-storage.ts";
 import { addRecords, readStorage, removeRecords } from "../src/platform/storage-quotas.ts";
+import { freeFilesOf } from "../src/publishing/projects/deployments.store.ts";
 import { openEmpty, openEmptyOn } from "./support/databases.ts";
 
 const first = newMigration(1, "shelves", "CREATE TABLE shelves (id BIGINT PRIMARY KEY)");

@@ -9,10 +9,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { random, runs } from "./support/fault-runs.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { emptyDatabase, openSource, keyIn, moveTo, rowsIn } from "./support/moves.ts";
 import { administer, rowsOf } from "./support/postgres.ts";
 import { inherited, spawnServer } from "./support/process.ts";
 import { until } from "./support/until.ts";
-import { emptyDatabase, openSource, keyIn, moveTo, rowsIn } from "./support/moves.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const kills = runs(2, 50);

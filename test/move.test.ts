@@ -7,11 +7,11 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { emptyDatabase, openSource, keyIn, moveTo, rowsIn } from "./support/moves.ts";
 import { administer } from "./support/postgres.ts";
 import { addressOf, inherited, spawnServer } from "./support/process.ts";
 import { requireServed, unpackRelease } from "./support/release.ts";
 import { secretsKey, startService } from "./support/service.ts";
-import { emptyDatabase, openSource, keyIn, moveTo, rowsIn } from "./support/moves.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
-import { once } from "node:events";
 import { join } from "node:path";
 import { suite, test, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import sql from "sql-template-tag";
 import { openSqlite } from "../src/platform/db/sqlite.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { addressOf, createAccount, keyIn, signInLinkIn, spawnServer } from "./support/process.ts";
 import { freePort } from "./support/ports.ts";
+import { addressOf, createAccount, keyIn, signInLinkIn, spawnServer } from "./support/process.ts";
 import { openRaw } from "./support/raw.ts";
 import { refusedStarts } from "./support/refusals.ts";
 import { ask, startService } from "./support/service.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Domain } from "../src/publishing/domains/domains.ts";
-import { settingsFor } from "./support/authorities.ts";
 import { startAcmeProxy, type AcmeProxy, type Interception, type ProxiedRequest } from "./support/acme-proxy.ts";
+import { settingsFor } from "./support/authorities.ts";
 import { ordersAt } from "./support/certifying.ts";
 import { startDnsServer } from "./support/dns-server.ts";
 import { someOf } from "./support/fault-runs.ts";

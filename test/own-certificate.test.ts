@@ -9,8 +9,8 @@ import { startDnsServer } from "./support/dns-server.ts";
 import { read, visitorOf, type Site } from "./support/edge.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { startPebble } from "./support/pebble.ts";
-import { freePort, freePorts } from "./support/ports.ts";
 import type { Platform } from "./support/platform.ts";
+import { freePort, freePorts } from "./support/ports.ts";
 import { addressOf, keyIn, signInLinkIn, spawnServer } from "./support/process.ts";
 import { testOnce } from "./support/service.ts";
 

@@ -1,11 +1,11 @@
-import { nameKeyOf } from "../src/store/pets/pets.ts";
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import { nameKeyOf } from "../src/store/pets/pets.ts";
+import { someOf } from "./support/fault-runs.ts";
 import type { Category, Failure, InventoryItem, Order, Pet } from "./support/models.ts";
+import { names } from "./support/pet-names.ts";
 import { ask, engine, startService, testOnce, type Reply, type TestService } from "./support/service.ts";
 import { made, newCategory } from "./support/shop.ts";
-import { names } from "./support/pet-names.ts";
-import { someOf } from "./support/fault-runs.ts";
 
 let shop: TestService;
 let pets: Pet[];

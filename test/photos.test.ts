@@ -10,10 +10,10 @@ import { done, settingsOf } from "./support/backups.ts";
 import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { announced, announcedAvif, picture, stopPictureProcess, textBomb, turnedPhoto } from "./support/pictures.ts";
+import { pathOf, upload, type Profile } from "./support/profiles.ts";
 import { ask, startService, statusesOf, unlimited, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
 import { until } from "./support/until.ts";
-import { pathOf, upload, type Profile } from "./support/profiles.ts";
 
 let service: TestService;
 let categoryId: number;

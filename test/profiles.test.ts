@@ -3,9 +3,9 @@ import { after, before, test } from "node:test";
 import { loggedEvents } from "./support/event-log.ts";
 import type { Failure } from "./support/models.ts";
 import { picture } from "./support/pictures.ts";
+import { pathOf, upload, type Profile } from "./support/profiles.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
-import { pathOf, upload, type Profile } from "./support/profiles.ts";
 
 let service: TestService;
 let categoryId: number;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { petstore, type Ended } from "./support/commands.ts";

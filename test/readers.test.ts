@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { guides, htmlOf } from "../src/app/reference-texts.ts";
 import { apiOperations } from "../src/app/operations.ts";
+import { guides, htmlOf } from "../src/app/reference-texts.ts";
 import { errorTable } from "../src/platform/error-table.ts";
 import { stage } from "./support/browser.ts";
 import { lendPage } from "./support/contexts.ts";

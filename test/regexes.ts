@@ -1,5 +1,5 @@
-import { check, type Diagnostics } from "recheck";
 import { parseSync } from "oxc-parser";
+import { check, type Diagnostics } from "recheck";
 import type { SourceFile } from "./layout.ts";
 
 /** A regular expression where it is written. */

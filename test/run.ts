@@ -3,10 +3,10 @@ import { globSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { runJobs, type Job, type JobReport } from "./jobs.ts";
-import { globalSetup, globalTeardown } from "./support/global-setup.ts";
-import { makeRunFolder } from "./support/run-folder.ts";
 import { browserFiles, fileOf, postgresFiles } from "./suite-engines.ts";
 import { faultSuites, longestFirst, quickSuites, sharingSuites } from "./suites.ts";
+import { globalSetup, globalTeardown } from "./support/global-setup.ts";
+import { makeRunFolder } from "./support/run-folder.ts";
 
 /*
  * Runs tests; CONTRIBUTING.md explains the commands.

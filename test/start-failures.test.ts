@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
-import { once } from "node:events";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { suite, test, type TestContext } from "node:test";
 import { done } from "./support/backups.ts";
 import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { DatabaseSync } from "node:sqlite";
 import { addressOf, createAccount, spawnServer } from "./support/process.ts";
 import { refusedStarts } from "./support/refusals.ts";
 import { ask } from "./support/service.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "./support/folder.ts";
 import type { LoadedModules } from "./support/loaded-modules.ts";
 import { addressOf, keyIn, spawnServer } from "./support/process.ts";
@@ -10,7 +10,7 @@ const preload = fileURLToPath(new URL("support/loaded-modules.ts", import.meta.u
 const command = fileURLToPath(new URL("../bin/petstore.mjs", import.meta.url));
 
 /** Of the whole start and the first read, the preload of the test included: also the declarations of all operations and event types. */
-const modulesMax = 451;
+const modulesMax = 420;
 /**
  * What a start with the embedded engine needs. Everything else is imported where it is first used: PostgreSQL, Redis, ACME, DNS, archives,
  * backups, CSV, YAML, and the description.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Agent, request, type IncomingMessage } from "node:http";
 import { once } from "node:events";
+import { Agent, request, type IncomingMessage } from "node:http";
 import { suite, test, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { temporaryFolder } from "./support/folder.ts";

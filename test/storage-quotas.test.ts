@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
-import { runs } from "./support/fault-runs.ts";
 import { Problem } from "../src/platform/problem.ts";
 import { addRecords, readStorage, removeRecords, setStorageLimits } from "../src/platform/storage-quotas.ts";
+import { runs } from "./support/fault-runs.ts";
 import { startService, type TestService } from "./support/service.ts";
 
 let service: TestService;

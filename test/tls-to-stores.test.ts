@@ -3,14 +3,14 @@ import { chmodSync, chownSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import sql from "sql-template-tag";
-import { throwAwayCertificate } from "./support/test-edge.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { startPostgres } from "./support/postgres-process.ts";
 import { newDatabase } from "./support/postgres.ts";
 import { addressOf, spawnServer } from "./support/process.ts";
-import { refusedStarts } from "./support/refusals.ts";
 import { startRedis } from "./support/redis-process.ts";
+import { refusedStarts } from "./support/refusals.ts";
 import { ask, secretsKey, startService } from "./support/service.ts";
+import { throwAwayCertificate } from "./support/test-edge.ts";
 
 /** Who PostgreSQL runs as where the tests run as root. */
 const nobody = 65_534;

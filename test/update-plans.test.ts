@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import sql, { raw } from "sql-template-tag";
 import { migrate } from "../src/platform/db/migrate.ts";
 import { openEmpty } from "./support/databases.ts";

@@ -5,13 +5,13 @@ import { createServer, type AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import sql from "sql-template-tag";
 import type { Webhook } from "../src/events/webhooks/webhooks.ts";
-import type { Failure } from "./support/models.ts";
 import { startDnsServer } from "./support/dns-server.ts";
+import type { Failure } from "./support/models.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { made } from "./support/shop.ts";
 import { until } from "./support/until.ts";
-import { deliveriesOf, newWebhook, startReceiver, webhookOf, type WithSecret } from "./support/webhooks.ts";
 import { openScene, names } from "./support/webhook-scene.ts";
+import { deliveriesOf, newWebhook, startReceiver, webhookOf, type WithSecret } from "./support/webhooks.ts";
 
 /** Begins now, because the package `standardwebhooks` refuses other times. */
 const time = { now: Date.now() };

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startService, type TestService } from "./support/service.ts";
 import { until } from "./support/until.ts";
-import type { Got, Receiver } from "./support/webhooks.ts";
 import { names, openScene } from "./support/webhook-scene.ts";
+import type { Got, Receiver } from "./support/webhooks.ts";
 
 const time = { now: Date.UTC(2027, 0, 1) };
 let shop: TestService;

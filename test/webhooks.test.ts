@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import sql from "sql-template-tag";
 import { Webhook as Verifier } from "standardwebhooks";
+import { logStart, readEvents, eventJson } from "../src/events/log/events.store.ts";
 import type { Delivery } from "../src/events/webhooks/deliveries.ts";
 import type { Webhook } from "../src/events/webhooks/webhooks.ts";
-import { logStart, readEvents, eventJson } from "../src/events/log/events.store.ts";
 import type { EventType } from "../src/platform/event-types.ts";
-import sql from "sql-template-tag";
 import { allNumbered } from "./support/event-log.ts";
 import type { Failure } from "./support/models.ts";
 import { startService, unlimited, type TestService } from "./support/service.ts";
 import { made } from "./support/shop.ts";
 import { until } from "./support/until.ts";
-import { type Got, type Receiver, type WithSecret } from "./support/webhooks.ts";
 import { openScene, names } from "./support/webhook-scene.ts";
+import { type Got, type Receiver, type WithSecret } from "./support/webhooks.ts";
 
 const dayMs = 86_400_000;
 /** Begins now, because the package `standardwebhooks` refuses other times. */

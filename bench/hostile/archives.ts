@@ -1,8 +1,8 @@
 import { hostileArchive, type Random } from "../../test/support/hostile-archives.ts";
 import { residentMiB } from "../cpu.ts";
+import { openProbe } from "./probing.ts";
 import { seeded } from "./random.ts";
 import type { Scene } from "./scene.ts";
-import { openProbe } from "./probing.ts";
 
 const projects = 4;
 const pollMs = 5;

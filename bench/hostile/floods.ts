@@ -2,8 +2,8 @@ import { openStorage } from "../../src/app/storage.ts";
 import { atMost, type Figure } from "../figures.ts";
 import { createAccount, fillWithAnimals, makeFolder, openShop, type Shop } from "../shop.ts";
 import { prepareAttacker, sendArchives, sendBatches, sendChanges, sendPictures, type Attacker } from "./attackers.ts";
-import { signInOwners } from "./owners.ts";
 import { animals, othersOf, type Others } from "./others.ts";
+import { signInOwners } from "./owners.ts";
 
 const rounds = 3;
 const attackers = 5;

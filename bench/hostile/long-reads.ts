@@ -2,8 +2,8 @@ import { connect } from "node:net";
 import { openStorage } from "../../src/app/storage.ts";
 import { atMost, median, type Figure } from "../figures.ts";
 import { createAccount, fillWithAnimals, makeFolder, openShop } from "../shop.ts";
-import { signInOwners } from "./owners.ts";
 import { animals, othersOf, type Others } from "./others.ts";
+import { signInOwners } from "./owners.ts";
 
 /** Events of the audit, with a text each, so that they have 50 MB together. */
 const events = 71_000;

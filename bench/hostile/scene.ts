@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { apiOperations, dashboardOperations } from "../../src/app/operations.ts";
-import type { DescribedOperation } from "../../src/platform/http/operation.ts";
-import { dashboardPrefix, prefix } from "../../src/platform/http/api-surfaces.ts";
-import { throwAwayCertificate } from "../../test/support/test-edge.ts";
 import { openStorage } from "../../src/app/storage.ts";
+import { dashboardPrefix, prefix } from "../../src/platform/http/api-surfaces.ts";
+import type { DescribedOperation } from "../../src/platform/http/operation.ts";
 import { freePorts } from "../../test/support/ports.ts";
 import { packSite } from "../../test/support/sites.ts";
+import { throwAwayCertificate } from "../../test/support/test-edge.ts";
 import { makeFolder, openShop, type Shop } from "../shop.ts";
 import type { Place } from "./connection.ts";
 import { signInOwners } from "./owners.ts";

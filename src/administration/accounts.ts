@@ -1,18 +1,18 @@
-import { Type } from "../platform/json-schema.ts";
-import { accountName, plans, planTerms, quotaMax, quotaOf, storageLimits, type Account } from "../callers/accounts/accounts.ts";
 import { deleteAccount, findAccount, insertAccount, listAccounts, updatePlan } from "../callers/accounts/accounts.store.ts";
-import { defaultScopes, makeKey } from "../callers/keys/keys.ts";
+import { accountName, plans, planTerms, quotaMax, quotaOf, storageLimits, type Account } from "../callers/accounts/accounts.ts";
 import { deleteKeys, insertKey } from "../callers/keys/keys.store.ts";
+import { defaultScopes, makeKey } from "../callers/keys/keys.ts";
 import type { Queryable, Transaction } from "../platform/db/database.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
 import { operatorOperation, type OperatorOperations } from "../platform/http/operation.ts";
+import { Type } from "../platform/json-schema.ts";
 import type { Announcer } from "../platform/nodes/nodes.ts";
 import { Problem } from "../platform/problem.ts";
 import { readStorage, readStorages, type Storage } from "../platform/storage-quotas.ts";
 import { resumeCertificates } from "../publishing/certificates/certificate-state.store.ts";
+import { hasNamesWithHsts, listServedNames, reviewTroubles } from "../publishing/domains/domains.store.ts";
 import { paidPlans } from "../publishing/domains/domains.ts";
 import { sendsHsts, type EdgePorts } from "../publishing/domains/serving.ts";
-import { hasNamesWithHsts, listServedNames, reviewTroubles } from "../publishing/domains/domains.store.ts";
 import { deleteProjectsOf } from "../publishing/projects/projects.store.ts";
 
 /** What the operations on accounts use. `ports` are the public ports of the edge. */

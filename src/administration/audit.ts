@@ -1,5 +1,5 @@
-import { auditFilters, filterOf } from "../events/log/audit.ts";
 import { readAudit } from "../events/log/audit.store.ts";
+import { auditFilters, filterOf } from "../events/log/audit.ts";
 import { withNames } from "../events/log/named-events.ts";
 import { operatorOperation, type OperatorOperations } from "../platform/http/operation.ts";
 import { Type } from "../platform/json-schema.ts";

@@ -1,6 +1,6 @@
 import { listAccounts } from "../callers/accounts/accounts.store.ts";
-import { invitationResponse } from "../callers/members/members.ts";
 import { invite } from "../callers/members/members.store.ts";
+import { invitationResponse } from "../callers/members/members.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { accountWanted, makeAccount } from "./accounts.ts";

@@ -1,15 +1,3 @@
-import { Type } from "../platform/json-schema.ts";
-import {
-  keyExpiry,
-  KeyName,
-  KeyOrigins,
-  keyOrigins,
-  keyScopes,
-  overlapHoursMax,
-  scopes,
-  keyResponse,
-  type Key,
-} from "../callers/keys/keys.ts";
 import {
   addKey,
   deleteKey,
@@ -22,9 +10,21 @@ import {
   type NewKey,
   type Unbanning,
 } from "../callers/keys/keys.store.ts";
+import {
+  keyExpiry,
+  KeyName,
+  KeyOrigins,
+  keyOrigins,
+  keyScopes,
+  overlapHoursMax,
+  scopes,
+  keyResponse,
+  type Key,
+} from "../callers/keys/keys.ts";
 import type { Transaction } from "../platform/db/database.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
 import { operatorOperation, type OperatorOperations } from "../platform/http/operation.ts";
+import { Type } from "../platform/json-schema.ts";
 import type { Announcer } from "../platform/nodes/nodes.ts";
 import { absent, demandAccount, id } from "./accounts.ts";
 

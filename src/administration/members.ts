@@ -1,9 +1,9 @@
-import { Type } from "../platform/json-schema.ts";
-import { emailOf, roles, invitationResponse, memberResponse, type Member } from "../callers/members/members.ts";
 import { findMemberByEmail, invite, listMembers, removeMember, reset } from "../callers/members/members.store.ts";
+import { emailOf, roles, invitationResponse, memberResponse, type Member } from "../callers/members/members.ts";
 import type { Queryable } from "../platform/db/database.ts";
-import { Problem } from "../platform/problem.ts";
 import { operatorOperation, type OperatorOperations } from "../platform/http/operation.ts";
+import { Type } from "../platform/json-schema.ts";
+import { Problem } from "../platform/problem.ts";
 import { demandAccount, id } from "./accounts.ts";
 
 /** `publicUrl` is the origin of the sign-in links. */

@@ -1,11 +1,11 @@
-import { Type } from "../platform/json-schema.ts";
 import type { Database } from "../platform/db/database.ts";
-import { liveSecretsKeys } from "../platform/nodes/nodes.ts";
 import { operatorOperation, type OperatorOperations } from "../platform/http/operation.ts";
+import { Type } from "../platform/json-schema.ts";
+import { liveSecretsKeys } from "../platform/nodes/nodes.ts";
 import { Problem } from "../platform/problem.ts";
 import { idsOf, keysMax, withCurrentKey, type SecretsKeys } from "../platform/secrets.ts";
-import { addNewKey, dropEarlierKeys, type Secrets } from "./secrets-file.ts";
 import { countEncrypted, encryptAgain, usedKeyIds } from "./encrypted-columns.store.ts";
+import { addNewKey, dropEarlierKeys, type Secrets } from "./secrets-file.ts";
 
 /** How many batches one step encrypts. */
 const batchesPerStep = 5;

@@ -1,8 +1,8 @@
-import type { Dashboard } from "./api.ts";
 import { openPasswordHasher, type HashCost } from "../callers/members/passwords.ts";
 import { passkeyCookie, pendingCookie, sessionCookie } from "../callers/members/sessions.ts";
 import { openSignInThrottle } from "../callers/members/sign-in.ts";
 import type { Gate } from "../platform/http/exchange.ts";
+import type { Dashboard } from "./api.ts";
 import type { AppContext } from "./context.ts";
 
 /**

@@ -3,9 +3,9 @@ import { connect, createServer } from "node:net";
 import { dirname } from "node:path";
 import { migrationsFor } from "../platform/db/migrate.ts";
 import { requireAccess } from "../platform/folder-access.ts";
-import { databasePath, socketPath } from "./storage.ts";
 import type { FormerCounts } from "../publishing/certificates/former-authority.ts";
 import type { Settings } from "./settings.ts";
+import { databasePath, socketPath } from "./storage.ts";
 
 /** The result of a check. `isUnreachable`: a service that this one needs does not answer. */
 export type Finding = { check: string; level: "ok" | "warning" | "fault"; message: string; fix: string | null; isUnreachable: boolean };

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import sql from "sql-template-tag";
 import { temporaryFolder } from "../../test/support/folder.ts";
-import { openFirstStart } from "./first-start.ts";
 import { migrate } from "../platform/db/migrate.ts";
 import { openSqlite } from "../platform/db/sqlite.ts";
+import { openFirstStart } from "./first-start.ts";
 
 test("the file of a first start stays until someone has signed in on any node, and is not made again", async (t) => {
   const dataDir = temporaryFolder(t);

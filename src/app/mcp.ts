@@ -15,11 +15,11 @@ import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import type { Router } from "../platform/http/router.ts";
 import type { Runnable } from "../platform/http/run.ts";
 import { Problem } from "../platform/problem.ts";
+import { programVersion } from "../platform/program-version.ts";
 import { isTypo } from "../platform/typo.ts";
-import { agentOperations } from "./operations.ts";
 import { refusedResult, resultOf } from "./mcp-results.ts";
 import { requestOf, toolsOf, type Tool } from "./mcp-tools.ts";
-import { programVersion } from "../platform/program-version.ts";
+import { agentOperations } from "./operations.ts";
 
 /** The most bytes of a message: a batch of pets, and its envelope. */
 const messageBytesMax = 1_048_576 + 65_536;

@@ -1,15 +1,15 @@
 import type { Limiter, Mode } from "../callers/limits/limits.ts";
 import type { Verdict } from "../callers/limits/windows.ts";
-import type { Database } from "../platform/db/database.ts";
-import { counter, gauge, metricsType, renderMetrics, type Metric } from "../platform/metrics.ts";
 import { forwardedAddress } from "../platform/addresses.ts";
+import type { Database } from "../platform/db/database.ts";
 import { sendText } from "../platform/http/answers.ts";
 import type { App } from "../platform/http/app.ts";
 import { addressesOf, clientAddress, type Exchange } from "../platform/http/exchange.ts";
 import { addPage } from "../platform/http/router.ts";
 import { notFound } from "../platform/http/validation.ts";
-import { joinMetrics } from "./worker-metrics.ts";
+import { counter, gauge, metricsType, renderMetrics, type Metric } from "../platform/metrics.ts";
 import { hasAddress, type AddressList } from "../platform/parse.ts";
+import { joinMetrics } from "./worker-metrics.ts";
 
 const modes: Mode[] = ["process", "shared", "alone"];
 

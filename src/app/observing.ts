@@ -4,25 +4,25 @@ import { lastBackupAt } from "../backup/last-backup.ts";
 import type { Limiter } from "../callers/limits/limits.ts";
 import type { WebhookQueues } from "../events/webhooks/queues.store.ts";
 import type { Clock } from "../platform/clock.ts";
+import { fileLimit } from "../platform/connections.ts";
 import type { Context } from "../platform/context.ts";
 import { limitTo } from "../platform/db/batches.ts";
 import type { Database } from "../platform/db/database.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
 import { type Faults, openFaults } from "../platform/faults.ts";
-import { fileLimit } from "../platform/connections.ts";
 import { openSharedRuns } from "../platform/jobs/runs.ts";
 import type { Logger, OpenLog } from "../platform/log.ts";
 import { counter, gauge, type Metric, processMetrics } from "../platform/metrics.ts";
 import { Problem } from "../platform/problem.ts";
+import { programVersion } from "../platform/program-version.ts";
 import { countVisits, type EdgeTraffic, type OnVisit, openAccessLog } from "../publishing/edge/visits.ts";
-import { type ContentWatch, type Health, openHealth } from "./health.ts";
 import type { AppContext } from "./context.ts";
 import { ownHostOf } from "./edge.ts";
+import { type ContentWatch, type Health, openHealth } from "./health.ts";
 import { countRefusals, databaseMetrics, limiterMetrics, type MetricsSource, type Refusals } from "./metrics.ts";
 import type { Settings } from "./settings.ts";
 import { databasePath } from "./storage.ts";
 import type { Tracing } from "./tracing.ts";
-import { programVersion } from "../platform/program-version.ts";
 
 /** Faults, refusals, visits and errors, which the service records from its start on. */
 export type Observation = {

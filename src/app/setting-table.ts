@@ -1,16 +1,16 @@
 import { createPrivateKey } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
+import { hourMs } from "../platform/clock.ts";
 import { postgresUrl } from "../platform/db/postgres-url.ts";
 import { parseDateTime } from "../platform/http/dates.ts";
 import { addressList, attempt, contactUri, host, integer, items, origin, serverUrl } from "../platform/parse.ts";
 import { parseSecretsKeys } from "../platform/secrets.ts";
 import { parseBudget } from "../publishing/certificates/budget.ts";
-import { parseNameserver } from "../publishing/dns/lookup.ts";
 import { isPlatformDomain } from "../publishing/dns/hostnames.ts";
+import { parseNameserver } from "../publishing/dns/lookup.ts";
 import { clientTable } from "./client-settings.ts";
 import { certificateFile, envFileName, httpUrl, matching, onOff, pemFile, port, secret, setting, withReload } from "./setting.ts";
-import { hourMs } from "../platform/clock.ts";
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 const workersMax = 64;

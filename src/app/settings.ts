@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { LogFormat } from "../platform/log.ts";
 import { attempt } from "../platform/parse.ts";
 import { parseHostname } from "../publishing/dns/hostnames.ts";
+import { settingTable } from "./setting-table.ts";
 import {
   type Environment,
   fallbackOf,
@@ -15,7 +16,6 @@ import {
   withEnvFile,
   withoutUser,
 } from "./setting.ts";
-import { settingTable } from "./setting-table.ts";
 
 /** The settings, parsed. Times are ms since the Unix epoch, `dataDir` is absolute, `publicUrl` has no slash at its end. */
 export type Settings = { readonly [K in keyof typeof settingTable]: (typeof settingTable)[K] extends Setting<infer T> ? T : never };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { migrationsFor } from "../platform/db/migrate.ts";
 import type { Database } from "../platform/db/database.ts";
+import { migrationsFor } from "../platform/db/migrate.ts";
 
 /**
  * Rows that either engine can read and write. `openSqliteDump` and `openPostgresDump` read one snapshot of a database, `loadIntoSqlite` and

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { flushFolder, makeFolder, writeNew } from "../platform/files.ts";
 import { holderOf, lockFolder } from "../platform/lock.ts";
 import type { ArchiveDump } from "./archive-dump.ts";
+import { onInterruption } from "./interruption.ts";
 import { BackupError, contentEntry, countersName, databaseName, secretsName } from "./manifest.ts";
 import { openChecking, type Restore } from "./restore-check.ts";
-import { onInterruption } from "./interruption.ts";
 import { beginBuilding, dataIn, removeBuilding, removeTraces, replaceState, settleRestore } from "./restore-state.ts";
 import { loadIntoSqlite } from "./sqlite-dump.ts";
 

@@ -3,8 +3,8 @@ import { mkdir, readdir, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemClock } from "../platform/clock.ts";
 import { flushFolder, moveDurably, writeDurably } from "../platform/files.ts";
-import { lockFolder } from "../platform/lock.ts";
 import { requireAccess } from "../platform/folder-access.ts";
+import { lockFolder } from "../platform/lock.ts";
 import { BackupError, databaseName, holdPrefix, lastBackupName } from "./manifest.ts";
 
 /**

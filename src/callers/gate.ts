@@ -3,10 +3,10 @@ import { clientAddress, type Exchange, type Gate } from "../platform/http/exchan
 import { invalidAt, Problem, type ProblemFields } from "../platform/problem.ts";
 import { keyOddity } from "./keys/key-oddity.ts";
 import type { KeyVerifier, Verified } from "./keys/verify.ts";
-import { noOperation, type UsageRecorder } from "./usage/usage.ts";
 import { limitHeaders } from "./limits/headers.ts";
 import { type Limiter, refusalOf } from "./limits/limits.ts";
 import type { Decision, Verdict } from "./limits/windows.ts";
+import { noOperation, type UsageRecorder } from "./usage/usage.ts";
 
 export type GateParts = {
   verifier: KeyVerifier;

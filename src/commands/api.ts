@@ -3,13 +3,13 @@ import type { Writable } from "node:stream";
 import type { PetStore } from "../../client/client.ts";
 import { nextBegin } from "../../client/pages.ts";
 import { Problem } from "../platform/problem.ts";
-import { UsageError, type Arguments, type Command, type Outcome } from "./command.ts";
 import { call, typed, type Call } from "./calls.ts";
+import { UsageError, type Arguments, type Command, type Outcome } from "./command.ts";
 import { connect, connectionOf, connectionOptions, defaultsOf, linesTo } from "./connection.ts";
 import { packedBytesMax } from "./deploy.ts";
-import { declaredOperations } from "./operations.gen.ts";
-import type { Value } from "./operation-table.ts";
 import { allBytes } from "./input-output.ts";
+import type { Value } from "./operation-table.ts";
+import { declaredOperations } from "./operations.gen.ts";
 
 /** The largest body of the API is a packed site. */
 const inputBytesMax = packedBytesMax;

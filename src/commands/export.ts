@@ -1,12 +1,12 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { exportedLists, exportList, type ExportFormat, type ExportedList } from "../importing/exporting.ts";
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
+import { exportedLists, exportList, type ExportFormat, type ExportedList } from "../importing/exporting.ts";
 import { Problem } from "../platform/problem.ts";
 import { UsageError, type Command } from "./command.ts";
-import { toFile } from "./input-output.ts";
 import { clientOf, connectionOptions } from "./connection.ts";
+import { toFile } from "./input-output.ts";
 
 export const exportCommand: Command = {
   name: "export",

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
-import { Problem } from "../platform/problem.ts";
 import { callerFolder, loadSettings, type Settings } from "../app/settings.ts";
+import { Problem } from "../platform/problem.ts";
 import type { Command, Io, Outcome } from "./command.ts";
 import { linesTo } from "./connection.ts";
 import { stoppable } from "./stoppable.ts";

@@ -4,8 +4,8 @@ import { Problem } from "../platform/problem.ts";
 import { call, typed } from "./calls.ts";
 import { columns, UsageError, type Arguments, type Command, type Option, type Options, type Outcome } from "./command.ts";
 import { clientOf, connectionOptions, linesTo } from "./connection.ts";
-import { declaredOperations } from "./operations.gen.ts";
 import type { DeclaredOperation, Value } from "./operation-table.ts";
+import { declaredOperations } from "./operations.gen.ts";
 
 /** The resources that have commands, by the end of their operations' names. */
 const nouns: Record<string, string> = {

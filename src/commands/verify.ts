@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { CheckReport } from "../backup/check.ts";
 import { callerFolder, loadSettings } from "../app/settings.ts";
+import type { CheckReport } from "../backup/check.ts";
 import { countOf, type Command, type Io, type Outcome } from "./command.ts";
 import { givenPassphrase } from "./input-output.ts";
 import { stoppable } from "./stoppable.ts";

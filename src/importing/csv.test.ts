@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { stringify } from "csv-stringify/sync";
 import fc from "fast-check";
+import { anyText } from "../../test/support/any-text.ts";
+import { xlsx } from "../../test/support/sheets.ts";
 import { csvRows, formatDefault, type CsvFormat } from "./csv.ts";
 import { rowsOf as rowsIn } from "./inspect.ts";
 import { openFile } from "./local-files.ts";
-import { anyText } from "../../test/support/any-text.ts";
-import { xlsx } from "../../test/support/sheets.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "petstore-csv-"));
 after(() => rm(folder, { recursive: true }));

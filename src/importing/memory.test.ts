@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import fc from "fast-check";
+import { anyPath, anyText } from "../../test/support/any-text.ts";
 import { parseState, readState } from "./local-files.ts";
 import { batchKey, checkBelongs, hashOf, type BatchElement, type State } from "./memory.ts";
 import type { Pet } from "./pets.ts";
-import { anyPath, anyText } from "../../test/support/any-text.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "petstore-state-"));
 after(() => rm(folder, { recursive: true }));

@@ -1,6 +1,6 @@
 import { formatDefault, type CsvFormat } from "./csv.ts";
-import type { MappingPlan } from "./mapping-plan.ts";
 import { listed } from "./lists.ts";
+import type { MappingPlan } from "./mapping-plan.ts";
 import type { FieldChange } from "./own-export.ts";
 import { counted } from "./progress.ts";
 

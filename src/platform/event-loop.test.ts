@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { openBounds } from "./bounds.ts";
-import type { ShareLimits } from "./jobs/fair-share.ts";
 import { openLoopTurns, openTurns, openWorkClock, watchEventLoop } from "./event-loop.ts";
+import type { ShareLimits } from "./jobs/fair-share.ts";
 
 /** Holds up the event loop. */
 function block(ms: number): void {

@@ -4,8 +4,8 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, symlinkSync, w
 import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";
-import { lockFolder } from "./lock.ts";
 import { makePrivate, requireOwnSocket } from "./folder-access.ts";
+import { lockFolder } from "./lock.ts";
 import { callSocket } from "./socket.ts";
 
 const nobody = 65_534;

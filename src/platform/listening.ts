@@ -1,6 +1,6 @@
 import cluster from "node:cluster";
-import { once } from "node:events";
 import { lookup } from "node:dns/promises";
+import { once } from "node:events";
 import { createServer, type AddressInfo, type Server } from "node:net";
 
 /** The address of a server; `setting` is the name of its port's setting, such as `PORT`. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
-import { decryptSecret, encryptSecret, newSecretsKey, parseSecretsKeys } from "./secrets.ts";
 import { anyText } from "../../test/support/any-text.ts";
+import { decryptSecret, encryptSecret, newSecretsKey, parseSecretsKeys } from "./secrets.ts";
 
 function flip(text: string, bit: number): string {
   const bytes = Buffer.from(text, "base64url");

@@ -3,9 +3,9 @@ import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import { userInfo } from "node:os";
 import { basename, dirname, relative } from "node:path";
-import { attempt } from "./parse.ts";
-import { requireOwnSocket } from "./folder-access.ts";
 import { statusOf, type ProblemCode } from "./error-table.ts";
+import { requireOwnSocket } from "./folder-access.ts";
+import { attempt } from "./parse.ts";
 import { Problem } from "./problem.ts";
 
 const bodyBytesMax = 1 << 20;

@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "../support/folder.ts";
 import { startLaterVersion, type LaterVersion } from "../support/later-version.ts";
 import { picture } from "../support/pictures.ts";
-import { exampleSite, made } from "../support/shop.ts";
 import { startService, type TestService } from "../support/service.ts";
+import { exampleSite, made } from "../support/shop.ts";
 
 /*
  * `npm run test:clients`: runs the commands of docs/clients.md, each section in a folder of its own, with the programs of the folders beside this

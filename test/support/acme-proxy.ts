@@ -1,5 +1,5 @@
-import { createServer, request as send, type Server } from "node:https";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { createServer, request as send, type Server } from "node:https";
 import type { Pebble } from "./pebble.ts";
 
 /** A request on its way to the authority. `payload`: its signed payload, decoded; null if it has none. */

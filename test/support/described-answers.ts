@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { AssertionError } from "node:assert";
+import { readFileSync } from "node:fs";
 import { Ajv, type ValidateFunction } from "ajv";
 import { bodyChecker, dereferenced, operationsIn, strict, type Document, type Operation } from "./description.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import type { Lookup } from "../../src/publishing/dns/lookup.ts";
 import { type Hints, type Records, verify, type DnsFacts, type ExpectedDns } from "../../src/publishing/dns/dns.ts";
+import type { Lookup } from "../../src/publishing/dns/lookup.ts";
 
 export const subdomain: ExpectedDns = {
   hostname: "www.example.com",

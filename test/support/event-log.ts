@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import sql from "sql-template-tag";
 import { readEvents } from "../../src/events/log/events.store.ts";
 import type { Database } from "../../src/platform/db/database.ts";

@@ -1,8 +1,8 @@
-import { createClient } from "@hey-api/openapi-ts";
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createClient } from "@hey-api/openapi-ts";
 import openapiTypescript, { astToString, type OpenAPI3 } from "openapi-typescript";
 import type { Document } from "./description.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { anyText } from "./any-text.ts";
 import type { Operation } from "./description.ts";
 import * as hostile from "./hostile-values.ts";
-import { anyText } from "./any-text.ts";
 
 /** Any request: the path after `/v1`, header lines, and bytes. */
 export type HostileRequest = { target: string; headers: [name: string, value: string][]; body: Buffer | undefined; chunked: boolean };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe } from "node:test";
-import { ask, declare, free, last, listOf, type OpenLimiter, verdicts } from "./limits-contract.ts";
 import type { Mode } from "../../src/callers/limits/limits.ts";
+import { ask, declare, free, last, listOf, type OpenLimiter, verdicts } from "./limits-contract.ts";
 
 const minute = 60_000;
 

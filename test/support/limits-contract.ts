@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Clock } from "../../src/platform/clock.ts";
-import type { Decision, Quota } from "../../src/callers/limits/windows.ts";
 import type { Limiter, Mode } from "../../src/callers/limits/limits.ts";
+import type { Decision, Quota } from "../../src/callers/limits/windows.ts";
+import type { Clock } from "../../src/platform/clock.ts";
 
 export const free: Quota = { perMinute: 60, perDay: 1_000 };
 export const noon = Date.UTC(2026, 5, 15, 12, 0, 0);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { free, noon, type OpenLimiter } from "./limits-contract.ts";
 import type { CountedCaller, Limiter } from "../../src/callers/limits/limits.ts";
 import type { Decision } from "../../src/callers/limits/windows.ts";
+import { free, noon, type OpenLimiter } from "./limits-contract.ts";
 
 const minute = 60_000;
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { noon, type OpenLimiter } from "./limits-contract.ts";
-import type { Decision, Quota } from "../../src/callers/limits/windows.ts";
 import type { Limiter } from "../../src/callers/limits/limits.ts";
+import type { Decision, Quota } from "../../src/callers/limits/windows.ts";
+import { noon, type OpenLimiter } from "./limits-contract.ts";
 
 type Step = { ask: "account" | "publishable"; who: number; waitMs: number };
 type Outcome = Pick<Decision, "verdict" | "limit" | "remaining" | "reset" | "retryAfterSeconds" | "strikesRemaining">;

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
-import { free, noon } from "./limits-contract.ts";
 import { openRedisLimiter, type RedisLimiterOptions } from "../../src/callers/limits/redis.ts";
+import { free, noon } from "./limits-contract.ts";
 
 /** A log that keeps its lines. `events` emits the level of each. */
 export function openLog() {

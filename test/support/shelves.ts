@@ -5,8 +5,8 @@ import type { Bounds } from "../../src/platform/bounds.ts";
 import type { Database, Transaction } from "../../src/platform/db/database.ts";
 import { openPostgres } from "../../src/platform/db/postgres.ts";
 import { openSqlite } from "../../src/platform/db/sqlite.ts";
-import type { WorkTimer } from "../../src/platform/event-loop.ts";
 import { insertion, lockingStatement, statement } from "../../src/platform/db/statement.ts";
+import type { WorkTimer } from "../../src/platform/event-loop.ts";
 import { temporaryFolder } from "./folder.ts";
 import { newDatabase } from "./postgres.ts";
 

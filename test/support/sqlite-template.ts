@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createEmpty } from "../../src/platform/files.ts";
 import { migrate } from "../../src/platform/db/migrate.ts";
 import { openSqlite } from "../../src/platform/db/sqlite.ts";
+import { createEmpty } from "../../src/platform/files.ts";
 
 /** Where the migrated file is that a whole run shares (`global-setup.ts`). */
 const sharedFile = "PETSTORE_TEST_SQLITE";

@@ -8,8 +8,8 @@ import { useFocusReturn } from "../parts/use-focus-return.ts";
 import { activityTexts as words } from "../texts/en-activity.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./activity.module.css";
-import { entryQuery, type Entry } from "./queries.ts";
 import type { Names } from "./names.ts";
+import { entryQuery, type Entry } from "./queries.ts";
 import { fieldsOf, whatOf, whoOf, type Field } from "./words.ts";
 
 type Props = {

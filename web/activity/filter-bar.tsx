@@ -2,8 +2,8 @@ import { Select, TextInput } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 import { Filters, SearchField } from "../parts/filters.tsx";
 import { activityTexts as words } from "../texts/en-activity.ts";
-import { activitySearch, dayIn, kindNames, type ActivityFilters } from "./search.ts";
 import type { Names } from "./names.ts";
+import { activitySearch, dayIn, kindNames, type ActivityFilters } from "./search.ts";
 
 type Props = { filters: ActivityFilters; names: Names; onChange: (filters: ActivityFilters) => void };
 

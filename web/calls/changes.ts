@@ -1,7 +1,7 @@
 import { realTiming } from "../../client/timing.ts";
+import { texts } from "../texts/texts.ts";
 import { patientSend } from "./patient.ts";
 import { refusalOf } from "./refusal.ts";
-import { texts } from "../texts/texts.ts";
 import type { Schemas } from "./store.ts";
 
 /** The changes to one pet; omitted fields keep their values. A `stock` of null ends tracking. */

@@ -1,6 +1,6 @@
 import { texts } from "../texts/texts.ts";
-import { Refusal, refusalOf } from "./refusal.ts";
 import { memberHeaders } from "./page-member.ts";
+import { Refusal, refusalOf } from "./refusal.ts";
 import { noteServerTime } from "./server-clock.ts";
 
 /** The path below which the dashboard's calls are (docs/dashboard-api.md); the browser adds the session cookie. */

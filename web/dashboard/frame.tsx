@@ -11,9 +11,9 @@ import { texts } from "../texts/texts.ts";
 import { DisabledNotice } from "../webhooks/disabled-notice.tsx";
 import { webhooksQuery } from "../webhooks/queries.ts";
 import { PasswordConfirmation } from "./confirm-password.tsx";
-import { loadPage, onTabsMember } from "./tabs.ts";
 import { Navigation } from "./navigation.tsx";
 import { SessionContext, sessionEnded, sessionQuery } from "./session.ts";
+import { loadPage, onTabsMember } from "./tabs.ts";
 
 /** How often the session is reread while the page is visible, in case its plan or role has changed. */
 const sessionEveryMs = 60_000;

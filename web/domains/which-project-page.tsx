@@ -8,8 +8,8 @@ import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
-import { LiveState } from "../projects/state-badge.tsx";
 import type { Project } from "../projects/queries.ts";
+import { LiveState } from "../projects/state-badge.tsx";
 import { texts } from "../texts/texts.ts";
 import { PlanNotice } from "./plan-notice.tsx";
 

@@ -1,10 +1,10 @@
-import { createLowlight } from "lowlight";
 import bash from "highlight.js/lib/languages/bash";
 import go from "highlight.js/lib/languages/go";
 import json from "highlight.js/lib/languages/json";
 import php from "highlight.js/lib/languages/php";
 import python from "highlight.js/lib/languages/python";
 import typescript from "highlight.js/lib/languages/typescript";
+import { createLowlight } from "lowlight";
 import { createElement, type ReactNode } from "react";
 
 export type Language = "bash" | "go" | "json" | "php" | "python" | "typescript" | "text";

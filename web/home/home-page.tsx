@@ -4,13 +4,13 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
 import { lowStockQuery } from "../inventory/queries.ts";
+import { accountQuery } from "../members/queries.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { PageHeader, Section } from "../parts/page-header.tsx";
 import { petCountsQuery } from "../pets/counts.ts";
 import { PetLink } from "../pets/pet-link.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import styles from "./home.module.css";
-import { accountQuery } from "../members/queries.ts";
 import { openOrdersQuery, projectsQuery, troublesQuery } from "./queries.ts";
 
 const words = texts.home;

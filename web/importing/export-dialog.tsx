@@ -1,8 +1,8 @@
 import { Button, Group, Progress, Radio, Stack } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import { exportList, type ExportFormat } from "../../src/importing/exporting.ts";
 import type { Query } from "../../client/pages.ts";
+import { exportList, type ExportFormat } from "../../src/importing/exporting.ts";
 import { patientStore } from "../calls/patient.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";

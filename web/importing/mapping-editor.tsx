@@ -3,8 +3,8 @@ import type { ReactNode } from "react";
 import type { Column } from "../../src/importing/columns.ts";
 import { otherCategory, valuesOf } from "../../src/importing/guess.ts";
 import type { Mapping } from "../../src/importing/mapping-schema.ts";
-import styles from "./importing.module.css";
 import { importTexts as words } from "../texts/en-import-file.ts";
+import styles from "./importing.module.css";
 import { StatusValues } from "./status-values.tsx";
 
 type Props = { columns: readonly Column[]; mapping: Mapping; onChange: (mapping: Mapping) => void };

@@ -6,8 +6,8 @@ import { Dialog } from "../parts/dialog.tsx";
 import { usePetName } from "../pets/queries.ts";
 import { pastImportsTexts as words } from "../texts/en-past-imports.ts";
 import { formatNumber } from "../texts/texts.ts";
-import { undoImport, type PastImport } from "./past-imports.ts";
 import styles from "./past-imports.module.css";
+import { undoImport, type PastImport } from "./past-imports.ts";
 
 type Props = { of: PastImport; onClose: () => void };
 

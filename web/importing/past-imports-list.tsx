@@ -10,8 +10,8 @@ import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { pastImportsTexts as words } from "../texts/en-past-imports.ts";
 import { formatNumber, formatShortMoment, texts } from "../texts/texts.ts";
 import { DetailsDialog, UndoDialog } from "./past-import-dialogs.tsx";
-import { importsQuery, isUndoable, isUndoing, type PastImport } from "./past-imports.ts";
 import styles from "./past-imports.module.css";
+import { importsQuery, isUndoable, isUndoing, type PastImport } from "./past-imports.ts";
 import { dropLists } from "./use-task.ts";
 
 type Shown = { dialog: "undo" | "details"; of: PastImport };

@@ -1,8 +1,8 @@
 import { Alert, Checkbox } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { GuessedField } from "../../src/importing/header-words.ts";
-import { profileTexts } from "../texts/en-import-profile.ts";
 import { importTexts as words } from "../texts/en-import-file.ts";
+import { profileTexts } from "../texts/en-import-profile.ts";
 import { formatNumber } from "../texts/texts.ts";
 import styles from "./importing.module.css";
 

@@ -1,4 +1,5 @@
 import { chunksOf } from "../../client/chunks.ts";
+import { PetStoreError } from "../../client/errors.ts";
 import type { Columns } from "../../src/importing/columns.ts";
 import { checkEdits, countsOfExport, makeEdits, type PreviewChanges } from "../../src/importing/export-edits.ts";
 import type { Guess } from "../../src/importing/guess.ts";
@@ -8,7 +9,6 @@ import { columnsOf } from "../../src/importing/mapping.ts";
 import { planExport, recognizeExport } from "../../src/importing/own-export.ts";
 import { formatRejects, readSource, type Source } from "../../src/importing/source.ts";
 import { formerSources, proposeSource } from "../../src/importing/sources.ts";
-import { PetStoreError } from "../../client/errors.ts";
 import { Problem } from "../../src/platform/problem.ts";
 import { previewChanges } from "../calls/changes.ts";
 import { setPageMember } from "../calls/page-member.ts";

@@ -3,11 +3,11 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { ask, type CurrentUser } from "../calls/members.ts";
 import { showAnswer } from "../calls/rows.ts";
+import { numberIn } from "../calls/send.ts";
 import { sessionQuery, useSession } from "../dashboard/session.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { notify } from "../parts/notices.ts";
-import { numberIn } from "../calls/send.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { invalidateStock } from "./queries.ts";
 

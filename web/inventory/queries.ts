@@ -1,10 +1,10 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
-import { invalidatePet } from "../pets/cache.ts";
 import { batched } from "../calls/batched.ts";
 import { dashboardKey, freshMs } from "../calls/lists.ts";
 import { changeRows, reread, rereadList, showAnswer } from "../calls/rows.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
+import { invalidatePet } from "../pets/cache.ts";
 
 export type InventoryItem = Schemas["InventoryItem"];
 

@@ -1,5 +1,5 @@
-import { petStatuses, type PetStatus } from "../pets/search.ts";
 import { choiceIn } from "../parts/search-values.ts";
+import { petStatuses, type PetStatus } from "../pets/search.ts";
 
 /** The search parameters of the inventory page: one filter, and whether the form to track a pet is open. */
 export type InventorySearch = { status?: PetStatus; stock?: "low"; new?: true };

@@ -1,10 +1,10 @@
 import { ActionIcon, Button, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode, type SubmitEvent } from "react";
+import { numberIn } from "../calls/send.ts";
 import { useSession } from "../dashboard/session.ts";
 import { errorLine } from "../parts/error-line.ts";
 import { notify } from "../parts/notices.ts";
-import { numberIn } from "../calls/send.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { adjustStock, cacheStock, setStock, stockQuery, type InventoryItem } from "./queries.ts";
 import styles from "./stock-count.module.css";

@@ -1,11 +1,11 @@
 import { Button, Group, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
+import { numberIn } from "../calls/send.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
-import { numberIn } from "../calls/send.ts";
 import { texts } from "../texts/texts.ts";
 import { cacheNewStock, setStock, stockQuery, type InventoryItem } from "./queries.ts";
 import { StockCount, StockMarkBadge } from "./stock-count.tsx";

@@ -1,9 +1,9 @@
 import { TextInput } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 import { ask, type Key, type RotatedKey } from "../calls/members.ts";
+import { numberIn } from "../calls/send.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { numberIn } from "../calls/send.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./keys.module.css";
 import { MadeKeyView } from "./made-key.tsx";

@@ -1,9 +1,9 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
-import { invalidatePets } from "../pets/cache.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { changeRows, reread, rereadList } from "../calls/rows.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
 import { invalidateStock } from "../inventory/queries.ts";
+import { invalidatePets } from "../pets/cache.ts";
 
 /** An order in a response, which always has these three fields. */
 export type Order = Schemas["Order"] & { id: number; quantity: number; complete: boolean };

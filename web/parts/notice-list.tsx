@@ -2,8 +2,8 @@ import { Button, CloseButton } from "@mantine/core";
 import { useEffect, useState, type ReactNode } from "react";
 import { CheckIcon, WarningIcon } from "../frame/icons.tsx";
 import { texts } from "../texts/texts.ts";
-import { dismiss, notifyError, useNotices, type Notice } from "./notices.ts";
 import styles from "./notice-list.module.css";
+import { dismiss, notifyError, useNotices, type Notice } from "./notices.ts";
 
 const shownMs = 6_000;
 /** For failures, and for notices with an undo button. */

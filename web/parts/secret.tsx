@@ -1,8 +1,8 @@
 import { Button, CopyButton, TextInput } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
-import { useUnsaved, type Question } from "./unsaved.tsx";
 import styles from "./secret.module.css";
+import { useUnsaved, type Question } from "./unsaved.tsx";
 
 /** A secret that is shown once, with a copy button. Until it is copied, the dialog asks `unlessCopied` before it closes. */
 export function Secret({ label, value, unlessCopied }: { label: string; value: string; unlessCopied?: Question }): ReactNode {

@@ -2,15 +2,15 @@ import { SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import type { Tagged } from "../calls/store.ts";
 import { CategorySelect } from "../categories/category-select.tsx";
 import { allCategoriesQuery } from "../categories/queries.ts";
-import type { Tagged } from "../calls/store.ts";
 import { CallForm, useCallForm, type FormState } from "../parts/call-form.tsx";
 import { notify } from "../parts/notices.ts";
 import { ReloadIfChanged } from "../parts/reload-if-changed.tsx";
 import { texts } from "../texts/texts.ts";
-import styles from "./pet-form.module.css";
 import { cachePet, cacheNewPet } from "./cache.ts";
+import styles from "./pet-form.module.css";
 import { createPet, newStatus, replacePet, type PetValues, type Pet } from "./queries.ts";
 import { petStatuses, type PetStatus } from "./search.ts";
 

@@ -1,12 +1,12 @@
 import { Button, FileButton, TextInput } from "@mantine/core";
 import { useState, type KeyboardEvent, type ReactNode } from "react";
+import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { GripIcon } from "../frame/icons.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { useFocusAfterRemoval } from "../parts/use-focus-return.ts";
 import { profileTexts as words } from "../texts/en-shop.ts";
-import { movedTo } from "./photo-order.ts";
 import styles from "./photo-editor.module.css";
+import { movedTo } from "./photo-order.ts";
 import { useDrag } from "./use-drag.ts";
 import { usePhotos, type Photo } from "./use-photos.ts";
 

@@ -8,8 +8,8 @@ import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
 import { profileTexts as words } from "../texts/en-shop.ts";
-import { amountOf, shownAmount } from "./price.ts";
 import { PhotoEditor } from "./photo-editor.tsx";
+import { amountOf, shownAmount } from "./price.ts";
 import { profileQuery } from "./profile-query.ts";
 
 type Profile = Schemas["Profile"];

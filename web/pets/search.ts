@@ -1,5 +1,5 @@
-import { choiceIn, idIn, present, textIn } from "../parts/search-values.ts";
 import type { Schemas } from "../calls/store.ts";
+import { choiceIn, idIn, present, textIn } from "../parts/search-values.ts";
 
 export type PetStatus = Schemas["PetStatus"];
 export const petStatuses: readonly PetStatus[] = ["available", "pending", "sold"];

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
-import styles from "./status-badge.module.css";
 import type { PetStatus } from "./search.ts";
+import styles from "./status-badge.module.css";
 
 /** A status as text with a colour. */
 export function StatusBadge({ status }: { status: PetStatus }): ReactNode {

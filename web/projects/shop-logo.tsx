@@ -1,9 +1,9 @@
 import { Button, FileButton, Group } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
-import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./projects.module.css";
 import { rereadSite } from "./queries.ts";

@@ -10,8 +10,8 @@ import { Section } from "../parts/page-header.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./projects.module.css";
 import { rereadSite, shopQuery, type Site } from "./queries.ts";
-import { publishShop, shopValues, type ShopValues } from "./shop.ts";
 import { ShopLogo } from "./shop-logo.tsx";
+import { publishShop, shopValues, type ShopValues } from "./shop.ts";
 
 const words = texts.projects.shop;
 

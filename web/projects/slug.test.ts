@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { slugFrom } from "./slug.ts";
 import { anyText } from "../../test/support/any-text.ts";
+import { slugFrom } from "./slug.ts";
 
 test("a name suggests the slug that people would write for it", () => {
   const expected: Record<string, string> = {

@@ -6,8 +6,8 @@ import { chosenArchive, chosenByDrop, chosenFolder, type Chosen } from "./chosen
 import { DeployCommand } from "./deploy-command.tsx";
 import projectStyles from "./projects.module.css";
 import type { Site } from "./queries.ts";
-import { siteLimits } from "./site.ts";
 import { SiteLink } from "./site-link.tsx";
+import { siteLimits } from "./site.ts";
 import styles from "./upload-panel.module.css";
 import { useUpload, type UploadState } from "./use-upload.ts";
 

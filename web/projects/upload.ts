@@ -1,5 +1,5 @@
-import { Refusal } from "../calls/refusal.ts";
 import { memberHeaders } from "../calls/page-member.ts";
+import { Refusal } from "../calls/refusal.ts";
 import { callsBelow, successOf } from "../calls/send.ts";
 import { texts } from "../texts/texts.ts";
 import type { Packed } from "./pack.ts";

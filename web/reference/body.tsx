@@ -2,10 +2,10 @@ import type { ReactNode } from "react";
 import { CodeBlock } from "../frame/code-block.tsx";
 import { referenceTexts } from "../texts/en-reference.ts";
 import { idOf } from "./anchor.tsx";
+import styles from "./body.module.css";
 import type { Content } from "./description.ts";
 import { SchemaView } from "./fields.tsx";
 import { PartHeading } from "./heading.tsx";
-import styles from "./body.module.css";
 
 /** The fields of the request body; content types with the same schema are shown once. Their ids begin with `at`. */
 export function BodyDescription({ contents, level, at }: { contents: Content[]; level: 1 | 2; at: string }): ReactNode {

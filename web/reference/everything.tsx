@@ -5,8 +5,8 @@ import { usePageTitle } from "../frame/page-title.ts";
 import { referenceTexts } from "../texts/en-reference.ts";
 import { useDescription } from "./context.ts";
 import type { Operation } from "./description.ts";
-import { OperationArticle } from "./operation-article.tsx";
 import styles from "./everything.module.css";
+import { OperationArticle } from "./operation-article.tsx";
 import { useShownTarget } from "./shown-target.ts";
 import { useSlices } from "./slices.ts";
 

@@ -4,8 +4,8 @@ import { Prose } from "../frame/markdown.tsx";
 import { NotFoundPage } from "../frame/message-page.tsx";
 import { usePageTitle } from "../frame/page-title.ts";
 import { ErrorCodes } from "./errors.tsx";
-import { guides, type Guide } from "./guides.ts";
 import styles from "./everything.module.css";
+import { guides, type Guide } from "./guides.ts";
 import { useShownTarget } from "./shown-target.ts";
 
 /** The page of one guide. */

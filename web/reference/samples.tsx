@@ -5,10 +5,10 @@ import type { Language } from "../frame/highlight.tsx";
 import { referenceTexts } from "../texts/en-reference.ts";
 import { Anchor } from "./anchor.tsx";
 import { useDescription } from "./context.ts";
+import { absoluteUrl } from "./load.ts";
 import type { CodeSample } from "./openapi.ts";
 import { useSampleLanguage } from "./sample-language.ts";
 import styles from "./samples.module.css";
-import { absoluteUrl } from "./load.ts";
 
 const languages: Record<string, Language> = {
   shell: "bash",

@@ -1,6 +1,6 @@
 import { referenceTexts } from "../texts/en-reference.ts";
-import type { Schema } from "./openapi.ts";
 import { nameIn } from "./description.ts";
+import type { Schema } from "./openapi.ts";
 
 const words = referenceTexts.constraints;
 

@@ -1,14 +1,14 @@
-import { factorTexts } from "./en-factors.ts";
-import { accountTexts } from "./en-members.ts";
-import { keysTexts } from "./en-keys.ts";
-import { usageTexts } from "./en-usage.ts";
 import { dashboardTexts, signInTexts } from "./en-dashboard.ts";
 import { domainsTexts } from "./en-domains.ts";
+import { factorTexts } from "./en-factors.ts";
 import { homeTexts } from "./en-home.ts";
 import { importingTexts } from "./en-importing.ts";
+import { keysTexts } from "./en-keys.ts";
+import { accountTexts } from "./en-members.ts";
 import { projectsTexts } from "./en-projects.ts";
 import { refusalTexts } from "./en-refusals.ts";
 import { storeTexts } from "./en-store.ts";
+import { usageTexts } from "./en-usage.ts";
 
 export const en = {
   productName: "Pet Store",

@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
-import { accountQuery } from "../members/queries.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { answerOf, store } from "../calls/store.ts";
 import { keysQuery } from "../keys/queries.ts";
+import { accountQuery } from "../members/queries.ts";
 import type { Interval } from "./series.ts";
 
 /** Polling intervals while the page is visible. All queries together stay well within a member's 300 calls a minute. */

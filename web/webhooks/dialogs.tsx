@@ -1,11 +1,11 @@
 import { Radio, Stack, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
+import { numberIn } from "../calls/send.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { notify } from "../parts/notices.ts";
-import { numberIn } from "../calls/send.ts";
 import { webhooksTexts as words } from "../texts/en-webhooks.ts";
 import { deleteWebhook, replay, rereadWebhooks, rotateSecret, turnOn, type Webhook } from "./queries.ts";
 import { SecretDialog } from "./secret-dialog.tsx";

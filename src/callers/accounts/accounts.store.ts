@@ -1,8 +1,8 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Row, Transaction } from "../../platform/db/database.ts";
-import { fieldsBefore } from "../../platform/events.ts";
 import { setEventBytesMax } from "../../platform/event-storage.ts";
+import { fieldsBefore } from "../../platform/events.ts";
 import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { storageLimits, type Account, type Plan, type PlanStorage, type PlanTerms } from "./accounts.ts";
 

@@ -1,5 +1,5 @@
-import { Type } from "../../platform/json-schema.ts";
 import { int32Max, named, variant } from "../../platform/http/schemas.ts";
+import { Type } from "../../platform/json-schema.ts";
 import { Problem } from "../../platform/problem.ts";
 import type { StorageLimits } from "../../platform/storage-quotas.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { hasExpired, hashKey, makeKey, prefixOf, rotatedExpiry, wellFormed } from "./keys.ts";
 import { anyText } from "../../../test/support/any-text.ts";
+import { hasExpired, hashKey, makeKey, prefixOf, rotatedExpiry, wellFormed } from "./keys.ts";
 
 const printable = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code));
 

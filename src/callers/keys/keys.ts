@@ -1,8 +1,8 @@
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { Type } from "../../platform/json-schema.ts";
 import { formatDateTime, parseDateTime } from "../../platform/http/dates.ts";
 import { Text } from "../../platform/http/schemas.ts";
+import { Type } from "../../platform/json-schema.ts";
 import { origin } from "../../platform/parse.ts";
 import { invalidAt, type Problem } from "../../platform/problem.ts";
 

@@ -7,8 +7,8 @@ import type { Database } from "../../platform/db/database.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
 import { insertAccount, updatePlan } from "../accounts/accounts.store.ts";
-import { makeKey } from "./keys.ts";
 import { deleteKey, insertKey, listKeys } from "./keys.store.ts";
+import { makeKey } from "./keys.ts";
 import { openKeyVerifier } from "./verify.ts";
 
 const start = Date.UTC(2026, 0, 1, 12, 0, 30);

@@ -3,8 +3,8 @@ import { type Clock, minuteMs } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { openSharedRuns, type SharedRuns } from "../../platform/jobs/runs.ts";
 import type { Plan, Quota } from "../accounts/accounts.ts";
-import { hashKey, hasExpired, wellFormed, type Scope } from "./keys.ts";
 import { findKeyByHash, recordUses, type KeyWithPlan, type Use } from "./keys.store.ts";
+import { hashKey, hasExpired, wellFormed, type Scope } from "./keys.ts";
 
 /** The most keys in the cache. Beyond it the one that was read first is dropped, and read again at its next use. */
 const cachedMax = 10_000;

@@ -1,12 +1,12 @@
 import sql from "sql-template-tag";
 import { createCache } from "../../platform/cache.ts";
+import { minuteMs, hourMs } from "../../platform/clock.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { EventType } from "../../platform/event-types.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { coalesced } from "../../platform/jobs/runs.ts";
 import type { Decision } from "./windows.ts";
-import { minuteMs, hourMs } from "../../platform/clock.ts";
 
 /** How many limits and bans this process remembers, so that it records each once. */
 const seenMax = 10_000;

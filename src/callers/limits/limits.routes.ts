@@ -1,12 +1,12 @@
-import { Type } from "../../platform/json-schema.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Answer, type Call, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id, named, openEnumeration, variant } from "../../platform/http/schemas.ts";
+import { Type } from "../../platform/json-schema.ts";
 import { Problem } from "../../platform/problem.ts";
 import { readStorage } from "../../platform/storage-quotas.ts";
-import { lowStockSchema, plans, quotaOf, storageExample, storageSchemas } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
+import { lowStockSchema, plans, quotaOf, storageExample, storageSchemas } from "../accounts/accounts.ts";
 import { listKeys } from "../keys/keys.store.ts";
 import type { Limiter } from "./limits.ts";
 

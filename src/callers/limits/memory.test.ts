@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { givingBackContract } from "../../../test/support/limits-giving-back-contract.ts";
 import { callersContract } from "../../../test/support/limits-callers-contract.ts";
 import { limiterContract, free, noon } from "../../../test/support/limits-contract.ts";
+import { givingBackContract } from "../../../test/support/limits-giving-back-contract.ts";
 import { modelProperty } from "../../../test/support/limits-model.ts";
 import { type MemoryLimiter, openMemoryLimiter } from "./memory.ts";
 import { openStateFile } from "./state-file.ts";

@@ -1,6 +1,6 @@
-import { type Clock, minuteMs, dayMs } from "../../platform/clock.ts";
 import { addressName } from "../../platform/addresses.ts";
 import { createCache, type Cache } from "../../platform/cache.ts";
+import { type Clock, minuteMs, dayMs } from "../../platform/clock.ts";
 import { type CountedCaller, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { decidePublishable, isSpared, publishableShare, visitorQuota } from "./publishable.ts";
 import { restoreEntries, snapshotEntries } from "./snapshot.ts";

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { setTimeout } from "node:timers/promises";
 import { describe, test, type TestContext } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { Redis } from "iovalkey";
+import { free, noon } from "../../../test/support/limits-contract.ts";
 import { openLine } from "../../../test/support/line.ts";
+import { openLog, openNode } from "../../../test/support/redis-limiter.ts";
 import { startRedis } from "../../../test/support/redis-process.ts";
 import { until } from "../../../test/support/until.ts";
-import type { Decision, Quota } from "./windows.ts";
 import type { Limiter } from "./limits.ts";
-import { free, noon } from "../../../test/support/limits-contract.ts";
-import { openLog, openNode } from "../../../test/support/redis-limiter.ts";
 import type { RedisLimiterOptions } from "./redis.ts";
+import type { Decision, Quota } from "./windows.ts";
 
 const quota: Quota = { perMinute: 300, perDay: 100_000 };
 

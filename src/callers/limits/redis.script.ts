@@ -1,5 +1,5 @@
-import { banMemoryMs, firstBanMs, longestBanMs, strikesWindowMs } from "./strikes.ts";
 import { minuteMs, dayMs } from "../../platform/clock.ts";
+import { banMemoryMs, firstBanMs, longestBanMs, strikesWindowMs } from "./strikes.ts";
 
 /** The prefix of all keys and channels in Redis. */
 export const prefix = "petstore:limits:";

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { Redis } from "iovalkey";
-import type { Clock } from "../../platform/clock.ts";
 import { callersContract } from "../../../test/support/limits-callers-contract.ts";
-import { givingBackContract } from "../../../test/support/limits-giving-back-contract.ts";
 import { limiterContract, free } from "../../../test/support/limits-contract.ts";
+import { givingBackContract } from "../../../test/support/limits-giving-back-contract.ts";
 import { modelProperty } from "../../../test/support/limits-model.ts";
-import { type RedisProcess, startRedis } from "../../../test/support/redis-process.ts";
 import { openLog, openNode as openNodeOn } from "../../../test/support/redis-limiter.ts";
+import { type RedisProcess, startRedis } from "../../../test/support/redis-process.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { RedisConnector } from "./redis.link.ts";
 import type { RedisLimiterOptions } from "./redis.ts";
 

@@ -1,10 +1,10 @@
-import { Type } from "../../platform/json-schema.ts";
 import { operation, type Answer, type DashboardCall, type Operation } from "../../platform/http/operation.ts";
 import { Id, Nullable } from "../../platform/http/schemas.ts";
+import { Type } from "../../platform/json-schema.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { CurrentUser } from "./responses.ts";
-import type { sessionCookie } from "./sessions.ts";
 import { endSession, findSessions, namesOf, type BrowserSession } from "./sessions.store.ts";
+import type { sessionCookie } from "./sessions.ts";
 import { currentUser } from "./sign-in.ts";
 
 const tag = "Accounts in this browser";

@@ -1,10 +1,9 @@
-import { Type } from "../../platform/json-schema.ts";
+import type { Database } from "../../platform/db/database.ts";
 import { smallBytesMax } from "../../platform/http/bodies.ts";
 import { operation, type DashboardCall, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Nullable } from "../../platform/http/schemas.ts";
-import type { Database } from "../../platform/db/database.ts";
+import { Type } from "../../platform/json-schema.ts";
 import { Problem } from "../../platform/problem.ts";
-import { factorsResponse, totpUri, typedSecret } from "./factors.ts";
 import {
   endPending,
   enableApp,
@@ -17,8 +16,9 @@ import {
   useAppCode,
   type MemberRef,
 } from "./factors.store.ts";
-import { relyingPartyOf, passkeyResponse } from "./passkeys.ts";
+import { factorsResponse, totpUri, typedSecret } from "./factors.ts";
 import { listPasskeys } from "./passkeys.store.ts";
+import { relyingPartyOf, passkeyResponse } from "./passkeys.ts";
 import { PasskeyResponse, personOf, RecoveryCodes, requireConfirmed } from "./responses.ts";
 import type { SessionServices } from "./sessions.routes.ts";
 import { endOtherSessions } from "./sessions.store.ts";

@@ -1,7 +1,7 @@
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
-import { defaultScopesOf, keyExpiry, keyOrigins, keyScopes, managingScopes, type Key, type Scope } from "../keys/keys.ts";
 import type { NewKey } from "../keys/keys.store.ts";
+import { defaultScopesOf, keyExpiry, keyOrigins, keyScopes, managingScopes, type Key, type Scope } from "../keys/keys.ts";
 
 /** The most keys of an account that have not expired, if a key makes them (specification 3.13). */
 const liveKeysMax = 100;

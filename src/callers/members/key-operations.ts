@@ -1,14 +1,12 @@
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
-import { isReplay } from "../../platform/http/idempotency.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
+import { isReplay } from "../../platform/http/idempotency.ts";
 import type { Answer, Call } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { byId, Problem } from "../../platform/problem.ts";
-import { quotaOf, type Quota } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
-import { makersOf, requireFewer, requireGiven, requireWithin, termsOf, type AskedKey } from "./key-bounds.ts";
-import { hasExpired, keyResponse, type Key } from "../keys/keys.ts";
+import { quotaOf, type Quota } from "../accounts/accounts.ts";
 import {
   addKey,
   deleteKey,
@@ -20,7 +18,9 @@ import {
   replaceKey,
   type MadeKey,
 } from "../keys/keys.store.ts";
+import { hasExpired, keyResponse, type Key } from "../keys/keys.ts";
 import type { Limiter } from "../limits/limits.ts";
+import { makersOf, requireFewer, requireGiven, requireWithin, termsOf, type AskedKey } from "./key-bounds.ts";
 import { signedOut } from "./responses.ts";
 
 export type KeyServices = { announcer: Announcer; limiter: Pick<Limiter, "strikeStatus" | "unban"> };

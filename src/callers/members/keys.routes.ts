@@ -1,10 +1,10 @@
-import { Type } from "../../platform/json-schema.ts";
 import type { Queryable } from "../../platform/db/database.ts";
 import type { Caller } from "../../platform/http/caller.ts";
 import { deleted, listed, operation, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id, named, Nullable, OpenText, paging } from "../../platform/http/schemas.ts";
-import { KeyName, KeyOrigins, overlapHoursDefault, overlapHoursMax, scopes } from "../keys/keys.ts";
+import { Type } from "../../platform/json-schema.ts";
 import { endBan } from "../keys/keys.store.ts";
+import { KeyName, KeyOrigins, overlapHoursDefault, overlapHoursMax, scopes } from "../keys/keys.ts";
 import {
   confirm,
   createKey,

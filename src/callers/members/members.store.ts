@@ -1,9 +1,8 @@
 import sql, { raw } from "sql-template-tag";
-import type { Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { limitTo } from "../../platform/db/batches.ts";
+import type { Queryable, Row, Transaction } from "../../platform/db/database.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import { factorCondition, removeFactors } from "./factors.store.ts";
-import { newSalt } from "./passwords.ts";
 import {
   emailKey,
   emailOf,
@@ -16,6 +15,7 @@ import {
   type Reset,
   type Role,
 } from "./members.ts";
+import { newSalt } from "./passwords.ts";
 
 /** The most accounts in which a sign-in looks for an email. A person with more accounts must name one. */
 const candidatesMax = 10;

@@ -1,18 +1,8 @@
-import { Type } from "../../platform/json-schema.ts";
 import { operation, type Answer, type DashboardCall, type Operation } from "../../platform/http/operation.ts";
 import { Nullable, Text } from "../../platform/http/schemas.ts";
+import { Type } from "../../platform/json-schema.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import { endPending, hasFactor, lockFactors, makeRecoveryCodes, removeUnusedRecoveryCodes } from "./factors.store.ts";
-import {
-  makeChallenge,
-  openChallenge,
-  passkeyResponse,
-  passkeysMax,
-  relyingPartyOf,
-  requireRelyingParty,
-  type Purpose,
-  type RelyingParty,
-} from "./passkeys.ts";
 import {
   answerOnce,
   deletePasskey,
@@ -24,6 +14,16 @@ import {
   userHandleOf,
   type StoredPasskey,
 } from "./passkeys.store.ts";
+import {
+  makeChallenge,
+  openChallenge,
+  passkeyResponse,
+  passkeysMax,
+  relyingPartyOf,
+  requireRelyingParty,
+  type Purpose,
+  type RelyingParty,
+} from "./passkeys.ts";
 import { PasskeyResponse, personOf, RecoveryCodes, requireConfirmed } from "./responses.ts";
 import { endOtherSessions } from "./sessions.store.ts";
 import { clientOf, countSignIn, signedIn, signInAnswer, type SignInServices } from "./sign-in.routes.ts";

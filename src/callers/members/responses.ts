@@ -1,11 +1,11 @@
-import { Type } from "../../platform/json-schema.ts";
-import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
-import type { Caller, Person } from "../../platform/http/caller.ts";
-import { Problem } from "../../platform/problem.ts";
 import type { Queryable } from "../../platform/db/database.ts";
+import type { Caller, Person } from "../../platform/http/caller.ts";
+import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
+import { Type } from "../../platform/json-schema.ts";
+import { Problem } from "../../platform/problem.ts";
 import { lowStockSchema, plans, type Account, type Plan } from "../accounts/accounts.ts";
-import { isConfirmed } from "./sessions.ts";
 import { roles, memberResponse, type Member, type Role } from "./members.ts";
+import { isConfirmed } from "./sessions.ts";
 
 export const RoleSchema = Type.Unsafe<Role>({ type: "string", enum: [...roles], description: "What the member may do." });
 

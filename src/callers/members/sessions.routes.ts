@@ -1,16 +1,15 @@
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { smallBytesMax } from "../../platform/http/bodies.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Answer, type DashboardCall, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Id } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { byId, Problem } from "../../platform/problem.ts";
-import { endPending } from "./factors.store.ts";
-import { personOf, signedOut, CurrentUser } from "./responses.ts";
-import { newSalt, passwordLengthMax, requireGoodPassword } from "./passwords.ts";
-import { emailOf } from "./members.ts";
-import { findMember, findPassword, replacePassword, setMemberEmail } from "./members.store.ts";
 import type { BrowserServices } from "./browser-sessions.routes.ts";
-import { confirmedMs, type Session } from "./sessions.ts";
+import { endPending } from "./factors.store.ts";
+import { findMember, findPassword, replacePassword, setMemberEmail } from "./members.store.ts";
+import { emailOf } from "./members.ts";
+import { newSalt, passwordLengthMax, requireGoodPassword } from "./passwords.ts";
+import { personOf, signedOut, CurrentUser } from "./responses.ts";
 import {
   insertSession,
   confirmSession,
@@ -20,6 +19,7 @@ import {
   findSessions,
   listSessions,
 } from "./sessions.store.ts";
+import { confirmedMs, type Session } from "./sessions.ts";
 import { currentUser, requirePassword, refusedField, type SignInParts } from "./sign-in.ts";
 
 const tag = "Sessions";

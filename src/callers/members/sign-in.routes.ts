@@ -1,12 +1,12 @@
-import { Type } from "../../platform/json-schema.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Answer, type DashboardCall, type Operation } from "../../platform/http/operation.ts";
 import { DateTime } from "../../platform/http/schemas.ts";
-import { formatDateTime } from "../../platform/http/dates.ts";
+import { Type } from "../../platform/json-schema.ts";
 import { pendingMs } from "./factors.ts";
-import { CurrentUser, personOf } from "./responses.ts";
 import { passwordLengthMax } from "./passwords.ts";
-import type { passkeyCookie, pendingCookie } from "./sessions.ts";
+import { CurrentUser, personOf } from "./responses.ts";
 import type { SessionServices } from "./sessions.routes.ts";
+import type { passkeyCookie, pendingCookie } from "./sessions.ts";
 import { currentUser, finishSignIn, signIn, signInByLink, type NewSession, type PendingSignIn, type SignInClient } from "./sign-in.ts";
 
 const tag = "Sign-in";

@@ -1,7 +1,7 @@
 import { type Clock, minuteMs } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import { startOf, type CountedVerdict, type Counts, type UsageRecorder } from "./usage.ts";
 import { addUsage, type UsageCounts } from "./usage.store.ts";
+import { startOf, type CountedVerdict, type Counts, type UsageRecorder } from "./usage.ts";
 
 /** The most keys counted in one minute, and the most rows that wait for the database. Requests beyond them are not recorded. */
 const keysMax = 50_000;

@@ -2,8 +2,8 @@ import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { readStorage } from "../../platform/storage-quotas.ts";
 import { storageExample } from "../accounts/accounts.ts";
-import { spanOf, Usage, UsageQuery, type Counts, type Kind } from "./usage.ts";
 import { readUsage, readUsageBy, type Point } from "./usage.store.ts";
+import { spanOf, Usage, UsageQuery, type Counts, type Kind } from "./usage.ts";
 
 const example = {
   interval: "hour",

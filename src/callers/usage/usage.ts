@@ -1,10 +1,10 @@
+import { DateTime, enumeration, Id, named, variant } from "../../platform/http/schemas.ts";
 /**
  * Usage (`GET /usage`): the requests of an account, counted in memory, saved every few seconds, and kept by minute for an hour,
  * by hour for seven days and by day for ninety. Only requests with a valid key count. A kill loses the few seconds that were not
  * saved yet.
  */
 import { Type } from "../../platform/json-schema.ts";
-import { DateTime, enumeration, Id, named, variant } from "../../platform/http/schemas.ts";
 import { storageSchemas } from "../accounts/accounts.ts";
 import type { Verdict } from "../limits/windows.ts";
 

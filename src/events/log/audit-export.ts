@@ -1,9 +1,9 @@
 import { stringify } from "csv-stringify/sync";
-import { queues } from "../../platform/queues.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { AnswerStream } from "../../platform/http/operation.ts";
-import type { AuditFilter } from "./audit.ts";
+import { queues } from "../../platform/queues.ts";
 import { readAudit } from "./audit.store.ts";
+import type { AuditFilter } from "./audit.ts";
 import { type NamedEvent, withNames } from "./named-events.ts";
 import { openDrain, stalledMs } from "./stream.ts";
 

@@ -3,8 +3,8 @@ import { operation, type AnswerStream, type Operation } from "../../platform/htt
 import { takePlace } from "../../platform/jobs/fair-share.ts";
 import { Type } from "../../platform/json-schema.ts";
 import { Problem } from "../../platform/problem.ts";
-import { AuditPage, AuditQuery, ExportQuery, filterOf } from "./audit.ts";
 import { readAudit, recordExport } from "./audit.store.ts";
+import { AuditPage, AuditQuery, ExportQuery, filterOf } from "./audit.ts";
 import type { EventServices } from "./events.routes.ts";
 import { withNames } from "./named-events.ts";
 

@@ -5,8 +5,8 @@ import { limitDefault, linkToNext } from "../../platform/http/paging.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { Type } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
-import { Checkpoint, CheckpointQuery, eventExample, Events, EventsQuery, eventTypesOf, StreamQuery } from "./events.ts";
 import { eventJson, eventsExpired, hashAt, logStart, newestEvent, readEvents, type Reading, type StoredEvent } from "./events.store.ts";
+import { Checkpoint, CheckpointQuery, eventExample, Events, EventsQuery, eventTypesOf, StreamQuery } from "./events.ts";
 import type { Listeners } from "./listeners.ts";
 import { streamEvents } from "./stream.ts";
 

@@ -1,9 +1,9 @@
 import sql, { raw } from "sql-template-tag";
 import { andThen, type Awaitable, type Database, type Queryable } from "../../platform/db/database.ts";
-import { statement } from "../../platform/db/statement.ts";
 import { walkStatement } from "../../platform/db/index-walk.ts";
-import { emptyHead, type Head } from "../../platform/events.ts";
+import { statement } from "../../platform/db/statement.ts";
 import type { EventType } from "../../platform/event-types.ts";
+import { emptyHead, type Head } from "../../platform/events.ts";
 import { Problem } from "../../platform/problem.ts";
 
 /** An event of a log. `text` is its RFC 8785 form without the hash; `resource` is `order/17`, `actor` `key/3`. */

@@ -1,6 +1,6 @@
-import { Type } from "../../platform/json-schema.ts";
 import { type EventType, eventTypes, resourceTypes } from "../../platform/event-types.ts";
 import { DateTime, named, openEnumeration, OpenText } from "../../platform/http/schemas.ts";
+import { Type } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 
 export const position = Type.Integer({ format: "int64", minimum: 1, description: "The event's place in the account's log, without gaps." });

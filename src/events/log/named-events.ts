@@ -1,9 +1,9 @@
 import sql, { join } from "sql-template-tag";
 import type { Queryable } from "../../platform/db/database.ts";
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime } from "../../platform/http/schemas.ts";
-import { ActorType, AnyObject, EventTypeSchema, nullableId, position } from "./events.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import type { StoredEvent } from "./events.store.ts";
+import { ActorType, AnyObject, EventTypeSchema, nullableId, position } from "./events.ts";
 
 /** An event for people: with the name of who caused it, and without the hash. */
 export const NamedEvent = Type.Object({

@@ -1,11 +1,11 @@
 import sql, { bulk, join } from "sql-template-tag";
+import { dayMs } from "../../platform/clock.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { eventBytes, readEventBytes, type EventBytes } from "../../platform/event-storage.ts";
-import { emptyHead } from "../../platform/events.ts";
 import type { EventType } from "../../platform/event-types.ts";
+import { emptyHead } from "../../platform/events.ts";
 import { auditTypes } from "./audit.ts";
-import { dayMs } from "../../platform/clock.ts";
 
 /** The most events that one transaction deletes, and about the most bytes: so few that it takes some milliseconds. */
 const stepMax = 500;

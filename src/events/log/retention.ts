@@ -1,8 +1,8 @@
 import sql, { type Sql } from "sql-template-tag";
+import { dayMs } from "../../platform/clock.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { deleteAudit, lockLog, oldestEvents, oldestOfAudit, passEvents, type SizedEvent } from "./oldest-events.store.ts";
-import { dayMs } from "../../platform/clock.ts";
 
 /** The most accounts of one read. */
 const accountsMax = 1_000;

@@ -4,13 +4,13 @@ import type { Database, Transaction } from "../../platform/db/database.ts";
 import { type Answer, type Call, listed, operation, type Operation } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { eventAt } from "../log/events.store.ts";
-import { Deliveries, Delivery, DeliveryPath, DeliveryQuery } from "./deliveries.ts";
 import { deliveryResponse, findDelivery, insertTest, listDeliveries, resendDelivery } from "./deliveries.store.ts";
+import { Deliveries, Delivery, DeliveryPath, DeliveryQuery } from "./deliveries.ts";
 import { messageOf, testText, testType } from "./message.ts";
 import { answerBytesMax } from "./sender.ts";
 import { confirm, type WebhookServices } from "./webhooks.routes.ts";
-import { webhookChanged, WebhookPath } from "./webhooks.ts";
 import { findWebhook, lockWebhook, makeDue } from "./webhooks.store.ts";
+import { webhookChanged, WebhookPath } from "./webhooks.ts";
 
 const path = "/webhooks/{webhookId}/deliveries";
 const onePath = `${path}/{deliveryId}`;

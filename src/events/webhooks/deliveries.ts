@@ -1,5 +1,5 @@
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime, Id, named, Nullable, openEnumeration, paging, variant } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 
 const DeliveryStatus = openEnumeration("DeliveryStatus", ["pending", "delivered", "failed"]);
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Outcome } from "./sender.ts";
 import { disabledAfterMs, errorOf, hasRecovered, healthAfter, isDelivered, nextAttemptAt, retriedMs, type Health } from "./schedule.ts";
+import type { Outcome } from "./sender.ts";
 
 const answered = (status: number, retryAfter?: string): Outcome => ({ status, answer: "", retryAfter });
 const start: Health = {

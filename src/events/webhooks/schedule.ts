@@ -1,5 +1,5 @@
-import type { Outcome } from "./sender.ts";
 import { minuteMs, hourMs, dayMs } from "../../platform/clock.ts";
+import type { Outcome } from "./sender.ts";
 
 const secondMs = 1_000;
 

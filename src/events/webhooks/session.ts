@@ -11,8 +11,8 @@ import { dueDeliveries, waitingMax, type SavedDelivery, type StoredDelivery } fr
 import { expiredType, messageOf, signedHeaders, type Message } from "./message.ts";
 import { errorOf, hasRecovered, healthAfter, isDelivered, nextAttemptAt, retriedMs, type Health } from "./schedule.ts";
 import type { Outcome, Sender } from "./sender.ts";
-import { typesOf } from "./webhooks.ts";
 import type { StoredWebhook } from "./webhooks.store.ts";
+import { typesOf } from "./webhooks.ts";
 
 /** The most attempts of one endpoint that run at once. */
 const concurrencyMax = 8;

@@ -22,17 +22,6 @@ import { eventsExpired, logStart, newestEvent } from "../log/events.store.ts";
 import { type AddressRules, parseEndpointUrl, requirePublicUrl } from "./endpoint-url.ts";
 import { newWebhookSecret } from "./message.ts";
 import {
-  PageQuery,
-  requireTypes,
-  Webhook,
-  webhookChanged,
-  WebhookInput,
-  WebhookPath,
-  WebhookReplay,
-  Webhooks,
-  WrittenWebhookPatch,
-} from "./webhooks.ts";
-import {
   deleteWebhook,
   findWebhook,
   insertWebhook,
@@ -44,6 +33,17 @@ import {
   updateWebhook,
   webhookResponse,
 } from "./webhooks.store.ts";
+import {
+  PageQuery,
+  requireTypes,
+  Webhook,
+  webhookChanged,
+  WebhookInput,
+  WebhookPath,
+  WebhookReplay,
+  Webhooks,
+  WrittenWebhookPatch,
+} from "./webhooks.ts";
 
 export type WebhookServices = { announcer: Announcer; webhookKeys: SecretsKeys; webhookAddresses: AddressRules };
 

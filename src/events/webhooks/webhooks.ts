@@ -1,6 +1,6 @@
-import { Type, type Static } from "../../platform/json-schema.ts";
-import { DateTime, openEnumeration, Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
 import { type EventType, eventTypes } from "../../platform/event-types.ts";
+import { DateTime, openEnumeration, Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { invalidAt } from "../../platform/problem.ts";
 

@@ -1,5 +1,5 @@
-import { Problem } from "../../platform/problem.ts";
 import type { ArchiveEntry } from "../../platform/archives/archive-bytes.ts";
+import { Problem } from "../../platform/problem.ts";
 import { rowCharactersMax, type CsvRow } from "../csv.ts";
 
 /** A sheet of a workbook; `path` says where its cells are. `hasRows` is undefined where only reading the cells shows it. */

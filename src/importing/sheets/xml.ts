@@ -1,6 +1,6 @@
 import { Parser } from "htmlparser2";
-import { Problem } from "../../platform/problem.ts";
 import type { Bytes } from "../../platform/archives/archive-bytes.ts";
+import { Problem } from "../../platform/problem.ts";
 
 /** Attributes by their names without prefix. */
 export type Attributes = Readonly<Record<string, string>>;

@@ -1,10 +1,10 @@
 import type { Bounds } from "../bounds.ts";
 import { acquireTimed, release, type ShareLoad } from "../jobs/fair-share.ts";
 import { createTally } from "../jobs/tally.ts";
-import { openConnection, type Rows, type Statement } from "./postgres-connections.ts";
-import { isOutdated } from "./postgres-errors.ts";
 import { openHistogram, waitBounds, type Histogram } from "../metrics.ts";
 import type { CallerKey } from "./database.ts";
+import { openConnection, type Rows, type Statement } from "./postgres-connections.ts";
+import { isOutdated } from "./postgres-errors.ts";
 
 /** Connections for reads. The first is for work without an account, and one account's reads use at most half of them. */
 export const readersMax = 4;

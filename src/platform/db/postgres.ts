@@ -1,4 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { openBounds } from "../bounds.ts";
+import { systemClock, type Clock } from "../clock.ts";
+import { systemWorkTimer, type WorkTimer } from "../event-loop.ts";
+import type { FairShare } from "../jobs/fair-share.ts";
+import { queues } from "../queues.ts";
 import {
   clientGone,
   directly,
@@ -15,16 +20,11 @@ import {
   type Transaction,
   type WriteOptions,
 } from "./database.ts";
-import { systemClock, type Clock } from "../clock.ts";
-import { openBounds } from "../bounds.ts";
-import { queues } from "../queues.ts";
-import { systemWorkTimer, type WorkTimer } from "../event-loop.ts";
-import type { FairShare } from "../jobs/fair-share.ts";
-import { translate } from "./postgres-errors.ts";
-import { openGroups, openWriters, writersMax, type WriteInGroup, type Writers } from "./postgres-writers.ts";
-import { openReaders, type Readers } from "./postgres-readers.ts";
 import { fixedStatementOf, statementOf, type Statement } from "./postgres-connections.ts";
+import { translate } from "./postgres-errors.ts";
+import { openReaders, type Readers } from "./postgres-readers.ts";
 import { transact } from "./postgres-transactions.ts";
+import { openGroups, openWriters, writersMax, type WriteInGroup, type Writers } from "./postgres-writers.ts";
 import type { SqliteOptions } from "./sqlite.ts";
 
 /** How often a transaction that collides with others is run, and the pause before it runs again (doubled each time, a random part of it). */

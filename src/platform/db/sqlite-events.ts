@@ -1,7 +1,7 @@
 import { bytesOfEvent } from "../event-storage.ts";
 import { emptyHead, hashAfter, type Head, type RecordedEvent } from "../events.ts";
-import { portionsOf, statement, type BoundValue, type Statement } from "./statement.ts";
 import type { Statements } from "./sqlite-statements.ts";
+import { portionsOf, statement, type BoundValue, type Statement } from "./statement.ts";
 
 /** The most accounts whose heads are in memory. When it is reached, all heads are dropped, and read again when they are needed. */
 const headsMax = 10_000;

@@ -1,4 +1,5 @@
 import { breaks } from "../db/database.ts";
+import { statusOf } from "../error-table.ts";
 import { Problem, type ProblemFields } from "../problem.ts";
 import { drain, hasBody } from "./bodies.ts";
 import { etagOf } from "./conditions.ts";
@@ -7,7 +8,6 @@ import { openOutbox } from "./http1.ts";
 import type { Answer } from "./operation.ts";
 import { writeHead } from "./response-head.ts";
 import type { ErrorBody } from "./schemas.ts";
-import { statusOf } from "../error-table.ts";
 
 /** The `Error` body of a problem. */
 export function errorBody({ code, message, details, challenge }: ProblemFields): ErrorBody {

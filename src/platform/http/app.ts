@@ -7,10 +7,10 @@ import type { AddressList } from "../parse.ts";
 import { openAccessLog } from "./access-log.ts";
 import { type Admission, admit, headersBytesMax, headersMax, refuse, refuseUnparsed } from "./admission.ts";
 import { announcedBytes, drain, drainBytesMax, expectContinue } from "./bodies.ts";
-import { boundChunks } from "./parser-bounds.ts";
 import { type Exchange, openExchange, type Surface } from "./exchange.ts";
 import { checkHosts, type ServiceHosts, splitAbsoluteForm } from "./hosts.ts";
 import { type Http1, type Http1Limits, openHttp1 } from "./http1.ts";
+import { boundChunks } from "./parser-bounds.ts";
 import { openRouter, type Router } from "./router.ts";
 import type { OnAnswer } from "./traffic.ts";
 

@@ -1,13 +1,13 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { invalidAt, Problem } from "../problem.ts";
-import { isStopped, stoppedEvent } from "./parser-bounds.ts";
-import { int64Number } from "./value-checks.ts";
-import { requireBoundedJson } from "./json-bounds.ts";
 import type { Exchange } from "./exchange.ts";
+import { requireBoundedJson } from "./json-bounds.ts";
 import { requireMediaType } from "./negotiation.ts";
 import type { DescribedOperation } from "./operation.ts";
+import { isStopped, stoppedEvent } from "./parser-bounds.ts";
 import type { RequestBounds } from "./request-bounds.ts";
+import { int64Number } from "./value-checks.ts";
 import { gatherBody } from "./whole-body.ts";
 
 /** Reserves the bytes of bodies within the bounds of the process. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { normaliseName, parseHost, splitAbsoluteForm } from "./hosts.ts";
 import { anyText } from "../../../test/support/any-text.ts";
+import { normaliseName, parseHost, splitAbsoluteForm } from "./hosts.ts";
 
 test("a host is lower case, without port and final dot", () => {
   for (const spelling of [

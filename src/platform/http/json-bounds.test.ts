@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { depthMax, requireBoundedJson, valuesMax } from "./json-bounds.ts";
 import { anyText } from "../../../test/support/any-text.ts";
+import { depthMax, requireBoundedJson, valuesMax } from "./json-bounds.ts";
 
 const look = (text: string) => () => requireBoundedJson(Buffer.from(text));
 

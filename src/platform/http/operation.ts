@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { Type, type Static, type TObject, type TSchema } from "../json-schema.ts";
 import { batchOfOne, type Awaitable, type Batch, type Database, type Queryable, type Transaction } from "../db/database.ts";
 import type { ProblemCode } from "../error-table.ts";
 import type { Origin } from "../events.ts";
+import { Type, type Static, type TObject, type TSchema } from "../json-schema.ts";
 import type { Problem } from "../problem.ts";
 import type { Caller } from "./caller.ts";
 import type { CheckOptions } from "./value-checks.ts";

@@ -1,9 +1,9 @@
 import { addressName } from "../addresses.ts";
 import type { Bounds } from "../bounds.ts";
-import { queues } from "../queues.ts";
 import { acquire, release, type ShareLimits } from "../jobs/fair-share.ts";
 import { createTally } from "../jobs/tally.ts";
 import { overloaded, type Problem } from "../problem.ts";
+import { queues } from "../queues.ts";
 import { clientAddress, type Exchange } from "./exchange.ts";
 
 /** The bounds of the requests that this process works on at once (specification 4.9). */

@@ -1,6 +1,6 @@
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from "node:http";
-import { Writable } from "node:stream";
 import type { Socket } from "node:net";
+import { Writable } from "node:stream";
 import { systemClock } from "../clock.ts";
 
 /** A response with private fields of Node's, which only this file uses. */

@@ -1,6 +1,6 @@
+import { problemCodes } from "../error-table.ts";
 import { Type, type Static, type TObject, type TOptional, type TProperties, type TSchema } from "../json-schema.ts";
 import { limitDefault } from "./paging.ts";
-import { problemCodes } from "../error-table.ts";
 
 const nameKey = Symbol("name");
 const baseKey = Symbol("base");

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { Ajv } from "ajv";
 import fc from "fast-check";
 import { Type, type TSchema } from "typebox";
+import { anyText } from "../../../test/support/any-text.ts";
 import { detailsMax, type Detail } from "../problem.ts";
 import { parseDateTime } from "./dates.ts";
 import { DateTime, Id, Nullable, Text } from "./schemas.ts";
 import { checkOf } from "./value-checks.ts";
-import { anyText } from "../../../test/support/any-text.ts";
 
 const closed = { additionalProperties: false };
 const Item = Type.Object(

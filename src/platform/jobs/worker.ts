@@ -1,6 +1,6 @@
-import { coalesced } from "./runs.ts";
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import { runInTurn, type FairShare } from "./fair-share.ts";
+import { coalesced } from "./runs.ts";
 import { createTally } from "./tally.ts";
 
 /**

@@ -12,8 +12,8 @@ import {
 } from "./acme-messages.ts";
 import { AcmeProblem, tryStep } from "./acme-problem.ts";
 import { post, type AcmeSession, bindExternalAccount, publicJwk, type ExternalAccount } from "./acme-session.ts";
-import { keyAuthorization, type ChallengeType, parseIssued, type IssuedCertificate, signingRequest } from "./x509.ts";
 import type { HttpsAnswer } from "./transport.ts";
+import { keyAuthorization, type ChallengeType, parseIssued, type IssuedCertificate, signingRequest } from "./x509.ts";
 
 /** An account at the authority. Only its `key` needs to be saved, because `openAccount` finds the account by it. */
 export type AcmeAccount = { session: AcmeSession; key: KeyObject; url: string };

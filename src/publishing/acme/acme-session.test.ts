@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, verify } from "node:crypto";
 import { describe, it } from "node:test";
-import { newPrivateKey } from "./x509.ts";
 import { bindExternalAccount, publicJwk, signRequest, thumbprint } from "./acme-session.ts";
+import { newPrivateKey } from "./x509.ts";
 
 type Jws = { protected: string; payload: string; signature: string };
 

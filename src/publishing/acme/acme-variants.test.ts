@@ -6,8 +6,8 @@ import { startDnsServer, type DnsServer } from "../../../test/support/dns-server
 import { random, runs } from "../../../test/support/fault-runs.ts";
 import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
 import { getAuthorization, newAcmeOrder, openAccount, completeAcmeOrder } from "./acme-client.ts";
-import type { AcmeProblem } from "./acme-problem.ts";
 import { parseRetryAfter, problemOf } from "./acme-messages.ts";
+import type { AcmeProblem } from "./acme-problem.ts";
 import { closeAcmeSession, openAcmeSession, type AcmeSession } from "./acme-session.ts";
 import { renewalInfo, renewalInfoOf } from "./ari.ts";
 import { newPrivateKey } from "./x509.ts";

@@ -1,9 +1,9 @@
 import type { X509Certificate } from "node:crypto";
+import { minuteMs } from "../../platform/clock.ts";
 import { parseMessage, parseRetryAfter, RenewalInfoMessage } from "./acme-messages.ts";
 import { AcmeProblem, tryStep } from "./acme-problem.ts";
 import { get, type AcmeSession } from "./acme-session.ts";
 import { derOid, derValues, tags } from "./x509.ts";
-import { minuteMs } from "../../platform/clock.ts";
 
 /** The window in which the authority wants the certificate renewed, and when to ask again. Milliseconds since the epoch. */
 export type RenewalInfo = { start: number; end: number; askAgainAt: number };

@@ -6,10 +6,10 @@ import { startChallengeResponder, type ChallengeResponder } from "../../../test/
 import { startDnsServer, type DnsServer } from "../../../test/support/dns-server.ts";
 import { startPebble, type Pebble } from "../../../test/support/pebble.ts";
 import { newAcmeOrder, openAccount, completeAcmeOrder } from "./acme-client.ts";
+import type { OptionalStep } from "./acme-problem.ts";
 import { closeAcmeSession, openAcmeSession } from "./acme-session.ts";
 import { renewalInfoOf } from "./ari.ts";
 import { newPrivateKey } from "./x509.ts";
-import type { OptionalStep } from "./acme-problem.ts";
 
 const json = (value: unknown): Partial<ProxiedAnswer> => ({ body: Buffer.from(JSON.stringify(value)) });
 

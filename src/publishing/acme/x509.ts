@@ -1,8 +1,8 @@
 import { createPublicKey, generateKeyPair, randomBytes, sign, type KeyObject, createHash, X509Certificate } from "node:crypto";
 import { promisify } from "node:util";
-import { thumbprint } from "./acme-session.ts";
-import { AcmeProblem } from "./acme-problem.ts";
 import { dayMs } from "../../platform/clock.ts";
+import { AcmeProblem } from "./acme-problem.ts";
+import { thumbprint } from "./acme-session.ts";
 
 const oids = {
   commonName: "2.5.4.3",

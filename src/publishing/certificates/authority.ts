@@ -1,11 +1,11 @@
 import { createPrivateKey } from "node:crypto";
-import type { Clock } from "../../platform/clock.ts";
 import sql from "sql-template-tag";
+import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import { type AcmeAccount, openAccount } from "../acme/acme-client.ts";
 import { type AcmeSessionSettings, closeAcmeSession, openAcmeSession, type ExternalAccount } from "../acme/acme-session.ts";
 import { newPrivateKey } from "../acme/x509.ts";
-import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 
 export type AuthoritySettings = {
   directoryUrl: string;

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
+import { hourMs, dayMs } from "../../platform/clock.ts";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
-import { hourMs, dayMs } from "../../platform/clock.ts";
 
 /**
  * A limit of the authority. The service counts uses too, and stops before the authority refuses: a refusal gives a shop owner no useful reason, and

@@ -6,8 +6,8 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { migrate } from "../../platform/db/migrate.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
 import { findHold } from "../domains/checks.ts";
-import { saveHold } from "./certificates.store.ts";
 import { letsEncryptBudget, limitReached, deleteOldUsage, listUses, recordUse, type LimitSubjects } from "./budget.ts";
+import { saveHold } from "./certificates.store.ts";
 
 const dayMs = 86_400_000;
 const now = 100 * dayMs;

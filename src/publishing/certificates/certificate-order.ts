@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import type { Context } from "../../platform/context.ts";
-import { domainChanged } from "../domains/domains.ts";
+import { decryptSecret, encryptSecret, withCurrentKey } from "../../platform/secrets.ts";
 import {
   type AcmeAccount,
   type AcmeChallenge,
@@ -9,12 +9,12 @@ import {
   resumeLiveAcmeOrder,
   completeAcmeOrder,
 } from "../acme/acme-client.ts";
-import { type IssuedCertificate, newPrivateKey, tlsAlpnCertificate } from "../acme/x509.ts";
 import { NotPermitted } from "../acme/acme-problem.ts";
+import { type IssuedCertificate, newPrivateKey, tlsAlpnCertificate } from "../acme/x509.ts";
+import { domainChanged } from "../domains/domains.ts";
 import { listUses, recordUse, type LimitSubjects, limitReached, type Budget, type LimitReached, type OrderKind } from "./budget.ts";
 import { requireLease, type ClaimedDomain } from "./certificate-state.store.ts";
 import { findCertificateOrder, saveCertificateOrder, saveCertificateOrderUrl, saveChallenge } from "./certificates.store.ts";
-import { decryptSecret, encryptSecret, withCurrentKey } from "../../platform/secrets.ts";
 
 /** The certificate to order, within a budget. `replaces` identifies the certificate that it renews (RFC 9773). */
 type CertificateRequest = { budget: Budget; subjects: LimitSubjects; kind: OrderKind; replaces: string | undefined };

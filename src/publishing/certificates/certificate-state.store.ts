@@ -3,6 +3,8 @@ import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/nodes.ts";
+import { NotPermitted } from "../acme/acme-problem.ts";
+import type { Hostname } from "../dns/hostnames.ts";
 import {
   claimDue,
   hasPaidPlan,
@@ -13,8 +15,6 @@ import {
   type StoredDomain,
   recordCertificate,
 } from "../domains/domains.store.ts";
-import type { Hostname } from "../dns/hostnames.ts";
-import { NotPermitted } from "../acme/acme-problem.ts";
 import { serviceAccount, tablesOf } from "./certificates.store.ts";
 
 // Three places update the `certificate_…` columns of `domains` and `service_domains`: this file, `requestCertificate` (checks.ts) and `makeFormerDue`

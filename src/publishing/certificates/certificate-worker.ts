@@ -5,16 +5,16 @@ import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
 import { type AcmeAccount, withPermit } from "../acme/acme-client.ts";
 import { AcmeProblem, NotPermitted } from "../acme/acme-problem.ts";
 import { knowsRenewalInfo, renewalIdentifier, renewalInfoOf } from "../acme/ari.ts";
-import { checkServiceHost, type DnsVerdict } from "../dns/dns.ts";
 import { isForOperator } from "../dns/dns-problems.ts";
+import { checkServiceHost, type DnsVerdict } from "../dns/dns.ts";
 import type { Hostname } from "../dns/hostnames.ts";
 import { findHold, checkDomain, type Checks } from "../domains/checks.ts";
-import { domainChanged } from "../domains/domains.ts";
 import { hasPaidPlan } from "../domains/domains.store.ts";
+import { domainChanged } from "../domains/domains.ts";
 import { promoteToPrimary } from "../domains/names.store.ts";
 import { lockProjectOf } from "../projects/projects.store.ts";
-import { recordUse, type Budget, type LimitSubjects, type LimitReached, type OrderKind } from "./budget.ts";
 import type { Authority } from "./authority.ts";
+import { recordUse, type Budget, type LimitSubjects, type LimitReached, type OrderKind } from "./budget.ts";
 import { orderCertificate, type OrderedCertificate } from "./certificate-order.ts";
 import {
   addServiceHost,

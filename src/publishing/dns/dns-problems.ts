@@ -1,8 +1,8 @@
 import type { ProofRecord } from "../../platform/problem.ts";
+import { isTypo } from "../../platform/typo.ts";
 import type { CaaAuthority, CaaVerdict } from "./caa.ts";
 import { relativeName, type Hostname, recordFor } from "./hostnames.ts";
 import type { CaaRecord, FailureReason, LookupType } from "./lookup.ts";
-import { isTypo } from "../../platform/typo.ts";
 
 export const dnsProblemCodes = [
   "record_missing",

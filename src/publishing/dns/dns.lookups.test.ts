@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { startDnsServer, type DnsServer } from "../../../test/support/dns-server.ts";
+import { openBounds } from "../../platform/bounds.ts";
+import { ownershipRecordFor } from "../domains/ownership.ts";
 import { lookUpFacts, verify, type ExpectedDns, type DnsVerdict } from "./dns.ts";
 import { parseHostname } from "./hostnames.ts";
-import { openBounds } from "../../platform/bounds.ts";
 import { createDns, type Dns } from "./lookup.ts";
-import { ownershipRecordFor } from "../domains/ownership.ts";
 
 describe("a check against a real DNS server", () => {
   let server: DnsServer;

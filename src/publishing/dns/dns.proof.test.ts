@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { subdomain, none, failed, timeout, at, here, facts, judges, type Row } from "../../../test/support/dns-facts.ts";
-import type { CaaRecord } from "./lookup.ts";
 import { verify } from "./dns.ts";
+import type { CaaRecord } from "./lookup.ts";
 
 const challenge = { type: "TXT" as const, name: "_petstore-challenge.www.example.com", value: "abc123" };
 

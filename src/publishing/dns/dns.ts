@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import type { ProofRecord } from "../../platform/problem.ts";
 import { judgeCaa, type CaaAuthority, type CaaStep, caaNames } from "./caa.ts";
 import {
   type CheckedName,
@@ -16,8 +18,6 @@ import {
   type FoundRecord,
 } from "./dns-problems.ts";
 import type { Dns, Lookup, LookupType } from "./lookup.ts";
-import { randomBytes } from "node:crypto";
-import type { ProofRecord } from "../../platform/problem.ts";
 
 /** The DNS that a name should have: its record, the ownership record if one is needed, and CAA records that allow the authority, if there is one. */
 export type ExpectedDns = CheckedName & { challenge: ProofRecord | null; authority: CaaAuthority | null };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { anyText } from "../../../test/support/any-text.ts";
 import { Problem } from "../../platform/problem.ts";
 import { parseHostname, recordFor, relativeName, sharedDomain } from "./hostnames.ts";
-import { anyText } from "../../../test/support/any-text.ts";
 
 const own = { platformDomain: "petstore.app", publicHost: "dashboard.example.net" };
 const parsed = (text: string): string => parseHostname(text, own).hostname;

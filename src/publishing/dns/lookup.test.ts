@@ -3,8 +3,8 @@ import { createSocket } from "node:dgram";
 import { after, before, beforeEach, describe, it, type TestContext } from "node:test";
 import { decode, encode } from "dns-packet";
 import { startDnsServer, type DnsServer } from "../../../test/support/dns-server.ts";
-import { parseNameserver, createDns, type Dns, type LookupType } from "./lookup.ts";
 import { openBounds } from "../../platform/bounds.ts";
+import { parseNameserver, createDns, type Dns, type LookupType } from "./lookup.ts";
 
 const turns = () => openBounds().queue<number>("dns");
 

@@ -1,8 +1,8 @@
-import type { DecodedPacket, OptAnswer, RecordType } from "dns-packet";
-import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { connect, isIP } from "node:net";
+import type { DecodedPacket, OptAnswer, RecordType } from "dns-packet";
+import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
 
 /** A CAA record as it is on the wire: `tag` and `value` in their original case (RFC 8659 section 4.1). */
 export type CaaRecord = { flags: number; tag: string; value: string };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { hasLapsed } from "./ownership.ts";
 import { nextCheckAt, statusAfter } from "./checks.ts";
+import { hasLapsed } from "./ownership.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -24,8 +24,8 @@ import {
 } from "./domains.store.ts";
 import { domainChanged } from "./domains.ts";
 import { promoteToPrimary } from "./names.store.ts";
-import { claimLifetimeMs, hasLapsed, needsProof, type OwnershipRecord, ownershipRecordFor } from "./ownership.ts";
 import { listVerifications, recordVerification } from "./ownership.store.ts";
+import { claimLifetimeMs, hasLapsed, needsProof, type OwnershipRecord, ownershipRecordFor } from "./ownership.ts";
 import { type DomainStatus, isReady, type NameState } from "./serving.ts";
 import { nextTroubleAt, type RecordedTrouble, recordedTroubles, troublesOf } from "./troubles.ts";
 

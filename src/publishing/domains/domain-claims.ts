@@ -1,17 +1,17 @@
 import { breaks, type Database, type Transaction } from "../../platform/db/database.ts";
 import { systemOrigin } from "../../platform/events.ts";
 import { Problem } from "../../platform/problem.ts";
-import { type Hostname, parseHostname } from "../dns/hostnames.ts";
 import { type Proof, proofIn } from "../dns/dns.ts";
+import { type Hostname, parseHostname } from "../dns/hostnames.ts";
 import type { Lookup } from "../dns/lookup.ts";
 import { tryLockProjectOf } from "../projects/projects.store.ts";
 import { checkContestedNow, isReadyAt, ownershipRecordOf, type Checks } from "./checks.ts";
 import { deleteDomain, findHolder, hasPaidPlan, insertDomain, lockHolder } from "./domains.store.ts";
-import { lockNames, saveNames } from "./names.store.ts";
-import { decideClaim, needsProof, takenByAnother, type OwnershipRecord } from "./ownership.ts";
-import { listVerifications } from "./ownership.store.ts";
-import { applyConfig, type DomainsConfig } from "./redirects.ts";
 import { insertLost, deleteLost } from "./lost-domains.store.ts";
+import { lockNames, saveNames } from "./names.store.ts";
+import { listVerifications } from "./ownership.store.ts";
+import { decideClaim, needsProof, takenByAnother, type OwnershipRecord } from "./ownership.ts";
+import { applyConfig, type DomainsConfig } from "./redirects.ts";
 
 const planNeeded =
   "petstore.json: `domains` lists custom domains, which need the plan Pro or above. Without `domains` you can deploy the folder as it is.";

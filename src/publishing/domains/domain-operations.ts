@@ -1,23 +1,23 @@
 import type { Static } from "typebox";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
 import type { Answer, Call } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { addressOf } from "../../platform/http/api-surfaces.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
-import { projectChanged, type PageQuery, type ProjectPath } from "../projects/projects.ts";
 import { findProject, lockProject, lockProjectOf } from "../projects/projects.store.ts";
-import { claimDomain, type LookedUpClaim, lookUpClaim } from "./domain-claims.ts";
-import { deleteLost, findLost, listLost } from "./lost-domains.store.ts";
+import { projectChanged, type PageQuery, type ProjectPath } from "../projects/projects.ts";
 import { applyCheck, checkDomain, isReadyAt, ownershipRecordOf, stillLeadsHere, type CheckOutcome, type Checks } from "./checks.ts";
-import { domainChanged, storedForm, type DomainPatch, type DomainPath } from "./domains.ts";
+import { claimDomain, type LookedUpClaim, lookUpClaim } from "./domain-claims.ts";
+import { domainResponse, domainResponses } from "./domain-responses.ts";
 import { deleteDomain, findDomain, listDomains, requirePaidPlan, type StoredDomain } from "./domains.store.ts";
-import { hstsWarning } from "./serving.ts";
+import { domainChanged, storedForm, type DomainPatch, type DomainPath } from "./domains.ts";
+import { deleteLost, findLost, listLost } from "./lost-domains.store.ts";
 import { listRedirectsTo, lockNames, saveNames } from "./names.store.ts";
 import { takenByAnother } from "./ownership.ts";
 import { changeName } from "./redirects.ts";
-import { domainResponse, domainResponses } from "./domain-responses.ts";
+import { hstsWarning } from "./serving.ts";
 
 /** `wake` starts the workers that check domains and order certificates. */
 export type DomainServices = {

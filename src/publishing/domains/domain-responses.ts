@@ -1,13 +1,13 @@
 import type { Queryable } from "../../platform/db/database.ts";
 import { versionOfShown } from "../../platform/http/conditions.ts";
-import { isReadyAt, ownershipRecordOf, type Checks } from "./checks.ts";
-import type { Domain } from "./domains.ts";
-import type { StoredDomain } from "./domains.store.ts";
-import { servingOf, type Serving } from "./serving.ts";
-import { readProjectContext, type StoredName, type ProjectContext } from "./names.store.ts";
-import { configuredPrimary } from "./redirects.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { recordFor } from "../dns/hostnames.ts";
+import { isReadyAt, ownershipRecordOf, type Checks } from "./checks.ts";
+import type { StoredDomain } from "./domains.store.ts";
+import type { Domain } from "./domains.ts";
+import { readProjectContext, type StoredName, type ProjectContext } from "./names.store.ts";
+import { configuredPrimary } from "./redirects.ts";
+import { servingOf, type Serving } from "./serving.ts";
 import { attentionOf, problemsOf, servingReason, troublesOf, type Trouble } from "./troubles.ts";
 
 /** A domain as the API returns it, and the version of that response. */

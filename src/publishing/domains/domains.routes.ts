@@ -1,4 +1,5 @@
 import { created, listed, mergePatch, operation, type Operation, resource } from "../../platform/http/operation.ts";
+import { parseHostname } from "../dns/hostnames.ts";
 import { PageQuery, ProjectPath } from "../projects/projects.ts";
 import { lookUpClaim } from "./domain-claims.ts";
 import {
@@ -14,9 +15,8 @@ import {
   readDomains,
   removeDomain,
 } from "./domain-operations.ts";
-import { Domain, DomainInput, DomainPatch, DomainPath, Domains, RemovedDomain } from "./domains.ts";
 import { requirePaidPlan } from "./domains.store.ts";
-import { parseHostname } from "../dns/hostnames.ts";
+import { Domain, DomainInput, DomainPatch, DomainPath, Domains, RemovedDomain } from "./domains.ts";
 
 const path = "/projects/{projectId}/domains";
 const onePath = "/projects/{projectId}/domains/{hostname}";

@@ -1,14 +1,14 @@
 import sql, { empty, raw, type Sql } from "sql-template-tag";
+import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
-import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import { type Origin, fieldsBefore, type EventDraft } from "../../platform/events.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
 import { byId, invalidAt, Problem } from "../../platform/problem.ts";
 import type { Hostname, DomainKind } from "../dns/hostnames.ts";
 import { domainsMax, paidPlans, type CertificateStatus } from "./domains.ts";
-import type { DomainProblem, RecordedTrouble } from "./troubles.ts";
 import type { Redirect, DomainStatus } from "./serving.ts";
-import { formatDateTime } from "../../platform/http/dates.ts";
+import type { DomainProblem, RecordedTrouble } from "./troubles.ts";
 
 /** @throws Problem `plan_required` unless the account's plan has custom domains */
 export async function requirePaidPlan(db: Queryable, accountId: number): Promise<void> {

@@ -1,9 +1,9 @@
 import { domainToASCII } from "node:url";
+import { Challenge, DateTime, Id, named, Nullable, openEnumeration, OpenText, variant } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
-import { Challenge, DateTime, Id, named, Nullable, openEnumeration, OpenText, variant } from "../../platform/http/schemas.ts";
-import { attentionChecks, domainProblemCodes } from "./troubles.ts";
 import { RedirectStatus } from "../projects/projects.ts";
+import { attentionChecks, domainProblemCodes } from "./troubles.ts";
 
 const statuses = ["pending", "verified", "failing"] as const;
 const certificateStatuses = ["none", "issuing", "issued", "failing"] as const;

@@ -4,8 +4,8 @@ import { formatDateTime } from "../../platform/http/dates.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { DateTime, Nullable } from "../../platform/http/schemas.ts";
 import { Type } from "../../platform/json-schema.ts";
-import { storedForm, DomainPath } from "./domains.ts";
 import { findDomain } from "./domains.store.ts";
+import { storedForm, DomainPath } from "./domains.ts";
 import { endLink, findLinkEnd, linkMs, makeLink } from "./links.store.ts";
 
 /** `publicUrl`: the origin of the page that a link leads to. */

@@ -1,8 +1,8 @@
-import { type Database, type Transaction, type Queryable } from "../../platform/db/database.ts";
-import { identityFromRow, type StoredDomain } from "./domains.store.ts";
 import sql from "sql-template-tag";
 import { writeInBatches } from "../../platform/db/batches.ts";
+import { type Database, type Transaction, type Queryable } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
+import { identityFromRow, type StoredDomain } from "./domains.store.ts";
 import { provedElsewhere, type DomainProblem } from "./troubles.ts";
 
 /** How long a lost name is shown. */

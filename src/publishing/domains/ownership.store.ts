@@ -1,9 +1,9 @@
+import { randomBytes } from "node:crypto";
 import sql from "sql-template-tag";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import type { StoredDomain } from "./domains.store.ts";
 import type { Verification } from "./ownership.ts";
-import { randomBytes } from "node:crypto";
-import { decryptSecret, encryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 
 /** Every account that ever verified a name of a registrable domain, and when it last did. */
 export async function listVerifications(db: Queryable, registrableDomain: string): Promise<Verification[]> {

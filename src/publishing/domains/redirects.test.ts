@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { name, pending, to } from "../../../test/support/site-names.ts";
 import { Problem } from "../../platform/problem.ts";
 import { configuredPrimary, applyConfig, changeName, type SiteName } from "./redirects.ts";
-import { name, pending, to } from "../../../test/support/site-names.ts";
 
 const find = (names: SiteName[], hostname: string): SiteName => names.find((one) => one.hostname === hostname)!;
 const two = [name("example.com"), name("www.example.com", null, true)];

@@ -1,7 +1,7 @@
 import { invalidAt, Problem } from "../../platform/problem.ts";
+import { isTypo } from "../../platform/typo.ts";
 import { redirectStatuses } from "../projects/project-file.ts";
 import type { Redirect, DomainStatus } from "./serving.ts";
-import { isTypo } from "../../platform/typo.ts";
 
 /**
  * A name of a project, with the fields that matter for the choice of the primary name. At most one name is `primary`. `becomesPrimary`: the name was

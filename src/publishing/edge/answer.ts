@@ -1,9 +1,9 @@
 import { chooseCoding } from "../../platform/http/negotiation.ts";
+import { photoAt, photosHost } from "../photos/photos.ts";
+import type { RenderStorefront } from "../storefront/storefront.ts";
 import { fileAnswer, findFile, renderedAnswer, text, type Answer } from "./files.ts";
 import { canonicalLink, domainRedirect, httpsRedirect, originAt, type PublicPorts, type Redirect } from "./redirects.ts";
-import { photoAt, photosHost } from "../photos/photos.ts";
 import { parseTarget, type Target } from "./requests.ts";
-import type { RenderStorefront } from "../storefront/storefront.ts";
 import type { EdgeHosts, LiveSite, Manifest, Site } from "./site.ts";
 import type { Visit } from "./visits.ts";
 

@@ -4,12 +4,12 @@ import { connect as connectHttp2, type OutgoingHttpHeaders } from "node:http2";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { connect } from "node:tls";
+import { openRawSession, type RawSession } from "../../../test/support/raw-http2.ts";
+import { openTestEdge, throwAwayCertificate, type TestEdge } from "../../../test/support/test-edge.ts";
 import { openBounds, type Bound } from "../../platform/bounds.ts";
 import { addressList } from "../../platform/parse.ts";
 import type { EdgeOptions } from "./edge.ts";
-import { openTestEdge, throwAwayCertificate, type TestEdge } from "../../../test/support/test-edge.ts";
 import { edgeLimits } from "./limits.ts";
-import { openRawSession, type RawSession } from "../../../test/support/raw-http2.ts";
 
 const host = "www.example.com";
 const large = randomBytes(1_000_000);

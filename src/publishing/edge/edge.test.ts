@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
+import { anyPath } from "../../../test/support/any-text.ts";
 import { exchangeRaw, fetchFrom, openTestEdge, throwAwayCertificate, type TestEdge } from "../../../test/support/test-edge.ts";
 import type { Site } from "./site.ts";
-import { anyPath } from "../../../test/support/any-text.ts";
 
 const page = "<!doctype html>" + "<p>Cats and dogs</p>".repeat(100);
 const large = Buffer.alloc(700_000, "0123456789");

@@ -1,12 +1,12 @@
-import { createServer as createHttp2Server, constants, type Http2Server, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer as createHttp2Server, constants, type Http2Server, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import { BlockList, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
 import type { TLSSocket, Server as TlsServer } from "node:tls";
+import { addressName } from "../../platform/addresses.ts";
 import type { Bounds } from "../../platform/bounds.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { openLoopTurns } from "../../platform/event-loop.ts";
 import { guardConnections } from "../../platform/connections.ts";
-import { addressName } from "../../platform/addresses.ts";
+import { openLoopTurns } from "../../platform/event-loop.ts";
 import { openHttp1, type Http1 } from "../../platform/http/http1.ts";
 import { closeServers, listen } from "../../platform/listening.ts";
 import { hasAddress, type AddressList } from "../../platform/parse.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { parseTarget } from "./requests.ts";
 import { anyText } from "../../../test/support/any-text.ts";
+import { parseTarget } from "./requests.ts";
 
 test("a path is decoded once and converted to NFC; the raw path stays for redirects", () => {
   assert.deepEqual(parseTarget("/a%20b/c.html?x=%2F#y"), { path: "a b/c.html", rawPath: "/a%20b/c.html", query: "?x=%2F" });

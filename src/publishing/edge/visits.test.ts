@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { connect as connectHttp2 } from "node:http2";
-import { rmSync } from "node:fs";
 import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
 import { fetchFrom, openTestEdge, throwAwayCertificate } from "../../../test/support/test-edge.ts";
 import { until } from "../../../test/support/until.ts";
-import { countVisits, openAccessLog, type OnVisit } from "./visits.ts";
 import { renderMetrics } from "../../platform/metrics.ts";
+import { countVisits, openAccessLog, type OnVisit } from "./visits.ts";
 
 type Line = Record<string, unknown>;
 

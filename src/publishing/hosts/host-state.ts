@@ -1,14 +1,14 @@
+import sql, { empty, join, type Sql } from "sql-template-tag";
+import { createCache, type Cache } from "../../platform/cache.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/db/database.ts";
-import { createCache, type Cache } from "../../platform/cache.ts";
 import { decryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
-import type { KeyPair, LiveSite, Log } from "../edge/site.ts";
-import { type Manifest, manifestFromText } from "../projects/manifest.ts";
-import type { Storefront } from "../storefront/storefront.ts";
-import sql, { empty, join, type Sql } from "sql-template-tag";
 import { paidPlans } from "../domains/domains.ts";
 import type { DomainStatus, NameState } from "../domains/serving.ts";
+import type { KeyPair, LiveSite, Log } from "../edge/site.ts";
+import { type Manifest, manifestFromText } from "../projects/manifest.ts";
 import type { RedirectStatusCode } from "../projects/project-file.ts";
+import type { Storefront } from "../storefront/storefront.ts";
 
 export type HostParts = {
   db: Database;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Database } from "../../platform/db/database.ts";
 import { openBounds } from "../../platform/bounds.ts";
+import type { Database } from "../../platform/db/database.ts";
 import type { Problem } from "../../platform/problem.ts";
 import { openPhotoUploads } from "./photo-uploads.ts";
 

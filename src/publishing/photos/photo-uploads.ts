@@ -6,8 +6,8 @@ import { runInTurn } from "../../platform/jobs/fair-share.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import type { Logger } from "../../platform/log.ts";
 import { invalidAt, overloaded, type Problem } from "../../platform/problem.ts";
-import { formatOf, type PhotoForm, type PicturePurpose } from "./photos.ts";
 import { insertForms, markBeforeUse, requireStored } from "./photos.store.ts";
+import { formatOf, type PhotoForm, type PicturePurpose } from "./photos.ts";
 import { encodeInProcess, type Encoded, type EncodingEnd, type Picture } from "./picture-encoding.ts";
 
 /**

@@ -7,14 +7,14 @@ import { Readable } from "node:stream";
 import { after, before, test } from "node:test";
 import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { pack, type Header } from "tar-stream";
+import { openBounds } from "../../platform/bounds.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
-import { openBounds } from "../../platform/bounds.ts";
 import { Problem } from "../../platform/problem.ts";
 import { archiveLimits, unpackArchive, type ArchiveLimits } from "./archive.ts";
 import { contentPath } from "./content.ts";
-import { localContent, type Content } from "./shared-content.ts";
 import { manifestFromText, manifestToText } from "./manifest.ts";
+import { localContent, type Content } from "./shared-content.ts";
 
 type PackedEntry = Partial<Header> & { name: string; body?: string | Buffer };
 const petstoreJson: PackedEntry = { name: "petstore.json", body: JSON.stringify({ name: "Shop" }) };

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { type ArchiveEntry, type Bytes, UnreadableArchive } from "../../platform/archives/archive-bytes.ts";
 import { isGzippedType } from "../../platform/http/negotiation.ts";
+import { isLeftOut, leftOutShownMax, type LeftOut } from "../../platform/left-out.ts";
 import { Problem } from "../../platform/problem.ts";
 import { createPathSet, publishedPath, quoted } from "./archive-paths.ts";
 import {
@@ -15,11 +16,10 @@ import {
   type Encodings,
   type StagedFile,
 } from "./content.ts";
-import type { Manifest } from "./manifest.ts";
 import type { ClaimedFile, UnpackedSite } from "./deployments.ts";
-import { isLeftOut, leftOutShownMax, type LeftOut } from "../../platform/left-out.ts";
-import { formName, type Content } from "./shared-content.ts";
+import type { Manifest } from "./manifest.ts";
 import { parseProjectFile, projectFileBytesMax, projectFileName, type ProjectFile } from "./project-file.ts";
+import { formName, type Content } from "./shared-content.ts";
 
 const oneMiB = 1024 * 1024;
 

@@ -4,8 +4,8 @@ import { rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
-import { openSharedRuns } from "../../platform/jobs/runs.ts";
 import { flushFolder, makeFolder, placeFile, stagingStream } from "../../platform/files.ts";
+import { openSharedRuns } from "../../platform/jobs/runs.ts";
 
 /**
  * The folder of published bytes. A file is at `ab/abcdef…`, named by the SHA-256 of its plain bytes, with its compressed forms beside it.

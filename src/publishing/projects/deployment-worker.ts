@@ -1,13 +1,11 @@
-import { queues } from "../../platform/queues.ts";
 import type { Context } from "../../platform/context.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { runInTurn, type FairShare } from "../../platform/jobs/fair-share.ts";
 import { createTally, type Tally } from "../../platform/jobs/tally.ts";
 import { openWorker, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
+import { queues } from "../../platform/queues.ts";
 import { unpackArchive } from "./archive.ts";
-import type { Content } from "./shared-content.ts";
-import { failureOf, type ClaimedFile, type UnpackedSite } from "./deployments.ts";
 import {
   claimDeployments,
   claimFiles,
@@ -21,9 +19,11 @@ import {
   pruneDeployments,
   type WaitingDeployment,
 } from "./deployments.store.ts";
+import { failureOf, type ClaimedFile, type UnpackedSite } from "./deployments.ts";
 import type { ProjectFile } from "./project-file.ts";
-import { projectChanged } from "./projects.ts";
 import { lockProject, switchDeployment } from "./projects.store.ts";
+import { projectChanged } from "./projects.ts";
+import type { Content } from "./shared-content.ts";
 import type { Uploads } from "./uploads.ts";
 
 /** What deployments need beside the context. */

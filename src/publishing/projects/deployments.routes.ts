@@ -1,13 +1,12 @@
 import type { Static } from "typebox";
 import type { Transaction } from "../../platform/db/database.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
 import { type Answer, type Call, created, listed, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { addressOf } from "../../platform/http/api-surfaces.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
 import { archiveLimits } from "./archive.ts";
-import { Deployment, DeploymentPath, Deployments } from "./deployments.ts";
 import {
   findDeployment,
   insertDeployment,
@@ -18,8 +17,9 @@ import {
   requireRoom,
   type StoredDeployment,
 } from "./deployments.store.ts";
-import { PageQuery, projectChanged, ProjectPath } from "./projects.ts";
+import { Deployment, DeploymentPath, Deployments } from "./deployments.ts";
 import { findProject, lockProject, switchDeployment } from "./projects.store.ts";
+import { PageQuery, projectChanged, ProjectPath } from "./projects.ts";
 import type { Uploads } from "./uploads.ts";
 
 /** `wake` starts the worker that unpacks deployments. `deploymentsKept` is how many of each project are kept. */

@@ -1,7 +1,7 @@
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime, Id, named, Nullable, openEnumeration, variant } from "../../platform/http/schemas.ts";
-import { Problem } from "../../platform/problem.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import type { LeftOut } from "../../platform/left-out.ts";
+import { Problem } from "../../platform/problem.ts";
 import type { Manifest } from "./manifest.ts";
 import { projectFileName, type ProjectFile } from "./project-file.ts";
 

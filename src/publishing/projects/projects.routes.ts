@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import {
@@ -14,8 +15,17 @@ import {
   resource,
 } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { addressOf } from "../../platform/http/api-surfaces.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
+import {
+  deleteEarlierDeployments,
+  deleteProject,
+  findProject,
+  insertProject,
+  listProjects,
+  lockProject,
+  type StoredProject,
+  updateProject,
+} from "./projects.store.ts";
 import {
   PageQuery,
   Project,
@@ -27,16 +37,6 @@ import {
   requireSlug,
   WrittenProjectPatch,
 } from "./projects.ts";
-import {
-  deleteEarlierDeployments,
-  deleteProject,
-  findProject,
-  insertProject,
-  listProjects,
-  lockProject,
-  type StoredProject,
-  updateProject,
-} from "./projects.store.ts";
 
 export type ProjectServices = {
   /** Returns the names of one account's projects, as answers show them, in the order of `projects`. */

@@ -1,5 +1,5 @@
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime, enumeration, Id, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import type { Change } from "../../platform/nodes/nodes.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { redirectsMax, redirectStatuses } from "./project-file.ts";

@@ -1,5 +1,5 @@
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { Nullable, Text } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { parseStorefront, type StorefrontSettings } from "../storefront/storefront.ts";
 import type { Manifest } from "./manifest.ts";

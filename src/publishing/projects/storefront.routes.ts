@@ -9,6 +9,7 @@ import type { Manifest } from "./manifest.ts";
 import type { ProjectServices } from "./projects.routes.ts";
 import { findProject } from "./projects.store.ts";
 import { projectChanged, ProjectPath } from "./projects.ts";
+import { deployChanged, findLive, type LiveDeployment } from "./storefront-settings.store.ts";
 import {
   formOf,
   hasStartPage,
@@ -24,7 +25,6 @@ import {
   withoutStartPage,
   WrittenStorefront,
 } from "./storefront-settings.ts";
-import { deployChanged, findLive, type LiveDeployment } from "./storefront-settings.store.ts";
 
 export type StorefrontServices = DeploymentServices & {
   logos: {

@@ -1,7 +1,7 @@
 import { photoPath } from "../photos/photos.ts";
-import type { Shop, ShownAnimal, ShownCategory, ShownPhoto } from "./storefront.ts";
-import { markup, jsonMarkup, type Markup } from "./markup.ts";
 import { logoPath, pageOf, placeholder, telephone } from "./layout.ts";
+import { markup, jsonMarkup, type Markup } from "./markup.ts";
+import type { Shop, ShownAnimal, ShownCategory, ShownPhoto } from "./storefront.ts";
 
 /** One page of the list of animals. */
 export type ListPage = {

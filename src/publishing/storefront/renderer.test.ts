@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { openBounds, type Bounds } from "../../platform/bounds.ts";
 import type { Problem } from "../../platform/problem.ts";
-import { type Catalogue, type PageRequest, parseStorefront, type RenderedPage, type Shop, type ShownAnimal } from "./storefront.ts";
 import { openRenderer } from "./renderer.ts";
+import { type Catalogue, type PageRequest, parseStorefront, type RenderedPage, type Shop, type ShownAnimal } from "./storefront.ts";
 
 const settings = parseStorefront({}, (why) => assert.fail(why));
 const turns = async (count: number): Promise<void> => {

@@ -7,9 +7,9 @@ import { openTurns } from "../../platform/event-loop.ts";
 import type { Coding } from "../../platform/http/negotiation.ts";
 import { type FairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
 import { openSharedRuns, type SharedRuns } from "../../platform/jobs/runs.ts";
-import type { Catalogue, RenderedPage } from "./storefront.ts";
 import { escaped } from "./markup.ts";
 import { addressOf } from "./pages.ts";
+import type { Catalogue, RenderedPage } from "./storefront.ts";
 
 const animalsMax = 30_000;
 /** For how long (ms) a list is used although the catalogue has changed. */

@@ -1,7 +1,8 @@
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
 import { created, deleted, listed, mergePatch, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { addressOf } from "../../platform/http/api-surfaces.ts";
+import { deleteCategory, findCategory, insertCategory, listCategories, lockCategory, updateCategory } from "./categories.store.ts";
 import {
   Categories,
   Category,
@@ -12,7 +13,6 @@ import {
   WrittenCategory,
   WrittenCategoryPatch,
 } from "./categories.ts";
-import { deleteCategory, findCategory, insertCategory, listCategories, lockCategory, updateCategory } from "./categories.store.ts";
 
 const path = "/categories";
 const onePath = "/categories/{categoryId}";

@@ -1,9 +1,9 @@
 import sql, { join } from "sql-template-tag";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
-import { statementOfRows } from "../../platform/db/statement.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
-import { normalize } from "../../platform/folding.ts";
+import { statementOfRows } from "../../platform/db/statement.ts";
 import { fieldsBefore, type EventDraft } from "../../platform/events.ts";
+import { normalize } from "../../platform/folding.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
 import type { Category, CategoryQuery, NewCategory } from "./categories.ts";

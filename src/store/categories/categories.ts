@@ -1,5 +1,5 @@
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { Id, Name, named, Nullable, OwnId, paging, Text, writtenBack } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 
 const about = "Category name, for example a species. Unique, whatever its case.";
 const name = Name(about, 200);

@@ -1,10 +1,10 @@
 import type { Transaction } from "../../platform/db/database.ts";
 import { int32Max } from "../../platform/http/schemas.ts";
 import { invalidAt } from "../../platform/problem.ts";
-import { statusOfStock } from "../inventory/inventory.ts";
 import { addEntries, lockPetsWithEntries, type PetsWithEntries, setCounts } from "../inventory/inventory.store.ts";
-import { statusDefault, type Pet } from "../pets/pets.ts";
+import { statusOfStock } from "../inventory/inventory.ts";
 import { insertPets, requireCategories, updatePets, type StoredPet } from "../pets/pets.store.ts";
+import { statusDefault, type Pet } from "../pets/pets.ts";
 import {
   afterBoth,
   findChanges,

@@ -1,13 +1,13 @@
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import type { Caller } from "../../platform/http/caller.ts";
 import { created, listed, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { Problem } from "../../platform/problem.ts";
-import { batchBytesMax } from "../pets/pets.ts";
 import { completeWords, ownWordsMs } from "../pets/pet-words.store.ts";
+import { batchBytesMax } from "../pets/pets.ts";
 import type { UrlOf } from "../profiles/profiles.ts";
-import { Import, type ImportedRow, ImportedRows, ImportInput, ImportPath, ImportQuery, ImportRows, Imports, RowsQuery } from "./imports.ts";
 import { addToImport, beginUndo, findImport, insertImport, listImports, lockImport, notOpen } from "./imports.store.ts";
+import { Import, type ImportedRow, ImportedRows, ImportInput, ImportPath, ImportQuery, ImportRows, Imports, RowsQuery } from "./imports.ts";
 
 const path = "/imports";
 const onePath = "/imports/{importId}";

@@ -3,10 +3,10 @@ import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { findRows, walkRows } from "../../platform/db/index-walk.ts";
 import { actorOfText, actorText, type EventDraft, type Origin } from "../../platform/events.ts";
+import { normalize } from "../../platform/folding.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
 import type { RowClaim } from "../../platform/nodes/nodes.ts";
-import { normalize } from "../../platform/folding.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { deleteUnusedCategories, insertMissingCategories } from "../categories/categories.store.ts";
 import {

@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { Type, type Static } from "../../platform/json-schema.ts";
 import {
   DateTime,
   forPrograms,
@@ -13,6 +12,7 @@ import {
   Sort,
   writtenBack,
 } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { NewPet, PetStatus } from "../pets/pets.ts";
 import { description as text, photosMax, PhotoUrl, price } from "../profiles/profiles.ts";

@@ -5,8 +5,8 @@ import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
 import { Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
-import type { FetchPicture, PhotoService, ReceivedPhoto } from "../profiles/profiles.ts";
 import { ensureProfile, findProfile, insertPhoto, recordProfile, requirePhotoRoom } from "../profiles/profiles.store.ts";
+import type { FetchPicture, PhotoService, ReceivedPhoto } from "../profiles/profiles.ts";
 import { claimPhotos, delayPhoto, failPhoto, moveProfileVersion, takePhoto, type DuePhoto } from "./import-photos.store.ts";
 
 const pollEveryMs = 1_000;

@@ -1,12 +1,11 @@
 import sql, { join } from "sql-template-tag";
 import type { Transaction } from "../../platform/db/database.ts";
-import { statusOfStock } from "../inventory/inventory.ts";
 import { deleteEntries, lockPetsWithEntries, setCounts, type StoredItem } from "../inventory/inventory.store.ts";
-import type { Pet } from "../pets/pets.ts";
+import { statusOfStock } from "../inventory/inventory.ts";
 import { deletePets, updatePets, type StoredPet } from "../pets/pets.store.ts";
-import type { StoredProfile } from "../profiles/profiles.ts";
+import type { Pet } from "../pets/pets.ts";
 import { deleteProfile, findProfiles, recordProfile } from "../profiles/profiles.store.ts";
-import { addUndone, finishUndo, lockImport } from "./imports.store.ts";
+import type { StoredProfile } from "../profiles/profiles.ts";
 import {
   deleteChanges,
   deleteKnown,
@@ -24,6 +23,7 @@ import {
   type Versions,
 } from "./import-changes.store.ts";
 import { dropPhotos } from "./import-photos.store.ts";
+import { addUndone, finishUndo, lockImport } from "./imports.store.ts";
 import type { StayingPet } from "./imports.ts";
 
 /** The most pets that one step takes back: few enough that no other write waits long. */

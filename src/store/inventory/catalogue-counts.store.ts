@@ -3,8 +3,8 @@ import { limitTo } from "../../platform/db/batches.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { findRows } from "../../platform/db/index-walk.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
-import type { PetQuery, PetStatus } from "../pets/pets.ts";
 import { categoriesOfPets } from "../pets/pet-search.store.ts";
+import type { PetQuery, PetStatus } from "../pets/pets.ts";
 import { countedMax, type CatalogueCounts, type LowStock } from "./catalogue-counts.ts";
 
 /** The most inventory entries of one read. */

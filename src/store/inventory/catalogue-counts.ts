@@ -1,5 +1,5 @@
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { Id } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { PetStatus } from "../pets/pets.ts";
 
 /** The most rows that one count reads, which bounds its cost. */

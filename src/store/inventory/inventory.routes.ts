@@ -1,19 +1,10 @@
 import { andThen } from "../../platform/db/database.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { isConditional, requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
 import { created, deleted, listed, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
-import {
-  InventoryAdjustment,
-  InventoryItem,
-  InventoryItems,
-  InventoryPath,
-  InventoryQuery,
-  requireFollowingStatus,
-  WrittenItem,
-} from "./inventory.ts";
 import {
   adjustQuantity,
   deleteItem,
@@ -24,6 +15,15 @@ import {
   requireUntracked,
   setQuantity,
 } from "./inventory.store.ts";
+import {
+  InventoryAdjustment,
+  InventoryItem,
+  InventoryItems,
+  InventoryPath,
+  InventoryQuery,
+  requireFollowingStatus,
+  WrittenItem,
+} from "./inventory.ts";
 
 const path = "/store/inventory";
 const onePath = "/store/inventory/{petId}";

@@ -1,5 +1,5 @@
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { Id, int32Max, named, OwnId, paging, writtenBack } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { PetStatus, StatusFilter } from "../pets/pets.ts";
 

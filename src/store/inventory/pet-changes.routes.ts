@@ -1,9 +1,9 @@
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { changeInSteps } from "../../platform/http/steps.ts";
-import { BulkChanges, BulkResults, changesBytesMax, type BulkChange, type BulkResult } from "./pet-changes.ts";
-import { CatalogueCounts, CountQuery, LowStock, lowEntriesDefault, LowStockQuery } from "./catalogue-counts.ts";
 import { countPets, listLowStock } from "./catalogue-counts.store.ts";
+import { CatalogueCounts, CountQuery, LowStock, lowEntriesDefault, LowStockQuery } from "./catalogue-counts.ts";
 import { changePets, refused, requireDistinct } from "./pet-changes.store.ts";
+import { BulkChanges, BulkResults, changesBytesMax, type BulkChange, type BulkResult } from "./pet-changes.ts";
 
 /** Operations on many pets at once, which only the dashboard calls. */
 export const petChangeRoutes: Operation[] = [

@@ -1,5 +1,5 @@
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { Id, int32Max, Nullable, Text } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { PetStatus } from "../pets/pets.ts";
 
 const closed = { additionalProperties: false };

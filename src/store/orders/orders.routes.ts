@@ -1,9 +1,9 @@
 import { andThen } from "../../platform/db/database.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
 import { parseDateTime } from "../../platform/http/dates.ts";
 import { type Answer, created, deleted, listed, mergePatch, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
-import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { cancelOrder, changeOrder, findOrder, listOrders, lockOrder, orderOf, placeOrders, type StoredOrder } from "./orders.store.ts";
 import {
   Order,

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import sql, { raw } from "sql-template-tag";
-import type { Database } from "../../platform/db/database.ts";
-import { systemOrigin } from "../../platform/events.ts";
-import { migrate } from "../../platform/db/migrate.ts";
-import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { openEmpty } from "../../../test/support/databases.ts";
+import type { Database } from "../../platform/db/database.ts";
+import { migrate } from "../../platform/db/migrate.ts";
+import { systemOrigin } from "../../platform/events.ts";
+import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { placeOrders, type OrderRequest } from "./orders.store.ts";
 import type { OrderFields } from "./orders.ts";
 

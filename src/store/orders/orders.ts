@@ -1,5 +1,5 @@
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { DateTime, Id, int32Max, named, Nullable, OwnId, paging, Sort, writtenBack } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 
 const petId = Id("ID of the pet in the order. An order without it is a draft.");
 const quantity = Type.Integer({ minimum: 1, maximum: int32Max, default: 1, description: "Number of units ordered." });

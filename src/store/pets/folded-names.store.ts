@@ -2,8 +2,8 @@ import sql from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { statementOfRows } from "../../platform/db/statement.ts";
-import { hasOtherFoldings } from "../../platform/nodes/nodes.ts";
 import { foldingVersion, normalize } from "../../platform/folding.ts";
+import { hasOtherFoldings } from "../../platform/nodes/nodes.ts";
 import { portionsByWords } from "./pet-words.store.ts";
 import { nameKeyOf } from "./pets.ts";
 

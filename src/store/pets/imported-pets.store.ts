@@ -1,11 +1,11 @@
 import sql, { raw } from "sql-template-tag";
 import type { Database } from "../../platform/db/database.ts";
 import { findRows, walkRows, type Walk } from "../../platform/db/index-walk.ts";
+import { normalize } from "../../platform/folding.ts";
 import type { Position } from "../../platform/http/paging.ts";
 import { invalidAt } from "../../platform/problem.ts";
-import { normalize } from "../../platform/folding.ts";
-import type { Pet, PetQuery } from "./pets.ts";
 import { petColumns, storedPet, type PetRow } from "./pets.store.ts";
+import type { Pet, PetQuery } from "./pets.ts";
 
 /** Whether a list has a filter by where its pets came from. */
 export function asksForOrigin({ import: importId, source, sourceId }: PetQuery): boolean {

@@ -6,8 +6,8 @@ import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { beginsWith, sortOf } from "./pet-lists.store.ts";
 import { wordIn, type FoundPet } from "./pet-search.store.ts";
 import { completeWords } from "./pet-words.store.ts";
-import { nameKeyOf, type PetQuery } from "./pets.ts";
 import { petColumns, storedPet, type PetRow, type StoredPet } from "./pets.store.ts";
+import { nameKeyOf, type PetQuery } from "./pets.ts";
 
 type IdQuery = PetQuery & { id: number[] };
 

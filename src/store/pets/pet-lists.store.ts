@@ -1,12 +1,12 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { andThen, type Awaitable, type Database } from "../../platform/db/database.ts";
-import type { Bound } from "../../platform/db/statement.ts";
 import { type Walk, walkStatement } from "../../platform/db/index-walk.ts";
+import type { Bound } from "../../platform/db/statement.ts";
 import { afterPrefix } from "../../platform/folding.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { invalidAt } from "../../platform/problem.ts";
-import { nameKeyOf, petStatuses, type Pet, type PetQuery, type PetSort, type PetStatus } from "./pets.ts";
 import { petColumns, showPets, type ShownPet } from "./pets.store.ts";
+import { nameKeyOf, petStatuses, type Pet, type PetQuery, type PetSort, type PetStatus } from "./pets.ts";
 
 /** A row of a walk by name. */
 type NamedRow = [id: number, name: string, categoryId: number, status: PetStatus, nameKey: string];

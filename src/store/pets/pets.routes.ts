@@ -1,16 +1,16 @@
 import { andThen, type Awaitable, type Database, type Transaction } from "../../platform/db/database.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
 import { type Answer, created, deleted, listed, mergePatch, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, type Position, positionOf } from "../../platform/http/paging.ts";
-import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { byId, Problem } from "../../platform/problem.ts";
-import { asksForOne, findPets } from "./pet-ids.store.ts";
 import { asksForOrigin, idsFromOrigin, listImportedPets, requireOriginQuery } from "./imported-pets.store.ts";
+import { asksForOne, findPets } from "./pet-ids.store.ts";
 import { listPets, namePosition, showListedPets, sortOf } from "./pet-lists.store.ts";
-import { completeWords, ownWordsMs } from "./pet-words.store.ts";
 import { type FoundPet, searchPets, searchPosition, searchPositionLengths } from "./pet-search.store.ts";
-import { batchBytesMax, NewPet, NewPets, patchPet, Pet, PetPath, PetQuery, Pets, WrittenPet, WrittenPetPatch } from "./pets.ts";
+import { completeWords, ownWordsMs } from "./pet-words.store.ts";
 import { deletePet, insertPet, insertPets, lockPet, lockPetWithEntry, showPet, updatePet, type StoredPet } from "./pets.store.ts";
+import { batchBytesMax, NewPet, NewPets, patchPet, Pet, PetPath, PetQuery, Pets, WrittenPet, WrittenPetPatch } from "./pets.ts";
 
 const path = "/pets";
 const onePath = "/pets/{petId}";

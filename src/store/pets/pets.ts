@@ -1,6 +1,6 @@
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { normalize, withPlainMarks } from "../../platform/folding.ts";
 import { enumeration, Id, Name, named, Nullable, OwnId, paging, Sort, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 
 export const petStatuses = ["available", "pending", "sold"] as const;
 export type PetStatus = (typeof petStatuses)[number];

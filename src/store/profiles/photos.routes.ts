@@ -1,9 +1,10 @@
 import type { Static } from "typebox";
 import type { Database, Transaction } from "../../platform/db/database.ts";
-import { type Answer, type Call, created, deleted, operation, type Operation } from "../../platform/http/operation.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
+import { type Answer, type Call, created, deleted, operation, type Operation } from "../../platform/http/operation.ts";
 import { pictureBytesMax, pictureTypes } from "../../platform/http/pictures.ts";
 import { lockToChange, lockToSet, type OneProfile, type ProfileServices, recordChange, requireProfile } from "./profile-answers.ts";
+import { deletePhoto, ensureProfile, insertPhoto, requirePhotoRoom } from "./profiles.store.ts";
 import {
   Photo,
   PhotoAddress,
@@ -15,7 +16,6 @@ import {
   type ReceivedPhoto,
   shownPhoto,
 } from "./profiles.ts";
-import { deletePhoto, ensureProfile, insertPhoto, requirePhotoRoom } from "./profiles.store.ts";
 
 const path = "/pets/{petId}/profile/photos";
 const tag = "Animals";

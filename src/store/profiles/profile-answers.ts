@@ -5,8 +5,8 @@ import { requireAbsentAllowed, requireConditions } from "../../platform/http/con
 import type { Call } from "../../platform/http/operation.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
-import { shownProfile, type PhotoService, type ProfilePath, type StoredProfile } from "./profiles.ts";
 import { findProfile, recordProfile } from "./profiles.store.ts";
+import { shownProfile, type PhotoService, type ProfilePath, type StoredProfile } from "./profiles.ts";
 
 /** The photo service that the profile operations call. */
 export type ProfileServices = { photos: PhotoService };

@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import type { Transaction } from "../../platform/db/database.ts";
+import { addressOf } from "../../platform/http/api-surfaces.ts";
 import {
   type Answer,
   type Call,
@@ -10,8 +11,8 @@ import {
   type Operation,
   resource,
 } from "../../platform/http/operation.ts";
-import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { answer, lockToChange, lockToSet, type OneProfile, type ProfileServices, recordChange, requireProfile } from "./profile-answers.ts";
+import { deleteProfile, ensureProfile, writeProfile } from "./profiles.store.ts";
 import {
   orderPhotos,
   patchPrice,
@@ -22,7 +23,6 @@ import {
   WrittenProfile,
   WrittenProfilePatch,
 } from "./profiles.ts";
-import { deleteProfile, ensureProfile, writeProfile } from "./profiles.store.ts";
 
 const path = "/pets/{petId}/profile";
 const tag = "Animals";

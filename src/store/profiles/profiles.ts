@@ -1,6 +1,6 @@
 import type { Transaction } from "../../platform/db/database.ts";
-import { Type, type Static } from "../../platform/json-schema.ts";
 import { forPrograms, Id, named, Nullable, OwnId, Text, writtenBack } from "../../platform/http/schemas.ts";
+import { Type, type Static } from "../../platform/json-schema.ts";
 import { byId, invalidAt, unknownReference } from "../../platform/problem.ts";
 
 /** The most photos of one pet. */

@@ -1,6 +1,6 @@
 import { openAsBlob } from "node:fs";
-import { createClient } from "./petstore/client";
 import * as petstore from "./petstore";
+import { createClient } from "./petstore/client";
 
 const client = (auth = "") => createClient({ baseUrl: process.env.BASE_URL, auth });
 const refusal = ({ error }: { error?: petstore.Error }): string => `${error?.status} ${error?.code}`;

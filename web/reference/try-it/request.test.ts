@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import fc from "fast-check";
+import { anyText } from "../../../test/support/any-text.ts";
 import type { Operation } from "../description.ts";
 import { curlOf, draftOf, missingIn, requestOf } from "./request.ts";
-import { anyText } from "../../../test/support/any-text.ts";
 
 const operation: Operation = {
   id: "updatePet",
