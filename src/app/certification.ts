@@ -1,4 +1,3 @@
-import { getServers } from "node:dns";
 import type { Worker } from "../platform/jobs/worker.ts";
 import { openAuthority, type Authority } from "../publishing/certificates/authority.ts";
 import { openCertificateWorker } from "../publishing/certificates/certificate-worker.ts";
@@ -32,7 +31,7 @@ export function openVerification({ settings, db, clock, keys, bounds, tracing }:
             traced: tracing && ((transport) => tracing.tracedCalls("acme", transport)),
           },
         });
-  const servers = settings.dnsServers.length > 0 ? settings.dnsServers : getServers();
+  const servers = settings.dnsServers;
   const quick = { servers: servers.slice(0, 1), timeoutMs: quickTimeoutMs, tries: 1 };
   const checks: Checks = {
     dns: tracedDns(createDns({ servers }, bounds.queue("dns")), tracing),

@@ -1,4 +1,3 @@
-import { getServers } from "node:dns";
 import sql from "sql-template-tag";
 import { findKey } from "../callers/keys/keys.store.ts";
 import { hasExpired } from "../callers/keys/keys.ts";
@@ -91,8 +90,9 @@ export type Webhooks = {
 /** Opens the delivery of webhooks, which resolves host names with the DNS servers of the settings. */
 export function openWebhooks(context: AppContext, feed: Feed): Webhooks {
   const { settings, keys, bounds, tracing } = context;
-  const servers = settings.dnsServers.length > 0 ? settings.dnsServers : getServers();
-  const resolve = resolverOf(createDns({ servers, timeoutMs: dnsTimeoutMs, tries: 1 }, bounds.queue("dns", { waitMs: dnsWaitMs })));
+  const resolve = resolverOf(
+    createDns({ servers: settings.dnsServers, timeoutMs: dnsTimeoutMs, tries: 1 }, bounds.queue("dns", { waitMs: dnsWaitMs })),
+  );
   const rules: AddressRules = { privateAddresses: settings.webhookPrivateAddresses, resolve };
   const worker = openDeliveryWorker(context, { feed, addresses: rules, onAttempt: tracing?.onDelivery });
   const fetches = openPhotoFetches(rules, bounds);

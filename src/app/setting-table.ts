@@ -1,4 +1,5 @@
 import { createPrivateKey } from "node:crypto";
+import { getServers } from "node:dns";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { hourMs } from "../platform/clock.ts";
@@ -229,7 +230,7 @@ export const settingTable = {
   dnsServers: setting({
     name: "DNS_SERVERS",
     fallback: "",
-    parse: (text) => items(text, (item) => attempt(() => (parseNameserver(item), item))),
+    parse: (text) => (text === "" ? getServers() : items(text, (item) => attempt(() => (parseNameserver(item), item)))),
     allowed: "IP addresses with or without a port, separated by commas",
     meaning: "The DNS resolvers that domains are checked with; without it the system's",
   }),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getServers } from "node:dns";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -217,4 +218,9 @@ test("settings that contradict each other are refused in one line that names bot
     );
   }
   assert.equal(loadSettings({ PORT: "0", EDGE_HTTP_PORT: "0", EDGE_HTTPS_PORT: "0" }).port, 0);
+});
+
+test("without DNS_SERVERS the resolvers of the system are asked, by every part that takes them from the settings", () => {
+  assert.deepEqual(loadSettings({}).dnsServers, getServers());
+  assert.deepEqual(loadSettings({ DNS_SERVERS: "192.0.2.1:5353" }).dnsServers, ["192.0.2.1:5353"]);
 });
