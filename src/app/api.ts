@@ -148,7 +148,7 @@ function addProbes(app: Pick<App, "add">, { ready, health }: Pick<ApiOptions, "r
 
 const path = "/.well-known/security.txt";
 /** How far in the future the `Expires` field is. RFC 9116, 2.5.5 recommends less than a year. */
-const validMs = 180 * 86_400_000;
+const validMs = 180 * dayMs;
 
 /** Adds `GET /.well-known/security.txt` (RFC 9116): where to report a weakness of this service. Without contacts the path is a 404. */
 function addSecurityText(app: Pick<App, "add">, { clock, settings }: Pick<AppContext, "clock" | "settings">): void {

@@ -1,6 +1,7 @@
 import { statfsSync, statSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { dirname } from "node:path";
+import { hourMs } from "../platform/clock.ts";
 import { migrationsFor } from "../platform/db/migrate.ts";
 import { requireAccess } from "../platform/folder-access.ts";
 import type { FormerCounts } from "../publishing/certificates/former-authority.ts";
@@ -70,7 +71,7 @@ async function checkEmbedded(settings: Settings, clock: () => number): Promise<F
     try {
       const row = db.prepare("SELECT MAX(number) AS number, MAX(applied_at) AS applied_at FROM migrations").get();
       const at = Number(row?.["applied_at"]);
-      const behind = at - clock() > 3_600_000;
+      const behind = at - clock() > hourMs;
       const [number, known] = [Number(row?.["number"]), migrationsFor("sqlite").at(-1)?.number ?? 0];
       const found = [schemaFinding(number, known)];
       const ask: Ask = (query) => db.prepare(query.sql).get(...(query.values as (string | number)[]));

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import sql from "sql-template-tag";
 import { unfinishedFile, unfinishedTable } from "../backup/manifest.ts";
 import { settleRestore, settleRestoreUnlocked } from "../backup/restore-state.ts";
-import { systemClock } from "../platform/clock.ts";
+import { hourMs, systemClock } from "../platform/clock.ts";
 import type { Around, Database } from "../platform/db/database.ts";
 import { AccessError } from "../platform/db/postgres-errors.ts";
 import type { Heartbeat } from "../platform/db/postgres-heartbeat.ts";
@@ -307,5 +307,5 @@ async function clockBehind(db: Pick<Database, "query">, now: number): Promise<st
 }
 
 function hours(ms: number): string {
-  return (Math.abs(ms) / 3_600_000).toFixed(1);
+  return (Math.abs(ms) / hourMs).toFixed(1);
 }

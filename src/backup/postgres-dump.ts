@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import pg from "pg";
 import sql, { raw } from "sql-template-tag";
-import { systemClock } from "../platform/clock.ts";
+import { hourMs, systemClock } from "../platform/clock.ts";
 import type { Transaction } from "../platform/db/database.ts";
 import { migrate } from "../platform/db/migrate.ts";
 import { optionsOf, serverOf } from "../platform/db/postgres-connections.ts";
@@ -183,7 +183,7 @@ export type PostgresLoad = {
 };
 
 /** Time for one statement, such as making an index of a large table. */
-const statementMs = 3_600_000;
+const statementMs = hourMs;
 
 /**
  * Fills an empty PostgreSQL database with the schema and the rows of a dump, in one transaction: until it has committed, the database is as

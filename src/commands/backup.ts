@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { callerFolder, loadSettings } from "../app/settings.ts";
 import type { Progress } from "../backup/dump.ts";
 import type { Manifest } from "../backup/manifest.ts";
-import { systemClock } from "../platform/clock.ts";
+import { dayMs, hourMs, systemClock } from "../platform/clock.ts";
 import { countOf, errorLine, failure, UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
 import { givenPassphrase } from "./input-output.ts";
 import { stoppable } from "./stoppable.ts";
@@ -152,9 +152,9 @@ async function backUpTo(io: Io, given: BackupArguments, put: (write: Write) => P
   return outcome;
 }
 
-const unitsMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const unitsMs: Record<string, number> = { s: 1_000, m: 60_000, h: hourMs, d: dayMs };
 /** The longest pause: a timer cannot wait longer than 24 days. */
-const pauseMsMax = 20 * 86_400_000;
+const pauseMsMax = 20 * dayMs;
 
 /** Parses a time such as `6h`: seconds, minutes, hours or days, from 1 second to 20 days. Returns ms, or undefined for any other text. */
 export function parsePause(text: string): number | undefined {

@@ -1,3 +1,4 @@
+import { dayMs } from "./clock.ts";
 import type { ShareLimits } from "./jobs/fair-share.ts";
 
 /** Work that takes turns: whose, how many places there are, how much may wait and how long (ms). */
@@ -160,7 +161,7 @@ export const queues = {
     waitingMax: 0,
     waitingMaxPerKey: 0,
     waitMs: 1,
-    turnMs: 86_400_000,
+    turnMs: dayMs,
     busy: `Too many large files are being read. ${again}`,
   },
   dns: {

@@ -1,4 +1,5 @@
 import sql, { join } from "sql-template-tag";
+import { createCache } from "./cache.ts";
 import { andThen, type Awaitable, type Queryable, type Transaction } from "./db/database.ts";
 import { statement, type Statement } from "./db/statement.ts";
 import { readEventBytes } from "./event-storage.ts";
@@ -43,8 +44,7 @@ const takeFromStripe = statement(`${changeStripe} AND used < used_max`);
 /** An account counts as tight until each of its stripes has this much room again. */
 const roomy = 4 * spare;
 /** Accounts whose stripes had too little room recently. This process uses it only to skip tries that would fail. */
-const tight = new Set<number>();
-const tightMax = 10_000;
+const tight = createCache<number, "tight">(10_000);
 
 /** Sets an account's limits. It keeps what it stores already, even above them. */
 export async function setStorageLimits(tx: Transaction, accountId: number, limits: StorageLimits): Promise<void> {
@@ -120,12 +120,11 @@ export async function changePublishedBytes(tx: Transaction, accountId: number, c
  * its lock. Locking all stripes could then deadlock, so the transaction starts over without the lock.
  */
 function countInOne(tx: Transaction, accountId: number, count: number, ifRoom: Statement): Awaitable<boolean> {
-  if (tight.has(accountId)) return false;
+  if (tight.peek(accountId)) return false;
   const stripe = Math.floor(Math.random() * kinds.records.stripes);
   return andThen(tx.run(ifRoom, [count, accountId, stripe]), (changed) => {
     if (changed > 0) return true;
-    if (tight.size >= tightMax) tight.clear();
-    tight.add(accountId);
+    tight.set(accountId, "tight");
     tx.startOver();
     return false;
   });

@@ -1,5 +1,6 @@
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { hourMs } from "../../platform/clock.ts";
 import { formatDateTime, parseDateTime } from "../../platform/http/dates.ts";
 import { Text } from "../../platform/http/schemas.ts";
 import { Type } from "../../platform/json-schema.ts";
@@ -188,5 +189,5 @@ export const overlapHoursMax = 24 * 30;
 
 /** Returns the new expiry of a key that is rotated: the end of the overlap, but never later than its current expiry. */
 export function rotatedExpiry(expiresAt: number | null, overlapHours: number, now: number): number {
-  return Math.min(expiresAt ?? Infinity, now + overlapHours * 3_600_000);
+  return Math.min(expiresAt ?? Infinity, now + overlapHours * hourMs);
 }

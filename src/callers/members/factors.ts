@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { dayMs } from "../../platform/clock.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { hashToken } from "./members.ts";
 
@@ -16,7 +17,7 @@ export const pendingMax = 20;
  * Recovery codes and passkeys still work after that many.
  */
 export const wrongCodesMax = 100;
-export const wrongCodesMs = 24 * 3_600_000;
+export const wrongCodesMs = dayMs;
 
 /** The second factors of a member. Times are ms since the Unix epoch. */
 export type Factors = { app: { enabledAt: number } | null; recoveryCodesLeft: number };

@@ -1,9 +1,10 @@
+import { dayMs } from "../../platform/clock.ts";
 import { pendingMs } from "./factors.ts";
 import { challengeMs } from "./passkeys.ts";
 
 /** A session ends after `idleMs` without use, and at the age of `absoluteMs`. */
-export const idleMs = 7 * 24 * 3_600_000;
-export const absoluteMs = 30 * 24 * 3_600_000;
+export const idleMs = 7 * dayMs;
+export const absoluteMs = 30 * dayMs;
 /** The precision of the last use (ms). */
 export const seenEveryMs = 60_000;
 /** How long (ms) sensitive changes are allowed after the member signed in or confirmed the password. */

@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from "../../platform/clock.ts";
 import { DateTime, enumeration, Id, named, variant } from "../../platform/http/schemas.ts";
 /**
  * Usage (`GET /usage`): the requests of an account, counted in memory, saved every few seconds, and kept by minute for an hour,
@@ -14,8 +15,8 @@ export type Interval = (typeof intervals)[number];
 /** The length of an interval, and how many intervals are kept, including the current one. */
 export const retention: Record<Interval, { stepMs: number; count: number }> = {
   minute: { stepMs: 60_000, count: 60 },
-  hour: { stepMs: 3_600_000, count: 7 * 24 },
-  day: { stepMs: 86_400_000, count: 90 },
+  hour: { stepMs: hourMs, count: 7 * 24 },
+  day: { stepMs: dayMs, count: 90 },
 };
 
 /** The time for which usage is kept, in ms since the Unix epoch: from the start of the oldest interval to the end of the current one. */

@@ -1,4 +1,5 @@
 import sql, { join, raw } from "sql-template-tag";
+import { hourMs } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { walkStatement } from "../../platform/db/index-walk.ts";
 import type { AuditFilter } from "./audit.ts";
@@ -10,7 +11,7 @@ const scannedMax = 5_000;
 /** The most characters of the events of one page, which are parsed and written in one turn. A single event may have more. */
 const pageCharactersMax = 1_048_576;
 /** An event has the time of its request, so positions and times may be out of order by up to this (ms). */
-const timesApartMs = 3_600_000;
+const timesApartMs = hourMs;
 
 type ScannedRow = [position: number, at: number, resource: string, actor: string, requestId: string | null];
 const scannedColumns = raw("position, at, resource, actor, request_id");

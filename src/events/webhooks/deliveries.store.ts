@@ -1,4 +1,5 @@
 import sql, { empty } from "sql-template-tag";
+import { dayMs } from "../../platform/clock.ts";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
@@ -51,7 +52,7 @@ const columns = sql`id, message_id, position, type, request_id, body, status, at
   response_status, response_body, error, created_at`;
 
 /** How long (ms) a delivery is kept, and how many deliveries of an endpoint are. */
-const keptMs = 7 * 86_400_000;
+const keptMs = 7 * dayMs;
 const keptMax = 10_000;
 /** The number up to which an endpoint's waiting deliveries are counted. */
 export const waitingMax = 1_000;

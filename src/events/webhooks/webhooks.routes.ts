@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Static } from "typebox";
+import { dayMs } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
@@ -48,7 +49,7 @@ import {
 export type WebhookServices = { announcer: Announcer; webhookKeys: SecretsKeys; webhookAddresses: AddressRules };
 
 /** How long (ms) after a rotation messages are also signed with the earlier secret. */
-const overlapMs = 24 * 3_600_000;
+const overlapMs = dayMs;
 
 const path = "/webhooks";
 const onePath = "/webhooks/{webhookId}";

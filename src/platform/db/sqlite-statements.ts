@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Sql } from "sql-template-tag";
+import { createCache } from "../cache.ts";
 import { ConstraintError, unavailable, type ConstraintKind, type Row } from "./database.ts";
 import type { BoundValue, Statement } from "./statement.ts";
 
@@ -18,15 +19,10 @@ export type Statements = {
 
 /** Runs queries on one connection with prepared statements, and translates errors to those of the port. */
 export function preparedStatements(connection: DatabaseSync): Statements {
-  const kept = new Map<string, PreparedStatement>();
+  const kept = createCache<string, PreparedStatement>(statementsMax);
 
   function preparedFor(text: string): PreparedStatement {
-    let prepared = kept.get(text);
-    if (prepared) return prepared;
-    if (kept.size >= statementsMax) kept.clear();
-    prepared = prepare(connection, text);
-    kept.set(text, prepared);
-    return prepared;
+    return kept.peek(text) ?? kept.set(text, prepare(connection, text));
   }
 
   const fixed: (StatementSync | undefined)[] = [];

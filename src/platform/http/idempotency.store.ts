@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
-import type { NowRange } from "../clock.ts";
+import { dayMs, type NowRange } from "../clock.ts";
 import { writeInBatches } from "../db/batches.ts";
 import type { Database, Queryable, Transaction } from "../db/database.ts";
 
 /** How long an answer is kept for its Idempotency-Key, at least (specification 1.8). */
-export const keptMs = 24 * 3_600_000;
+export const keptMs = dayMs;
 
 /** What identifies a kept answer: the account, `POST /v1/…`, and the client's key. */
 export type Slot = { accountId: number; target: string; key: string };

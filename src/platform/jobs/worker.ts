@@ -9,9 +9,9 @@ import { createTally } from "./tally.ts";
  */
 export type ClaimShare = { count: number; maxPerAccount: number; running: ReadonlyMap<number, number> };
 
-/** An SQL condition to append to others. It excludes the accounts that hold `each` rows already. */
-export function andUncrowded(accountId: Sql, held: ReadonlyMap<number, number>, each: number): Sql {
-  const crowded = [...held].filter(([, own]) => own >= each).map(([account]) => account);
+/** An SQL condition to append to others. It excludes the accounts that have `maxPerAccount` rows already. */
+export function andUncrowded(accountId: Sql, counts: ReadonlyMap<number, number>, maxPerAccount: number): Sql {
+  const crowded = [...counts].filter(([, own]) => own >= maxPerAccount).map(([account]) => account);
   return crowded.length === 0 ? empty : sql`AND ${accountId} NOT IN (${join(crowded)})`;
 }
 

@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { Static } from "typebox";
+import { dayMs } from "../../platform/clock.ts";
 import {
   AccountMessage,
   AuthorizationMessage,
@@ -227,7 +228,7 @@ function location({ headers, status }: HttpsAnswer, { url: base, what }: { url: 
   return url;
 }
 
-const pollAgainMsMax = 86_400_000;
+const pollAgainMsMax = dayMs;
 
 /** When to read an order or authorization again: within a day, whatever the authority says, because this only reads. */
 function retryAfter({ session }: AcmeAccount, answer: HttpsAnswer): number | null {

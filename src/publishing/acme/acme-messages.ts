@@ -1,3 +1,4 @@
+import { dayMs } from "../../platform/clock.ts";
 import { checkOf } from "../../platform/http/value-checks.ts";
 import { Type, type Static, type TSchema } from "../../platform/json-schema.ts";
 import type { Detail } from "../../platform/problem.ts";
@@ -129,7 +130,7 @@ const errorTypes = [
   "rateLimited",
   "unauthorized",
 ];
-const retryAfterMsMax = 7 * 86_400_000;
+const retryAfterMsMax = 7 * dayMs;
 
 /** Returns the problem in an answer that is not a success; `nonsense` for redirects and other statuses that ACME does not use. */
 export function problemOf(answer: HttpsAnswer, what: string, now: number): AcmeProblem {

@@ -126,7 +126,7 @@ export async function recordUse(tx: Transaction, limit: LimitName, subjects: Lim
     VALUES (nextval('acme_usage_ids'), ${limit}, ${subjectOf(limit, subjects)}, ${now}, ${subjects.directoryUrl})`);
 }
 
-const keptMs = 31 * 86_400_000;
+const keptMs = 31 * dayMs;
 
 /** Deletes uses that no limit counts any more. */
 export async function deleteOldUsage(db: Database, now: number): Promise<void> {

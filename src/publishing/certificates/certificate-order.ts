@@ -1,4 +1,5 @@
 import { createPrivateKey } from "node:crypto";
+import { dayMs } from "../../platform/clock.ts";
 import type { Context } from "../../platform/context.ts";
 import { decryptSecret, encryptSecret, withCurrentKey } from "../../platform/secrets.ts";
 import {
@@ -22,7 +23,7 @@ type CertificateRequest = { budget: Budget; subjects: LimitSubjects; kind: Order
 /** A certificate that the authority has issued, with its key, encrypted for the host name. */
 export type OrderedCertificate = { issued: IssuedCertificate; key: string };
 
-const challengeMs = 86_400_000;
+const challengeMs = dayMs;
 
 /**
  * Orders a certificate for a claimed name, or continues the order under way. Saves each step before it begins the next one. If the process dies

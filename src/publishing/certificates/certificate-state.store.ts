@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { hourMs } from "../../platform/clock.ts";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { claimByAccount, type ClaimShare } from "../../platform/jobs/worker.ts";
@@ -21,7 +22,7 @@ import { serviceAccount, tablesOf } from "./certificates.store.ts";
 // (former-authority.ts).
 
 /** How often (ms) the worker rechecks whether an account with suspended certificates has a plan with custom domains. */
-export const suspendedMs = 3_600_000;
+export const suspendedMs = hourMs;
 
 /** A name that this process works on as long as its lease holds. */
 export type ClaimedDomain = StoredDomain & { lease: RowLease };

@@ -1,4 +1,4 @@
-import type { Clock } from "../../platform/clock.ts";
+import { type Clock, hourMs } from "../../platform/clock.ts";
 import type { Context } from "../../platform/context.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openWorkerInTurns, type Worker } from "../../platform/jobs/worker.ts";
@@ -74,8 +74,8 @@ type Warn = (fields: object, message: string) => void;
 const leaseMs = 10 * 60_000;
 const pollEveryMs = 1_000;
 /** How long to wait before the next request for renewal information, if the last one failed. */
-const askAgainMs = 6 * 3_600_000;
-const warnEveryMs = 3_600_000;
+const askAgainMs = 6 * hourMs;
+const warnEveryMs = hourMs;
 
 /**
  * Orders and renews certificates for all verified names and for the host of PUBLIC_URL. Only one node at a time works on a name. While a node is paused or

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { getCACertificates } from "node:tls";
 import sql, { join, type Sql } from "sql-template-tag";
+import { dayMs } from "../../platform/clock.ts";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import type { Budget, Limit } from "./budget.ts";
@@ -55,7 +56,7 @@ export async function replaceFormer(db: Database, directoryUrl: string, budget: 
 }
 
 /** Longer than nearly any certificate lives. */
-const longestMs = 3_650 * 86_400_000;
+const longestMs = 3_650 * dayMs;
 
 /**
  * Makes the certificates of other authorities due. Those without an authority, of an earlier release, count as the configured one's. Their due times lie in the

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { minuteMs, dayMs } from "../../platform/clock.ts";
+import { dayMs, hourMs, minuteMs } from "../../platform/clock.ts";
 
 const backoffMs = [minuteMs, 10 * minuteMs, 100 * minuteMs];
 
@@ -41,7 +41,7 @@ export function retryAfterFailure(failures: number, now: number, retryAt: number
 }
 
 const holdMs = 60_000;
-const firstAskMs = 3_600_000;
+const firstAskMs = hourMs;
 
 /**
  * When the service may ask the authority again for a name that failed at `now`: after a minute, or a tenth of the life of its certificate, or later if

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import sql from "sql-template-tag";
+import { dayMs } from "../../platform/clock.ts";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { domainFromRow, type DomainRow, type StoredDomain } from "./domains.store.ts";
 
 /** How long a link to the records of a name works. */
-export const linkMs = 14 * 86_400_000;
+export const linkMs = 14 * dayMs;
 /** While somebody has a link's page open, the name is checked about once a minute. */
 const checkEveryMs = 60_000;
 

@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { dayMs } from "../../platform/clock.ts";
 import { writeInBatches } from "../../platform/db/batches.ts";
 import { type Database, type Transaction, type Queryable } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
@@ -6,7 +7,7 @@ import { identityFromRow, type StoredDomain } from "./domains.store.ts";
 import { provedElsewhere, type DomainProblem } from "./troubles.ts";
 
 /** How long a lost name is shown. */
-const shownMs = 30 * 86_400_000;
+const shownMs = 30 * dayMs;
 
 type LostRow = Record<string, number | string | null>;
 

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { hourMs } from "../../platform/clock.ts";
 import { Problem, type ProofRecord } from "../../platform/problem.ts";
 import type { Proof } from "../dns/dns.ts";
 import type { DomainStatus } from "./serving.ts";
@@ -31,7 +32,7 @@ export function needsProof(claim: Pick<Claim, "accountId" | "status" | "verified
 }
 
 /** How long a DNS change may take to become visible, and so how long a name may stay unverified (specification 5.5). */
-export const claimLifetimeMs = 48 * 3_600_000;
+export const claimLifetimeMs = 48 * hourMs;
 
 /** Whether a claim has lapsed: it was never verified, and reserves its name no longer. Times in ms. */
 export function hasLapsed({ status, createdAt }: { status: DomainStatus; createdAt: number }, now: number): boolean {

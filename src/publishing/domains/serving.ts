@@ -1,3 +1,4 @@
+import { dayMs } from "../../platform/clock.ts";
 import type { RedirectStatusCode } from "../projects/project-file.ts";
 
 /** `pending`: never verified yet. `failing`: was verified, but its DNS has changed; still served. */
@@ -67,7 +68,7 @@ export function servedAt(
   return { what: "site", canonical: primary === hostname ? null : primary };
 }
 
-const weekMs = 7 * 86_400_000;
+const weekMs = 7 * dayMs;
 const daySeconds = 86_400;
 const yearSeconds = 31_536_000;
 

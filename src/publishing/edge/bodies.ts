@@ -2,6 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import type { Bounds } from "../../platform/bounds.ts";
 import { createCache, type Cache } from "../../platform/cache.ts";
 import { acquire, release, type FairShare } from "../../platform/jobs/fair-share.ts";
+import { openSharedRuns, type SharedRuns } from "../../platform/jobs/runs.ts";
 import { sizeOf } from "./files.ts";
 import type { Encoding, PublishedFile } from "./site.ts";
 
@@ -34,7 +35,7 @@ type SharedFile = { handle: Promise<FileHandle>; host: string; readers: number }
 type State = {
   openContent: OpenContent;
   cache: Cache<string, Buffer>;
-  reading: Map<string, Promise<Buffer>>;
+  reading: SharedRuns<string, Buffer>;
   shared: Map<string, SharedFile>;
   /** Keyed by host. A file that several hosts serve counts for the host that opened it. */
   places: FairShare<string>;
@@ -42,7 +43,7 @@ type State = {
 
 export function openBodies(openContent: OpenContent, limits: BodyLimits, bounds: Pick<Bounds, "queue">): Bodies {
   const places = bounds.queue<string>("open_files", { max: limits.openFilesMax });
-  const state: State = { openContent, cache: createCache(limits.hotBytesMax), reading: new Map(), shared: new Map(), places };
+  const state: State = { openContent, cache: createCache(limits.hotBytesMax), reading: openSharedRuns(), shared: new Map(), places };
   return {
     isSmall: (file, encoding) => sizeOf(file, encoding) <= limits.hotFileBytesMax,
     hot: (file, encoding) => state.cache.get(keyOf(file, encoding)),
@@ -58,13 +59,10 @@ function readIntoCache(
   encoding: Encoding | undefined,
 ): Promise<Buffer> {
   const key = keyOf(file, encoding);
-  const running = reading.get(key);
-  if (running !== undefined) return running;
-  const bytes = readWhole(openContent, host, file, encoding)
-    .then((body) => cache.set(key, body, body.length))
-    .finally(() => reading.delete(key));
-  reading.set(key, bytes);
-  return bytes;
+  return reading.run(key, async () => {
+    const body = await readWhole(openContent, host, file, encoding);
+    return cache.set(key, body, body.length);
+  });
 }
 
 async function readWhole(openContent: OpenContent, host: string, file: PublishedFile, encoding: Encoding | undefined): Promise<Buffer> {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import sql from "sql-template-tag";
+import { dayMs } from "../../platform/clock.ts";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import { breaks, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { type EventDraft, fieldsBefore } from "../../platform/events.ts";
@@ -271,7 +272,7 @@ function fromRow(row: ProjectRow): StoredProject {
  * For this long, only its former account may take a freed slug: browsers keep the site's pages and service workers, and
  * its certificates stay valid.
  */
-const keptMs = 30 * 86_400_000;
+const keptMs = 30 * dayMs;
 /** The most slugs kept for one account; a further one replaces the one that was freed first. */
 const keptMax = 1_000;
 

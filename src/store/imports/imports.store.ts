@@ -1,4 +1,5 @@
 import sql, { raw, type Sql } from "sql-template-tag";
+import { dayMs } from "../../platform/clock.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { findRows, walkRows } from "../../platform/db/index-walk.ts";
@@ -131,7 +132,7 @@ export async function insertImport(
 }
 
 /** How long (ms) an import without rows stays open, and how long a finished one can be undone. */
-const openMs = 24 * 3_600_000;
+const openMs = dayMs;
 const undoMs = 90 * openMs;
 
 async function ensureSource(tx: Transaction, accountId: number, name: string): Promise<number> {
