@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import sql from "sql-template-tag";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { openBounds } from "../../platform/bounds.ts";
@@ -44,13 +45,12 @@ async function openScene(t: TestContext, queue: "checks" | "certificates", claim
     });
   const turns = openBounds().queue<number>(queue);
   const running: { accountId: number; end: () => void }[] = [];
-  const seen = { emptyLooks: 0, next: (): void => undefined };
+  const seen = { emptyLooks: 0 };
   const worker = openWorkerInTurns<StoredDomain>({
     turns,
     claim: async (share) => {
       const claimed = await db.write((tx) => claim(tx, share, claims));
       seen.emptyLooks = claimed.length === 0 ? seen.emptyLooks + 1 : 0;
-      setImmediate(seen.next);
       return claimed;
     },
     run: ({ accountId }) =>
@@ -71,7 +71,7 @@ async function openScene(t: TestContext, queue: "checks" | "certificates", claim
   /** Resolves when the worker has no place left, or has looked twice and found no row for one. */
   const settled = async (): Promise<void> => {
     seen.emptyLooks = 0;
-    while (seen.emptyLooks < 2 && running.length < turns.max) await new Promise<void>((resolve) => (seen.next = resolve));
+    while (seen.emptyLooks < 2 && running.length < turns.max) await setTimeout(1);
   };
   return { add, turns, running, of, settled };
 }
