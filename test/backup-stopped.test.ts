@@ -169,7 +169,7 @@ test("a backup that has begun before a restore --replace has all of the old stat
     await refused(env, /is in use by petstore restore|a restore replaces/, ...words);
   const { checkFolder } = await import("../src/backup/check.ts");
   await assert.rejects(checkFolder(place, undefined), /a restore replaces what is in .* run the command again when it is done/);
-  const { openFolderSource } = await import("../src/backup/folder-source.ts");
+  const { openFolderSource } = await import("../src/backup/source.ts");
   assert.throws(() => openFolderSource(place), /a restore replaces what is in .* run the command again when it is done/);
   lock.release();
 });

@@ -14,7 +14,6 @@ const beside: Record<string, string> = {
   "src/platform/http/steps.ts": "operations of several transactions",
   "src/publishing/projects/deployments.store.ts": "deployments, which a project of a domain has already",
   "src/publishing/domains/lost-domains.store.ts": "names that another account took over",
-  "src/publishing/domains/domain-responses.ts": "the form in which the API returns a domain",
   "src/publishing/acme/ari.ts": "renewals",
   "src/publishing/certificates/former-authority.ts": "certificates of another authority",
   "src/events/log/numbering.ts": "events on PostgreSQL, which a node numbers after their commit",

@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import sql from "sql-template-tag";
 import { recordBackup } from "../src/backup/last-backup.ts";
-import { readWebhookQueues } from "../src/events/webhooks/queues.store.ts";
+import { readWebhookQueues } from "../src/events/webhooks/deliveries.store.ts";
 import { ask, engine, startService, testOnce } from "./support/service.ts";
 import { until } from "./support/until.ts";
 import { startReceiver } from "./support/webhooks.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Delivery } from "../src/events/webhooks/deliveries.ts";
+import type { Delivery } from "../src/events/webhooks/webhooks.ts";
 import { random, runs } from "./support/fault-runs.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { addressOf, createAccount, spawnServer, type ServerProcess } from "./support/process.ts";

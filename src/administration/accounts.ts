@@ -1,8 +1,11 @@
 import { deleteAccount, findAccount, insertAccount, listAccounts, updatePlan } from "../callers/accounts/accounts.store.ts";
-import { accountName, plans, planTerms, quotaMax, quotaOf, storageLimits, type Account } from "../callers/accounts/accounts.ts";
+import { type Account, accountName, plans, planTerms, quotaMax, quotaOf, storageLimits } from "../callers/accounts/accounts.ts";
 import { deleteKeys, insertKey } from "../callers/keys/keys.store.ts";
 import { defaultScopes, makeKey } from "../callers/keys/keys.ts";
-import type { Queryable, Transaction } from "../platform/db/database.ts";
+import { invite } from "../callers/members/members.store.ts";
+import { invitationResponse } from "../callers/members/members.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Database, Queryable, Transaction } from "../platform/db/database.ts";
 import { formatDateTime } from "../platform/http/dates.ts";
 import { operatorOperation, type OperatorOperations } from "../platform/http/operation.ts";
 import { Type } from "../platform/json-schema.ts";
@@ -12,7 +15,7 @@ import { readStorage, readStorages, type Storage } from "../platform/storage-quo
 import { resumeCertificates } from "../publishing/certificates/certificate-state.store.ts";
 import { hasNamesWithHsts, listServedNames, reviewTroubles } from "../publishing/domains/domains.store.ts";
 import { paidPlans } from "../publishing/domains/domains.ts";
-import { sendsHsts, type EdgePorts } from "../publishing/domains/serving.ts";
+import { type EdgePorts, sendsHsts } from "../publishing/domains/serving.ts";
 import { deleteProjectsOf } from "../publishing/projects/projects.store.ts";
 
 /** What the operations on accounts use. `ports` are the public ports of the edge. */
@@ -120,12 +123,12 @@ export async function demandAccount(db: Queryable, accountId: number): Promise<A
 }
 
 /** Validates the input of a new account before the transaction. */
-export function accountWanted(input: { name: string } & Parameters<typeof planTerms>[0] & Parameters<typeof storageLimits>[0]) {
+function accountWanted(input: { name: string } & Parameters<typeof planTerms>[0] & Parameters<typeof storageLimits>[0]) {
   return { name: accountName(input.name), agreed: planTerms(input), storage: storageLimits(input) };
 }
 
 /** Inserts an account with a first key, which can do everything but manage keys. Only this result has the key: the database stores its hash. */
-export async function makeAccount(tx: Transaction, { name, agreed, storage }: ReturnType<typeof accountWanted>, now: number) {
+async function makeAccount(tx: Transaction, { name, agreed, storage }: ReturnType<typeof accountWanted>, now: number) {
   const key = makeKey(false);
   const { id: accountId, plan } = await insertAccount(tx, name, agreed, now, storage);
   await insertKey(tx, key, { accountId, publishable: false, scopes: defaultScopes, expiresAt: null }, now);
@@ -135,4 +138,29 @@ export async function makeAccount(tx: Transaction, { name, agreed, storage }: Re
 function shownAccount(account: Account, storage: Storage) {
   const { id: accountId, name, plan, createdAt } = account;
   return { id: accountId, name, plan, ...quotaOf(account), ...storage, createdAt: formatDateTime(createdAt) };
+}
+
+/** The account of a first start, with its key and its sign-in link. The database stores only hashes of the two. */
+export type FirstAccount = { account: { id: number; name: string; plan: string }; key: string; link: string };
+
+const name = "My shop";
+const plan = "business";
+
+/**
+ * Creates an account with a key and a sign-in link if there is no account yet. The transaction shows them as its last step, so a process
+ * that ends before that leaves no account, and the next start creates another. If several nodes start at once, one of them creates it.
+ *
+ * @param show shows them before it returns
+ */
+export async function createFirst(
+  { db, clock, publicUrl }: { db: Database; clock: Clock; publicUrl: string },
+  show: (first: FirstAccount) => void,
+): Promise<void> {
+  await db.write(async (tx) => {
+    await tx.lock("first account");
+    if ((await listAccounts(tx, 0, 1)).length > 0) return;
+    const made = await makeAccount(tx, accountWanted({ name, plan }), clock());
+    const { link } = invitationResponse(publicUrl, await invite(tx, made.account.id, { email: null }, clock()));
+    show({ ...made, link });
+  });
 }

@@ -12,8 +12,8 @@ import { migrate } from "../platform/db/migrate.ts";
 import { openSqlite } from "../platform/db/sqlite.ts";
 import { noOtherNodes } from "../platform/nodes/nodes.ts";
 import { Problem } from "../platform/problem.ts";
+import { createFirst } from "./accounts.ts";
 import { openAdministration } from "./administration.ts";
-import { createFirst } from "./first-account.ts";
 
 const hourMs = 3_600_000;
 const free = { perMinute: 60, perDay: 1_000 };

@@ -1,3 +1,6 @@
+import { readAudit } from "../events/log/audit.store.ts";
+import { auditFilters, filterOf } from "../events/log/audit.ts";
+import { withNames } from "../events/log/named-events.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { operatorOperation, type OperatorOperations } from "../platform/http/operation.ts";
@@ -7,8 +10,7 @@ import type { Logger } from "../platform/log.ts";
 import { Problem } from "../platform/problem.ts";
 import type { CallRecord } from "../platform/socket.ts";
 import { askToReplaceAll, countFormer } from "../publishing/certificates/former-authority.ts";
-import { accountOperations, type AccountServices } from "./accounts.ts";
-import { auditOperations } from "./audit.ts";
+import { accountOperations, type AccountServices, demandAccount, id } from "./accounts.ts";
 import { keyOperations, type KeyServices } from "./keys.ts";
 import { memberOperations, type MemberServices } from "./members.ts";
 import { secretsOperations, type SecretsServices } from "./secrets-rotation.ts";
@@ -36,6 +38,33 @@ const serviceOperations = {
     },
   ),
 } satisfies OperatorOperations<ServiceServices>;
+
+const auditPageMax = 100;
+const auditFields = {
+  account: id,
+  ...auditFilters,
+  before: Type.Optional(id),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: auditPageMax })),
+};
+
+/** An operator's view of who did what in an account (specification 8.7). */
+const auditOperations = {
+  /** Returns a page of the events that match the filters, newest first, and the `before` of the next page, or null. Default of `limit`: 100. */
+  "audit.list": operatorOperation(auditFields, async ({ db, body: { account, before, limit = auditPageMax, ...asked } }) => {
+    await demandAccount(db, account);
+    const { events, next } = await readAudit(db, account, filterOf(asked), before, limit);
+    return { events: await withNames(db, account, events), next };
+  }),
+
+  /** The same as CSV. The first page has the heading. */
+  "audit.export": operatorOperation(auditFields, async ({ db, body: { account, before, limit = auditPageMax, ...asked } }) => {
+    await demandAccount(db, account);
+    const { auditHeading, auditLines } = await import("../events/log/audit-export.ts"); // exports are rare
+    const { events, next } = await readAudit(db, account, filterOf(asked), before, limit);
+    const lines = auditLines(await withNames(db, account, events));
+    return { csv: before === undefined ? `${auditHeading()}${lines}` : lines, count: events.length, next };
+  }),
+} satisfies OperatorOperations<unknown>;
 
 /** Every operation of the operator's. */
 const operations = {

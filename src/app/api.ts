@@ -1,5 +1,8 @@
 import type { Limiter } from "../callers/limits/limits.ts";
-import { type NowRange, dayMs } from "../platform/clock.ts";
+import { type HashCost, openPasswordHasher } from "../callers/members/passwords.ts";
+import { passkeyCookie, pendingCookie, sessionCookie } from "../callers/members/sessions.ts";
+import { openSignInThrottle } from "../callers/members/sign-in.ts";
+import { dayMs, type NowRange } from "../platform/clock.ts";
 import type { ConnectionGuard } from "../platform/connections.ts";
 import { logUnexpected } from "../platform/http/admission.ts";
 import { send, sendJson, sendText } from "../platform/http/answers.ts";
@@ -10,20 +13,19 @@ import type { RequestBounds } from "../platform/http/request-bounds.ts";
 import { addOperations, addPage, otherMethods } from "../platform/http/router.ts";
 import { openOperations, type Runnable } from "../platform/http/run.ts";
 import { openStaticText, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
-import { type OnAnswer, countTraffic } from "../platform/http/traffic.ts";
+import { countTraffic, type OnAnswer } from "../platform/http/traffic.ts";
 import { notFound } from "../platform/http/validation.ts";
 import { gauge, type Metric } from "../platform/metrics.ts";
 import type { AddressList } from "../platform/parse.ts";
 import type { AppContext } from "./context.ts";
-import { addDocuments, openToAll } from "./documents.ts";
 import type { Health } from "./health.ts";
 import { addMetrics, type MetricsSource } from "./metrics.ts";
 import { apiOperations, type ApiServices, dashboardOperations, type DashboardServices, sunsetsOf } from "./operations.ts";
 import type { Settings } from "./settings.ts";
-import { addWeb, sendPage, type Web } from "./web.ts";
+import { addDocuments, addWeb, openToAll, sendPage, type Web } from "./web.ts";
 
 /** The dashboard's gate, and the services of the operations that only the dashboard calls. */
-export type Dashboard = { gate: Gate; services: DashboardServices };
+type Dashboard = { gate: Gate; services: DashboardServices };
 
 type ApiOptions = {
   health: Pick<Health, "refusal" | "warnings">;
@@ -168,4 +170,22 @@ function securityText(now: number, contacts: readonly string[], publicUrl: strin
   // RFC 9116, 2.5.2 allows only https here
   if (publicUrl.startsWith("https://")) lines.push(`Canonical: ${publicUrl}${path}`);
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/**
+ * Opens the services of the operations that only the dashboard calls, and its gate.
+ *
+ * @param hashCost what hashing a password costs. Default: what OWASP asks for
+ * @param onSignedIn called after each sign-in. Must not reject
+ */
+export function openDashboard(
+  { db, keys, bounds, settings }: Pick<AppContext, "db" | "keys" | "bounds" | "settings">,
+  gate: Gate,
+  hashCost: HashCost | undefined,
+  onSignedIn: () => Promise<void>,
+): Dashboard {
+  const { publicUrl } = settings;
+  const signIn = { db, hasher: openPasswordHasher(bounds.queue("passwords"), hashCost), throttle: openSignInThrottle(), secrets: keys };
+  const cookies = { cookie: sessionCookie(publicUrl), pendingCookie: pendingCookie(publicUrl), passkeyCookie: passkeyCookie(publicUrl) };
+  return { gate, services: { signIn, ...cookies, onSignedIn, publicUrl } };
 }

@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { ConnectionLimits } from "../platform/connections.ts";
 import type { AddressList } from "../platform/parse.ts";
 import { Problem } from "../platform/problem.ts";
-import type { Origins } from "../publishing/domains/project-names.ts";
+import type { Origins } from "../publishing/domains/domain-operations.ts";
 import type { EdgeContent } from "../publishing/edge/answer.ts";
 import type { OpenContent } from "../publishing/edge/bodies.ts";
 import { type Edge, openEdge } from "../publishing/edge/edge.ts";

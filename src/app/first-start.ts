@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createFirst, type FirstAccount } from "../administration/first-account.ts";
+import { createFirst, type FirstAccount } from "../administration/accounts.ts";
 import { someoneHasSignedIn } from "../callers/members/members.store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";

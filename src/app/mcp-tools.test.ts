@@ -5,8 +5,8 @@ import { addressOf } from "../platform/http/api-surfaces.ts";
 import type { DescribedOperation } from "../platform/http/operation.ts";
 import { openRouter } from "../platform/http/router.ts";
 import errorExamples from "./error-examples.json" with { type: "json" };
-import { refusalForAgents } from "./mcp-results.ts";
 import { requestOf, secretsKey, toolsOf } from "./mcp-tools.ts";
+import { refusalForAgents } from "./mcp.ts";
 import { agentOperations } from "./operations.ts";
 
 const operations: DescribedOperation[] = agentOperations;

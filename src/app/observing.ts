@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import sql from "sql-template-tag";
 import { lastBackupAt } from "../backup/last-backup.ts";
 import type { Limiter } from "../callers/limits/limits.ts";
-import type { WebhookQueues } from "../events/webhooks/queues.store.ts";
+import type { WebhookQueues } from "../events/webhooks/deliveries.store.ts";
 import type { Clock } from "../platform/clock.ts";
 import { fileLimit } from "../platform/connections.ts";
 import type { Context } from "../platform/context.ts";
@@ -125,7 +125,7 @@ function openWorkMetrics(
   const certificates = remembered(certificatesAgeMs, () => readCertificates(db));
   const own = remembered(certificatesAgeMs, () => readOwnExpiry(db, ownHost));
   const webhooks = remembered(queuesAgeMs, async () => {
-    const { readWebhookQueues } = await import("../events/webhooks/queues.store.ts");
+    const { readWebhookQueues } = await import("../events/webhooks/deliveries.store.ts");
     return webhookQueueMetrics(await readWebhookQueues(db, clock()), clock());
   });
   return async () => {

@@ -11,10 +11,10 @@ import { deleteEndedHolds, deleteExpiredChallenges } from "../publishing/certifi
 import { sharedDomain } from "../publishing/dns/hostnames.ts";
 import { type Checks, openCheckWorker, openTroublesWorker } from "../publishing/domains/checks.ts";
 import { prepareDomainsConfig } from "../publishing/domains/domain-claims.ts";
+import { projectNames } from "../publishing/domains/domain-operations.ts";
 import { domainChanged } from "../publishing/domains/domains.ts";
 import { deleteOldLost } from "../publishing/domains/lost-domains.store.ts";
 import { readProofSecret } from "../publishing/domains/ownership.store.ts";
-import { projectNames } from "../publishing/domains/project-names.ts";
 import { sendsHsts } from "../publishing/domains/serving.ts";
 import type { Edge } from "../publishing/edge/edge.ts";
 import type { KeyPair } from "../publishing/edge/site.ts";

@@ -9,8 +9,7 @@ import { attempt } from "../platform/parse.ts";
 import { openService, type Service } from "./service.ts";
 import { logFormatOf, needingRestart, type Settings } from "./settings.ts";
 import type { Signals } from "./signals.ts";
-import { withPathNamed } from "./storage-errors.ts";
-import { databasePath } from "./storage.ts";
+import { databasePath, withPathNamed } from "./storage.ts";
 import { report } from "./worker-metrics.ts";
 
 /** The exit code after a flush that failed: EX_IOERR of sysexits.h. */

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import sql from "sql-template-tag";
@@ -7,18 +7,21 @@ import { unfinishedFile, unfinishedTable } from "../backup/manifest.ts";
 import { settleRestore, settleRestoreUnlocked } from "../backup/restore-state.ts";
 import { hourMs, systemClock } from "../platform/clock.ts";
 import type { Around, Database } from "../platform/db/database.ts";
+import { migrate, migrationsFor, NewerDataError } from "../platform/db/migrate.ts";
 import { AccessError } from "../platform/db/postgres-errors.ts";
 import type { Heartbeat } from "../platform/db/postgres-heartbeat.ts";
+import { copyBeforeUpgrade, copyToGoBackTo } from "../platform/db/sqlite-copies.ts";
 import { damagedLogPath, recoverLog } from "../platform/db/sqlite-recovery.ts";
 import { compactFile } from "../platform/db/sqlite-space.ts";
+import { storageFaultOf } from "../platform/db/sqlite-statements.ts";
 import type { SqliteOptions } from "../platform/db/sqlite.ts";
 import { createEmpty } from "../platform/files.ts";
 import { requireAccess } from "../platform/folder-access.ts";
 import { lockFolder } from "../platform/lock.ts";
+import type { Logger } from "../platform/log.ts";
 import { Problem } from "../platform/problem.ts";
+import { foldNames } from "../store/pets/folded-names.store.ts";
 import type { Settings } from "./settings.ts";
-import { withPathNamed } from "./storage-errors.ts";
-import { upgrade, type Upgrade } from "./upgrade.ts";
 
 /** The pause before the next attempt to reach a database that does not answer: doubles each time; half of it is random. */
 const pauseMs = 500;
@@ -308,4 +311,62 @@ async function clockBehind(db: Pick<Database, "query">, now: number): Promise<st
 
 function hours(ms: number): string {
   return (Math.abs(ms) / hourMs).toFixed(1);
+}
+
+/** Errors of the system that concern the disk, and whose messages do not always name a path. */
+const diskCodes = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "EISDIR", "EEXIST"]);
+
+/** Returns an error whose message names the folder or file in one line, if the error concerns the disk or the database's file; otherwise the error. */
+export function withPathNamed(error: unknown, { dataDir, file }: { dataDir: string; file: string }): unknown {
+  const { message, cause } = error as Error;
+  if (typeof message !== "string" || message.includes(dataDir)) return error;
+  const reason = cause instanceof Error ? cause.message : message;
+  const fault = storageFaultOf(error);
+  if (fault === "damaged") return new Error(`${file} is damaged (${reason}): restore it from a backup`, { cause: error });
+  if (fault === "unwritable") return new Error(`${file} cannot be opened or written (${reason})`, { cause: error });
+  const code = (error as NodeJS.ErrnoException).code ?? "";
+  return diskCodes.has(code) ? new Error(`DATA_DIR=${dataDir} cannot be used (${message})`, { cause: error }) : error;
+}
+
+/** `copy` is the path of the embedded database as it was before; undefined if the database was new, or is on PostgreSQL. */
+export type Upgrade = { migrated: string[]; isNew: boolean; copy: string | undefined };
+
+/**
+ * Brings the database up to date. Copies the embedded one first if a migration is missing.
+ *
+ * @param file path of the embedded database
+ * @throws HistoryError, CopyError; for data of a newer version an Error that says how to go back
+ */
+async function upgrade(db: Database, file: string, now: number): Promise<Upgrade> {
+  const migrations = migrationsFor(db.engine);
+  try {
+    const copy = db.engine === "sqlite" ? copyBeforeUpgrade(file, migrations, now) : undefined;
+    const migrated = await migrate(db, now, migrations);
+    await foldNames(db);
+    return { migrated, isNew: migrated.length === migrations.length, copy };
+  } catch (error) {
+    if (!(error instanceof NewerDataError)) throw error;
+    const wayBack = db.engine === "sqlite" ? wayBackOf(file, copyToGoBackTo(file, error.last)) : wayBackOnPostgres;
+    throw new Error(`${error.message}: start that version, or ${wayBack}`, { cause: error });
+  }
+}
+
+const wayBackOnPostgres =
+  "restore a backup from before the upgrade (`petstore backup`, pg_dump) into an empty database, which then lacks later writes";
+
+/** What to do to use an earlier version again. */
+function wayBackOf(file: string, copy: string | undefined): string {
+  if (copy === undefined) return "restore a backup from before the upgrade, which lacks later writes";
+  const folder = dirname(file);
+  return (
+    `go back to the copy from before the upgrade, which lacks later writes: in ${folder}, ` +
+    `mkdir set-aside && mv petstore.db* set-aside/ && cp ${basename(copy)} petstore.db`
+  );
+}
+
+/** Logs an upgrade of existing data, and the way back. */
+export function logUpgrade(log: Logger, { migrated, copy }: Upgrade): void {
+  if (copy === undefined) log.info({ migrated }, "the database was upgraded: to go back, restore a backup from before the upgrade");
+  else
+    log.info({ migrated, copy }, "the database was upgraded: to go back, start the earlier version on the copy, which lacks later writes");
 }

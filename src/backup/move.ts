@@ -10,7 +10,6 @@ import { flushFolder, makeFolder, placeFile, writeDurably } from "../platform/fi
 import { lockFolder } from "../platform/lock.ts";
 import { Problem } from "../platform/problem.ts";
 import { DumpError, sumTable, type Dump, type DumpedRows, type Progress, type TableSum } from "./dump.ts";
-import { filesOf } from "./folder-source.ts";
 import { onInterruption } from "./interruption.ts";
 import { blobNameOf, countersName, databaseName, entryOfBlob, unfinishedFile, unfinishedTable } from "./manifest.ts";
 import {
@@ -24,6 +23,7 @@ import {
   tablesIn,
   type PostgresDump,
 } from "./postgres-dump.ts";
+import { filesOf } from "./source.ts";
 import { loadIntoSqlite, openSqliteDump, type SqliteDump } from "./sqlite-dump.ts";
 
 const lockWaitMs = 1_000;

@@ -6,9 +6,8 @@ import { callerFolder, loadSettings } from "../app/settings.ts";
 import type { Progress } from "../backup/dump.ts";
 import type { Manifest } from "../backup/manifest.ts";
 import { dayMs, hourMs, systemClock } from "../platform/clock.ts";
-import { countOf, errorLine, failure, UsageError, type Arguments, type Command, type Io, type Outcome } from "./command.ts";
+import { type Arguments, type Command, countOf, errorLine, failure, type Io, type Outcome, stoppable, UsageError } from "./command.ts";
 import { givenPassphrase } from "./input-output.ts";
-import { stoppable } from "./stoppable.ts";
 
 const keepMax = 10_000;
 

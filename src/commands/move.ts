@@ -1,9 +1,8 @@
 import { join, resolve } from "node:path";
 import { callerFolder, loadSettings, type Settings } from "../app/settings.ts";
 import { Problem } from "../platform/problem.ts";
-import type { Command, Io, Outcome } from "./command.ts";
+import { type Command, type Io, type Outcome, stoppable } from "./command.ts";
 import { linesTo } from "./connection.ts";
-import { stoppable } from "./stoppable.ts";
 
 const progressEveryMs = 1_000;
 

@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import { callerFolder, loadSettings } from "../app/settings.ts";
 import { progressTo, rowsOf } from "./backup.ts";
-import type { Command, Io, Outcome } from "./command.ts";
+import { type Command, type Io, type Outcome, stoppable } from "./command.ts";
 import { givenPassphrase } from "./input-output.ts";
-import { stoppable } from "./stoppable.ts";
 
 export const restore: Command = {
   name: "restore",

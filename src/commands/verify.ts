@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import { callerFolder, loadSettings } from "../app/settings.ts";
 import type { CheckReport } from "../backup/check.ts";
-import { countOf, type Command, type Io, type Outcome } from "./command.ts";
+import { type Command, countOf, type Io, type Outcome, stoppable } from "./command.ts";
 import { givenPassphrase } from "./input-output.ts";
-import { stoppable } from "./stoppable.ts";
 
 export const verify: Command = {
   name: "verify",

@@ -1,7 +1,6 @@
 import { Problem } from "../platform/problem.ts";
 import { cutRow, delimiters, endOfFile, formatDefault, namesDelimiter, type CsvFormat, type Delimiter } from "./csv.ts";
-import { guessEncoding, sampleCells, type EncodingReading } from "./encoding-guess.ts";
-import { decodeLeniently, type Encoding } from "./encodings.ts";
+import { decodeLeniently, type Encoding, type EncodingReading, guessEncoding, sampleCells } from "./encodings.ts";
 
 /**
  * A file's format. `readings`: how several encodings that fit about as well read it, if the file does not show which is right. `sheets`: the names of a

@@ -1,6 +1,5 @@
 import type { TestContext } from "node:test";
-import type { Delivery } from "../../src/events/webhooks/deliveries.ts";
-import type { Webhook } from "../../src/events/webhooks/webhooks.ts";
+import type { Delivery, Webhook } from "../../src/events/webhooks/webhooks.ts";
 import type { TestService } from "./service.ts";
 import { made } from "./shop.ts";
 import { deliveriesOf, newWebhook, startReceiver, untilDeliveries, webhookOf, type Receiver } from "./webhooks.ts";

@@ -1,8 +1,7 @@
 import { Alert, Button, Select, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { delimiters, type CsvFormat } from "../../src/importing/csv.ts";
-import type { EncodingReading } from "../../src/importing/encoding-guess.ts";
-import { encodings, type Encoding } from "../../src/importing/encodings.ts";
+import { type Encoding, type EncodingReading, encodings } from "../../src/importing/encodings.ts";
 import { formatTexts as words } from "../texts/en-import-format.ts";
 import styles from "./importing.module.css";
 

@@ -5,12 +5,11 @@ import { type Answer, type Call, listed, operation, type Operation } from "../..
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { eventAt } from "../log/events.store.ts";
 import { deliveryResponse, findDelivery, insertTest, listDeliveries, resendDelivery } from "./deliveries.store.ts";
-import { Deliveries, Delivery, DeliveryPath, DeliveryQuery } from "./deliveries.ts";
 import { messageOf, testText, testType } from "./message.ts";
 import { answerBytesMax } from "./sender.ts";
 import { confirm, type WebhookServices } from "./webhooks.routes.ts";
 import { findWebhook, lockWebhook, makeDue } from "./webhooks.store.ts";
-import { webhookChanged, WebhookPath } from "./webhooks.ts";
+import { Deliveries, Delivery, DeliveryPath, DeliveryQuery, webhookChanged, WebhookPath } from "./webhooks.ts";
 
 const path = "/webhooks/{webhookId}/deliveries";
 const onePath = `${path}/{deliveryId}`;

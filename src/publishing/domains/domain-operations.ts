@@ -1,23 +1,33 @@
 import type { Static } from "typebox";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
-import { requireConditions } from "../../platform/http/conditions.ts";
+import { requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
 import type { Answer, Call } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import type { Announcer } from "../../platform/nodes/nodes.ts";
 import { Problem } from "../../platform/problem.ts";
+import { recordFor } from "../dns/hostnames.ts";
 import { findProject, lockProject, lockProjectOf } from "../projects/projects.store.ts";
-import { projectChanged, type PageQuery, type ProjectPath } from "../projects/projects.ts";
-import { applyCheck, checkDomain, isReadyAt, ownershipRecordOf, stillLeadsHere, type CheckOutcome, type Checks } from "./checks.ts";
+import { type PageQuery, projectChanged, type ProjectNames, type ProjectPath } from "../projects/projects.ts";
+import { applyCheck, checkDomain, type CheckOutcome, type Checks, isReadyAt, ownershipRecordOf, stillLeadsHere } from "./checks.ts";
 import { claimDomain, type LookedUpClaim, lookUpClaim } from "./domain-claims.ts";
-import { domainResponse, domainResponses } from "./domain-responses.ts";
 import { deleteDomain, findDomain, listDomains, requirePaidPlan, type StoredDomain } from "./domains.store.ts";
-import { domainChanged, storedForm, type DomainPatch, type DomainPath } from "./domains.ts";
+import { type Domain, domainChanged, type DomainPatch, type DomainPath, storedForm } from "./domains.ts";
 import { deleteLost, findLost, listLost } from "./lost-domains.store.ts";
-import { listRedirectsTo, lockNames, saveNames } from "./names.store.ts";
+import {
+  listRedirectsTo,
+  lockNames,
+  type ProjectContext,
+  readConfigured,
+  readProjectContext,
+  saveNames,
+  type StoredName,
+} from "./names.store.ts";
 import { takenByAnother } from "./ownership.ts";
-import { changeName } from "./redirects.ts";
-import { hstsWarning } from "./serving.ts";
+import { changeName, configuredPrimary } from "./redirects.ts";
+import { hstsWarning, type Serving, servingOf } from "./serving.ts";
+import { attentionOf, problemsOf, servingReason, type Trouble, troublesOf } from "./troubles.ts";
 
 /** `wake` starts the workers that check domains and order certificates. */
 export type DomainServices = {
@@ -172,4 +182,125 @@ function lockDomain(tx: Transaction, accountId: number, projectId: number, hostn
 /** Removes undefined members, which a validated body may have in place of absent ones. */
 function present<T extends object>(patch: T): T {
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** A domain as the API returns it, and the version of that response. */
+type DomainResponse = { body: Domain; version: string };
+
+const moment = (time: number | null): string | null => (time === null ? null : formatDateTime(time));
+
+/** A domain as the API returns it at `now`. */
+async function domainResponse(db: Queryable, checks: Checks, domain: StoredDomain, now: number): Promise<DomainResponse> {
+  const [shown] = await domainResponses(db, checks, [domain], now);
+  return shown!;
+}
+
+/** Domains of one project as the API returns them at `now`, read with as many queries as one domain needs. */
+async function domainResponses(db: Queryable, checks: Checks, domains: StoredDomain[], now: number): Promise<DomainResponse[]> {
+  const [first] = domains;
+  if (first === undefined) return [];
+  const targets = new Set(domains.flatMap(({ redirect }) => redirect?.to ?? []));
+  const project = await readProjectContext(db, first, [...targets]);
+  return domains.map((domain) => {
+    const body = bodyOf(domain, checks, project, now);
+    return { body, version: versionOfShown(domain.version, body) };
+  });
+}
+
+function bodyOf(domain: StoredDomain, checks: Checks, project: ProjectContext, now: number): Domain {
+  const hasAuthority = checks.authority !== null;
+  const troubles = troublesOf(domain, { isPaid: project.isPaid, waitsFor: waitingRedirect(domain, checks, project, now) }, now);
+  const serving = servingOfDomain(domain, checks, project, now);
+  const attention = attentionOf(domain, troubles);
+  return {
+    hostname: domain.hostname,
+    projectId: domain.projectId,
+    kind: domain.kind,
+    status: domain.status,
+    primary: configuredPrimary(project.primaries) === domain.hostname,
+    redirect: domain.redirect,
+    record: recordFor(domain, checks.own.platformDomain),
+    challenge: domain.proofNeeded ? ownershipRecordOf(checks, domain) : null,
+    problems: problemsOf(domain, troubles, hasAuthority),
+    serving: {
+      what: serving.what,
+      to: serving.what === "redirect" ? serving.to : null,
+      reason: servingReason(domain, serving, troubles),
+    },
+    certificate: certificateResponse(domain, project.isPaid, troubles, now),
+    attention: attention && { ...attention, since: formatDateTime(attention.since) },
+    nextCheckAt: moment(domain.nextCheckAt),
+    createdAt: formatDateTime(domain.createdAt),
+    verifiedAt: moment(domain.verifiedAt),
+  };
+}
+
+/** The redirect of a name that waits until its target is ready; null if it does not. */
+function waitingRedirect({ redirect }: StoredDomain, checks: Checks, { targets }: ProjectContext, now: number) {
+  if (redirect === null) return null;
+  const target = targets.find(({ hostname }) => hostname === redirect.to);
+  return target !== undefined && isReadyAt(checks, target, now) ? null : { to: redirect.to, target };
+}
+
+function servingOfDomain(domain: StoredDomain, checks: Checks, project: ProjectContext, now: number): Serving {
+  if (domain.isLost) return { what: "nothing" };
+  const ready = (name: StoredName): boolean => isReadyAt(checks, name, now);
+  const { isPaid, redirectToPrimary, primaries, targets } = project;
+  return servingOf(domain, {
+    isPaid,
+    redirectToPrimary,
+    primary: primaries.find((name) => name.primary && ready(name))?.hostname ?? null,
+    isReady: (hostname) => targets.some((name) => name.hostname === hostname && ready(name)),
+  });
+}
+
+/**
+ * A certificate that is due now counts as being issued: the result of the previous try is not shown. One that has expired is failing until another is issued.
+ */
+function certificateResponse(
+  { status: domainStatus, caa, certificate }: StoredDomain,
+  isPaid: boolean,
+  troubles: readonly Trouble[],
+  now: number,
+): Domain["certificate"] {
+  const { status, dueAt } = certificate;
+  const isTriedNow = status === "failing" && isPaid && domainStatus === "verified" && caa === "allowed" && dueAt !== null && dueAt <= now;
+  const hasExpired = troubles.some((trouble) => trouble.code === "certificate_missing" && trouble.hasExpired);
+  const isIssuing = !hasExpired && (status === "issuing" || isTriedNow);
+  return {
+    status: isIssuing ? "issuing" : hasExpired ? "failing" : status,
+    issuedAt: moment(certificate.issuedAt),
+    expiresAt: moment(certificate.expiresAt),
+    problem: isIssuing ? null : (certificate.problem ?? (hasExpired ? "The certificate has expired, and has not been renewed." : null)),
+    retryAt: isIssuing ? null : moment(certificate.retryAt),
+  };
+}
+
+/** The address of a site, with scheme and port: at a project's slug on the platform, or at a custom domain. */
+export type Origins = { ofSlug: (slug: string) => string; ofDomain: (hostname: string, isSecure: boolean) => string };
+
+/** The names of an account's projects as the API returns them, in the order of the projects. */
+export async function projectNames(
+  db: Queryable,
+  checks: Checks,
+  { ofSlug, ofDomain }: Origins,
+  projects: { accountId: number; id: number; slug: string }[],
+  now: number,
+): Promise<ProjectNames[]> {
+  const [first] = projects;
+  if (first === undefined) return [];
+  const ids = projects.map(({ id }) => id);
+  const { isPaid, byProject } = await readConfigured(db, first.accountId, ids);
+  return projects.map(({ id, slug }) => {
+    const { primaries, redirects } = byProject.get(id)!;
+    const inEffect = isPaid ? primaries.find((name) => name.primary && isReadyAt(checks, name, now)) : undefined;
+    return {
+      url: inEffect === undefined ? ofSlug(slug) : ofDomain(inEffect.hostname, inEffect.certificateId !== null),
+      domains: { primary: configuredPrimary(primaries), redirects: redirects.flatMap(configuredRedirect) },
+    };
+  });
+}
+
+function configuredRedirect({ hostname: from, redirect }: StoredName) {
+  return redirect === null ? [] : [{ from, to: redirect.to, status: redirect.status }];
 }

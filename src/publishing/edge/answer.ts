@@ -1,10 +1,9 @@
 import { chooseCoding } from "../../platform/http/negotiation.ts";
 import { photoAt, photosHost } from "../photos/photos.ts";
 import type { RenderStorefront } from "../storefront/storefront.ts";
-import { fileAnswer, findFile, renderedAnswer, text, type Answer } from "./files.ts";
-import { canonicalLink, domainRedirect, httpsRedirect, originAt, type PublicPorts, type Redirect } from "./redirects.ts";
+import { type Answer, fileAnswer, findFile, renderedAnswer, text } from "./files.ts";
 import { parseTarget, type Target } from "./requests.ts";
-import type { EdgeHosts, LiveSite, Manifest, Site } from "./site.ts";
+import type { Certificates, EdgeHosts, LiveSite, Manifest, Site } from "./site.ts";
 import type { Visit } from "./visits.ts";
 
 /** What the edge shows besides the files of sites. */
@@ -198,3 +197,49 @@ const uncertified = text(503, "The certificate of this address is not ready yet.
 const notCertified: Answer = { ...uncertified, headers: { ...uncertified.headers, "Retry-After": 60 } };
 /** The answer for a site or file that is probably available again in a moment. */
 export const temporarilyUnavailable: Answer = { ...unavailable, headers: { ...unavailable.headers, "Retry-After": 1 } };
+
+/** The ports that visitors use, which a proxy may map to those of the listeners. `https` is undefined if HTTPS is not served. */
+type PublicPorts = { http: number; https: number | undefined };
+type Redirect = { status: Extract<Site, { status: "redirect" }>["code"]; location: string };
+
+/**
+ * Returns the redirect of a domain to its target, with path and query. It leads to HTTPS if the target has a certificate, so that no second
+ * redirect follows.
+ */
+function domainRedirect(
+  site: Extract<Site, { status: "redirect" }>,
+  target: Target,
+  { certificates, ports }: { certificates: Certificates; ports: PublicPorts },
+): Redirect {
+  return { status: site.code, location: addressAt(site.to, target, certificates, ports) };
+}
+
+/** Returns the Link header that names a page's canonical address (RFC 6596). */
+function canonicalLink(canonical: string, target: Target, certificates: Certificates, ports: PublicPorts): string {
+  const address = addressAt(canonical, target, certificates, ports).replaceAll(/[<>"]/g, encodeURIComponent);
+  return `<${address}>; rel="canonical"`;
+}
+
+/** The origin of a name: HTTPS if it has a certificate. */
+function originAt(host: string, certificates: Certificates, ports: PublicPorts): string {
+  return httpsOrigin(host, certificates, ports) ?? originOf("http", host, ports.http);
+}
+
+function addressAt(host: string, target: Target, certificates: Certificates, ports: PublicPorts): string {
+  return originAt(host, certificates, ports) + target.rawPath + target.query;
+}
+
+/** Returns the redirect from HTTP to HTTPS, if the name has a certificate. Status 308 keeps the method. */
+function httpsRedirect(host: string, target: Target, certificates: Certificates, ports: PublicPorts): Redirect | undefined {
+  const origin = httpsOrigin(host, certificates, ports);
+  return origin === undefined ? undefined : { status: 308, location: origin + target.rawPath + target.query };
+}
+
+function httpsOrigin(host: string, certificates: Certificates, ports: PublicPorts): string | undefined {
+  if (ports.https === undefined || certificates.current(host) === undefined) return undefined;
+  return originOf("https", host, ports.https);
+}
+
+function originOf(scheme: "http" | "https", host: string, port: number): string {
+  return port === (scheme === "https" ? 443 : 80) ? `${scheme}://${host}` : `${scheme}://${host}:${port}`;
+}

@@ -12,8 +12,8 @@ import { saveCertificate, serviceAccount } from "../certificates/certificates.st
 import { insertDomain } from "../domains/domains.store.ts";
 import { domainChanged } from "../domains/domains.ts";
 import type { Site } from "../edge/site.ts";
+import { manifestToText } from "../projects/content.ts";
 import { insertDeployment } from "../projects/deployments.store.ts";
-import { manifestToText } from "../projects/manifest.ts";
 import { insertProject, switchDeployment } from "../projects/projects.store.ts";
 import { openHosts } from "./host-map.ts";
 

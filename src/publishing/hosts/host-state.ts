@@ -6,7 +6,7 @@ import { decryptSecret, type SecretsKeys } from "../../platform/secrets.ts";
 import { paidPlans } from "../domains/domains.ts";
 import type { DomainStatus, NameState } from "../domains/serving.ts";
 import type { KeyPair, LiveSite, Log } from "../edge/site.ts";
-import { type Manifest, manifestFromText } from "../projects/manifest.ts";
+import { type Manifest, manifestFromText } from "../projects/content.ts";
 import type { RedirectStatusCode } from "../projects/project-file.ts";
 import type { Storefront } from "../storefront/storefront.ts";
 

@@ -12,8 +12,7 @@ import type { Database } from "../../platform/db/database.ts";
 import { openSqlite } from "../../platform/db/sqlite.ts";
 import { Problem } from "../../platform/problem.ts";
 import { archiveLimits, unpackArchive, type ArchiveLimits } from "./archive.ts";
-import { contentPath } from "./content.ts";
-import { manifestFromText, manifestToText } from "./manifest.ts";
+import { contentPath, manifestFromText, manifestToText } from "./content.ts";
 import { localContent, type Content } from "./shared-content.ts";
 
 type PackedEntry = Partial<Header> & { name: string; body?: string | Buffer };

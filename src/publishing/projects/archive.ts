@@ -15,9 +15,9 @@ import {
   stageFile,
   type Encodings,
   type StagedFile,
+  type Manifest,
 } from "./content.ts";
 import type { ClaimedFile, UnpackedSite } from "./deployments.ts";
-import type { Manifest } from "./manifest.ts";
 import { parseProjectFile, projectFileBytesMax, projectFileName, type ProjectFile } from "./project-file.ts";
 import { formName, type Content } from "./shared-content.ts";
 

@@ -17,6 +17,11 @@ export type StagedFile = { temporary: string; hash: string; size: number };
 /** The size in bytes of each compressed form that was kept. */
 export type Encodings = Partial<Record<Encoding, number>>;
 
+type ManifestFile = { hash: string; size: number; type: string; encodings: Encodings };
+
+/** The files that a deployment serves, by path without a leading slash. */
+export type Manifest = Map<string, ManifestFile>;
+
 export const encodings: Encoding[] = ["br", "gzip"];
 const suffixes = { br: ".br", gzip: ".gz" };
 const keptBelow = 0.95;
@@ -121,4 +126,13 @@ export async function flushContentFolders(folder: string, hashes: Iterable<strin
   const folders = new Set(Array.from(hashes, (hash) => dirname(contentPath(folder, hash))));
   for (const path of folders) await flushFolder(path);
   await flushFolder(folder);
+}
+
+/** A manifest as text for a database column. A list, not an object, because a file may be called `__proto__`. */
+export function manifestToText(manifest: Manifest): string {
+  return JSON.stringify([...manifest]);
+}
+
+export function manifestFromText(text: string): Manifest {
+  return new Map(JSON.parse(text) as [string, ManifestFile][]);
 }

@@ -9,8 +9,8 @@ import { andUncrowded, type ClaimShare } from "../../platform/jobs/worker.ts";
 import type { RowClaim, RowLease } from "../../platform/nodes/nodes.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { changePublishedBytes, noRoomForBytes, readStorage } from "../../platform/storage-quotas.ts";
+import { manifestToText } from "./content.ts";
 import { type ClaimedFile, type Deployment, type DeploymentStatus, type UnpackedSite, waitingMax } from "./deployments.ts";
-import { manifestToText } from "./manifest.ts";
 import { storefrontText } from "./project-file.ts";
 
 const hashesAtOnce = 500;

@@ -2,7 +2,7 @@ import { DateTime, Id, named, Nullable, openEnumeration, variant } from "../../p
 import { Type, type Static } from "../../platform/json-schema.ts";
 import type { LeftOut } from "../../platform/left-out.ts";
 import { Problem } from "../../platform/problem.ts";
-import type { Manifest } from "./manifest.ts";
+import type { Manifest } from "./content.ts";
 import { projectFileName, type ProjectFile } from "./project-file.ts";
 
 const deploymentStatuses = ["queued", "ready", "failed"] as const;

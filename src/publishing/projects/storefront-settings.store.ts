@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { actorText, type Origin } from "../../platform/events.ts";
 import { Problem } from "../../platform/problem.ts";
+import { type Manifest, manifestFromText, manifestToText } from "./content.ts";
 import {
   claimFiles,
   columns,
@@ -11,7 +12,6 @@ import {
   recordEnd,
   type StoredDeployment,
 } from "./deployments.store.ts";
-import { manifestFromText, manifestToText, type Manifest } from "./manifest.ts";
 import { findProject, lockProject, switchDeployment } from "./projects.store.ts";
 import type { StoredStorefront } from "./storefront-settings.ts";
 
