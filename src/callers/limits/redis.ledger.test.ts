@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LimitRequest } from "./redis.batch.ts";
-import { beginOutage, decideAlone, openLedger, recordReport, takePending } from "./redis.ledger.ts";
+import { accountMeter, beginOutage, decideAlone, openLedger, recordReport, takePending } from "./redis.ledger.ts";
+import { ruleOf } from "./redis.script.ts";
 
 const minuteMs = 60_000;
 const noon = Date.UTC(2030, 0, 1, 12);
-const name = "petstore:account:1";
-const request: LimitRequest = { counting: true, allowed: 0, meters: [name], limits: [100, 1_000] };
+const name = "petstore:limits:account:1";
 
 /** A ledger that has admitted ten requests during an outage. */
 function ledgerAfterOutage() {
@@ -15,7 +14,8 @@ function ledgerAfterOutage() {
     () => 1,
   );
   beginOutage(ledger);
-  for (let i = 0; i < 10; i++) decideAlone(ledger, request, 0);
+  for (let i = 0; i < 10; i++)
+    decideAlone(ledger, { rule: ruleOf("count", 0, [100, 1_000]), meters: [accountMeter(ledger, 1)], bans: [] }, 0);
   return ledger;
 }
 

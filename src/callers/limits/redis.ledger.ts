@@ -1,7 +1,6 @@
 import { createCache, type Cache } from "../../platform/cache.ts";
 import { type Clock, minuteMs, dayMs } from "../../platform/clock.ts";
-import type { LimitRequest } from "./redis.batch.ts";
-import { prefix } from "./redis.script.ts";
+import { prefix, type Rule } from "./redis.script.ts";
 
 const accountsMax = 1_000_000;
 const othersMax = 50_000;
@@ -23,12 +22,16 @@ type KnownWindow = {
   pending: number;
 };
 
-type Meter = { minute: KnownWindow; day: KnownWindow; countsDays: boolean };
+/** What this node knows of a meter. `name`: its key in Redis. */
+export type Meter = { name: string; minute: KnownWindow; day: KnownWindow; countsDays: boolean };
+/** A request to decide. `bans`: that of the caller first, then the others that count for it. */
+export type LimitRequest = { rule: Rule; meters: readonly Meter[]; bans: readonly string[] };
+
 /** A script that got no answer, so Redis may or may not have run it. `onNotRun` is called once it is known that Redis did not. */
 type UnansweredScript = { run: number; onNotRun: () => void };
 
 /** Requests to add to a meter in Redis. Call `putBack` if Redis did not run the script: the ledger then adds them next time. */
-export type PendingRequests = { args: (string | number)[]; meter: string; putBack: () => void };
+export type PendingRequests = { args: (string | number)[]; meter: Meter; putBack: () => void };
 
 /**
  * What a node knows of the meters in Redis, so that it can decide during an outage (decision 0039).
@@ -46,7 +49,7 @@ export type PendingRequests = { args: (string | number)[]; meter: string; putBac
 export type Ledger = {
   clock: Clock;
   liveNodes: () => number;
-  accounts: Cache<string, Meter>;
+  accounts: Cache<number, Meter>;
   others: Cache<string, Meter>;
   /** When bans end. */
   bans: Cache<string, number>;
@@ -75,6 +78,16 @@ export function openLedger(clock: Clock, liveNodes: () => number): Ledger {
   };
 }
 
+/** Returns the meter of an account. A number finds it faster than its name. */
+export function accountMeter({ accounts }: Ledger, accountId: number): Meter {
+  return accounts.peek(accountId) ?? accounts.set(accountId, newMeter(`${accountPrefix}${accountId}`));
+}
+
+/** Returns the meter with this name, after the prefix of all keys. It is not an account's. */
+export function otherMeter({ others }: Ledger, name: string): Meter {
+  return others.peek(name) ?? others.set(name, newMeter(`${prefix}${name}`));
+}
+
 /** Records the figures in Redis' answer to a request, which begin at `offset`. */
 export function recordAnswer(ledger: Ledger, request: LimitRequest, answer: number[], offset: number): void {
   const { last } = ledger;
@@ -87,8 +100,8 @@ export function recordAnswer(ledger: Ledger, request: LimitRequest, answer: numb
     last.day = Math.floor(now / dayMs);
   }
   let figure = offset + 3;
-  for (const name of request.meters) recordFigures(ledger, name, last.minute, last.day, answer[figure++]!, answer[figure++]!);
-  if (answer[offset] === 2 && request.ban !== undefined) ledger.bans.set(request.ban, now + answer[offset + 1]!);
+  for (const meter of request.meters) recordFigures(meter, last.minute, last.day, answer[figure++]!, answer[figure++]!);
+  if (answer[offset] === 2) ledger.bans.set(request.bans[0]!, now + answer[offset + 1]!);
 }
 
 /** Records a report of another node's figures. `save` in `redis.script.ts` has its format. */
@@ -97,7 +110,7 @@ export function recordReport(ledger: Ledger, message: string): void {
   const [, minuteNumber, dayNumber] = head.split(" ");
   for (const line of lines) {
     const [name = "", minuteUsed, dayUsed] = line.split(" ");
-    recordFigures(ledger, name, Number(minuteNumber), Number(dayNumber), Number(minuteUsed), Number(dayUsed));
+    recordFigures(meterOf(ledger, name), Number(minuteNumber), Number(dayNumber), Number(minuteUsed), Number(dayUsed));
   }
 }
 
@@ -110,8 +123,8 @@ export function decideAlone(ledger: Ledger, request: LimitRequest, run: number):
   const now = timeOf(ledger);
   const leftMs = banLeft(ledger, request, now);
   const shares = sharesOf(ledger, request, now);
-  const verdict = leftMs > 0 ? 2 : request.counting && !haveRoom(shares) ? 1 : 0;
-  if (request.counting && verdict === 0) {
+  const verdict = leftMs > 0 ? 2 : request.rule.isCounting && !haveRoom(shares) ? 1 : 0;
+  if (request.rule.isCounting && verdict === 0) {
     admit(shares);
     for (const share of shares) {
       share.minuteLeft -= 1;
@@ -128,10 +141,9 @@ export function decideAlone(ledger: Ledger, request: LimitRequest, run: number):
 
 /** Gives a request back in the windows whose numbers are in `limits`. For `run` and the result see `decideAlone`. */
 export function giveBackAlone(ledger: Ledger, request: LimitRequest, run: number): number[] {
-  request.meters.forEach((name, i) => {
-    const { minute, day } = meterOf(ledger, name);
-    giveBackIn(ledger, minute, request.limits[2 * i], run);
-    giveBackIn(ledger, day, request.limits[2 * i + 1], run);
+  request.meters.forEach(({ minute, day }, i) => {
+    giveBackIn(ledger, minute, request.rule.limits[2 * i], run);
+    giveBackIn(ledger, day, request.rule.limits[2 * i + 1], run);
   });
   return peek(ledger, request);
 }
@@ -147,8 +159,7 @@ export function reserve(ledger: Ledger, request: LimitRequest): boolean {
 /** Returns the figures that this node knows, in the format of the script's answer. Counts nothing. */
 export function peek(ledger: Ledger, request: LimitRequest): number[] {
   const now = timeOf(ledger);
-  const used = request.meters.flatMap((name) => {
-    const { minute, day } = meterOf(ledger, name);
+  const used = request.meters.flatMap(({ minute, day }) => {
     enterWindow(minute, Math.floor(now / minuteMs));
     enterWindow(day, Math.floor(now / dayMs));
     return [minute.used, day.used];
@@ -181,8 +192,7 @@ export function resolveUnanswered(ledger: Ledger, ran: number): void {
 export function takePending({ accounts, others }: Ledger, all: boolean): PendingRequests[] {
   const pending: PendingRequests[] = [];
   for (const meters of [accounts, others]) {
-    for (const [name, meter] of meters)
-      if (all || meter.minute.pending !== 0 || meter.day.pending !== 0) pending.push(takePendingOf(name, meter));
+    for (const [, meter] of meters) if (all || meter.minute.pending !== 0 || meter.day.pending !== 0) pending.push(takePendingOf(meter));
   }
   return pending;
 }
@@ -195,23 +205,24 @@ export function sweepLedger(ledger: Ledger): void {
 
 const timeOf = ({ clock, clockOffsetMs }: Ledger): number => clock() + clockOffsetMs;
 
-function meterOf({ accounts, others }: Ledger, name: string): Meter {
-  const meters = name.startsWith(`${prefix}account:`) ? accounts : others;
-  return meters.peek(name) ?? meters.set(name, newMeter());
+const accountPrefix = `${prefix}account:`;
+
+/** Returns the meter that another node calls by this name. */
+function meterOf(ledger: Ledger, name: string): Meter {
+  if (name.startsWith(accountPrefix)) return accountMeter(ledger, Number(name.slice(accountPrefix.length)));
+  return otherMeter(ledger, name.slice(prefix.length));
 }
 
-function banLeft({ bans }: Ledger, { ban, moreBans = [] }: LimitRequest, now: number): number {
-  if (ban === undefined) return 0;
-  return Math.max(0, ...[ban, ...moreBans].map((one) => (bans.peek(one) ?? 0) - now));
+function banLeft(ledger: Ledger, { bans }: LimitRequest, now: number): number {
+  return Math.max(0, ...bans.map((ban) => (ledger.bans.peek(ban) ?? 0) - now));
 }
 
 /** How many requests of this node's share are left in each window of a meter. Answers show them as the remaining requests. */
 type Share = { meter: Meter; minuteLeft: number; dayLeft: number; perMinute: number; perDay: number };
 
-function sharesOf(ledger: Ledger, { meters, limits }: LimitRequest, now: number): Share[] {
-  return meters.map((name, i) => {
-    const meter = meterOf(ledger, name);
-    const [perMinute = 0, perDay = 0] = limits.slice(2 * i);
+function sharesOf(ledger: Ledger, { meters, rule }: LimitRequest, now: number): Share[] {
+  return meters.map((meter, i) => {
+    const [perMinute = 0, perDay = 0] = rule.limits.slice(2 * i);
     meter.countsDays = perDay !== Infinity;
     const minuteLeft = leftIn(ledger, meter.minute, Math.floor(now / minuteMs), perMinute);
     const dayLeft = leftIn(ledger, meter.day, Math.floor(now / dayMs), perDay);
@@ -258,14 +269,15 @@ function pendingAdder(meters: Meter[]): () => void {
   };
 }
 
-function takePendingOf(name: string, { minute, day, countsDays }: Meter): PendingRequests {
+function takePendingOf(meter: Meter): PendingRequests {
+  const { minute, day, countsDays } = meter;
   const taken = [minute, day].map((window) => ({ window, number: window.number, used: window.used, pending: window.pending }));
   for (const { window, pending } of taken) {
     window.used += pending;
     window.pending = 0;
   }
   return {
-    meter: name,
+    meter,
     args: [countsDays ? "1" : "0", ...taken.flatMap(({ number, used, pending }) => [number, used, pending])],
     putBack() {
       for (const { window, number, used, pending } of taken) {
@@ -277,8 +289,7 @@ function takePendingOf(name: string, { minute, day, countsDays }: Meter): Pendin
   };
 }
 
-function recordFigures(ledger: Ledger, name: string, minuteNumber: number, dayNumber: number, minuteUsed: number, dayUsed: number): void {
-  const { minute, day } = meterOf(ledger, name);
+function recordFigures({ minute, day }: Meter, minuteNumber: number, dayNumber: number, minuteUsed: number, dayUsed: number): void {
   recordWindow(minute, minuteNumber, minuteUsed);
   recordWindow(day, dayNumber, dayUsed);
 }
@@ -295,6 +306,6 @@ function enterWindow(window: KnownWindow, number: number): void {
   window.number = number;
 }
 
-const newMeter = (): Meter => ({ minute: newWindow(), day: newWindow(), countsDays: true });
+const newMeter = (name: string): Meter => ({ name, minute: newWindow(), day: newWindow(), countsDays: true });
 
 const newWindow = (): KnownWindow => ({ number: 0, used: 0, outage: 0, usedAtStart: 0, admitted: 0, nodes: 1, pending: 0 });

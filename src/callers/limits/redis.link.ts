@@ -105,10 +105,10 @@ export function run(link: Link, { text, sha }: Script, keys: string[], args: (st
   if (connection === undefined) return { run: 0, answer: Promise.resolve(undefined) };
   const { redis } = connection;
   const allKeys = [runsKey(node, connection.number), ...keys];
-  const answer = redis.evalsha(sha, allKeys.length, ...allKeys, ...args).catch((error: Error) => {
+  const answer = redis.callBuffer("EVALSHA", [sha, allKeys.length, ...allKeys, ...args]).catch((error: Error) => {
     if (!error.message.startsWith("NOSCRIPT")) throw error;
-    return redis.eval(text, allKeys.length, ...allKeys, ...args);
-  }) as Promise<number[]>;
+    return redis.callBuffer("EVAL", [text, allKeys.length, ...allKeys, ...args]);
+  }) as Promise<Buffer>;
   return { run: ++connection.runs, answer: awaitAnswer(link, redis, answer) };
 }
 

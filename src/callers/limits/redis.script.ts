@@ -17,7 +17,9 @@ export const reportsChannel = `${prefix}reports`;
  * minute and for the day, the number of the previous window and the requests used in it. Most requests change only the first two.
  */
 const scriptStart = `
-local call, floor, unpackBytes, packBytes, format = redis.call, math.floor, struct.unpack, struct.pack, string.format
+local call, unpackBytes, packBytes, byte, format = redis.call, struct.unpack, struct.pack, string.byte, string.format
+local floor, max, huge = math.floor, math.max, math.huge
+local KEYS, ARGV = KEYS, ARGV
 if call('INCR', KEYS[1]) < 0 then
   call('DECR', KEYS[1])
   return {}
@@ -29,19 +31,21 @@ if not now then
 end
 local minute, day = floor(now / ${minuteMs}), floor(now / ${dayMs})
 
-local meters, changed = {}, {}
+local meters, changed, changes = {}, {}, 0
 
--- Returns {used in the minute, used in the day, bytes of the other six numbers if they changed, whether to save it, whether it has a quota per day}.
+-- Returns {used in the minute, used in the day, bytes of the other six numbers if they changed, whether to save it, whether it has a quota per day, name}.
 local function loadMeter(name, bytes)
-  local mu, du, m, d, om, omu, od, odu = 0, 0, minute, day, 0, 0, 0, 0
-  if bytes then mu, du, m, d, om, omu, od, odu = unpackBytes('<I4I4I4I4I4I4I4I4', bytes) end
-  local meter = {mu, du, false, false, false}
-  if m ~= minute or d ~= day or not bytes then
-    if m ~= minute then
+  local mu, du, m, d = 0, 0
+  if bytes then mu, du, m, d = unpackBytes('<I4I4I4I4', bytes) end
+  local meter = {mu, du, false, false, false, name}
+  if m ~= minute or d ~= day then
+    local om, omu, od, odu = 0, 0, 0, 0
+    if bytes then om, omu, od, odu = unpackBytes('<I4I4I4I4', bytes, 17) end
+    if bytes and m ~= minute then
       local known = minute == om and omu or 0
       om, omu, meter[1] = m, mu, (minute > m or known > mu) and known or mu
     end
-    if d ~= day then
+    if bytes and d ~= day then
       local known = day == od and odu or 0
       od, odu, meter[2] = d, du, (day > d or known > du) and known or du
     end
@@ -51,26 +55,25 @@ local function loadMeter(name, bytes)
   return meter
 end
 
-local function change(meter, name)
+local function change(meter)
   if meter[4] then return end
-  meter[4] = true
-  changed[#changed + 1] = name
+  changes = changes + 1
+  meter[4], changed[changes] = true, meter
 end
 
 -- Saves the meters that changed, and publishes their figures to the other nodes.
 local function save()
-  local publishes, lines = ARGV[2] ~= '' and #changed > 0, {}
-  for i = 1, #changed do
-    local name = changed[i]
-    local meter = meters[name]
+  local publishes, lines = ARGV[2] ~= '' and changes > 0, {}
+  for i = 1, changes do
+    local meter = changed[i]
     local used = packBytes('<I4I4', meter[1], meter[2])
     if meter[3] then
       local lasts = meter[5] and 7200 + floor((day + 1) * ${dayMs / 1000} - now / 1000) or 7260
-      call('SETEX', name, lasts, used .. meter[3])
+      call('SETEX', meter[6], lasts, used .. meter[3])
     else
-      call('SETRANGE', name, 0, used)
+      call('SETRANGE', meter[6], '0', used)
     end
-    if publishes then lines[i] = format('%s %d %d', name, meter[1], meter[2]) end
+    if publishes then lines[i] = format('%s %d %d', meter[6], meter[1], meter[2]) end
   end
   if publishes then
     call('PUBLISH', '${reportsChannel}', format('%s %d %d', ARGV[2], minute, day) .. '\\n' .. table.concat(lines, '\\n'))
@@ -82,43 +85,35 @@ end
  * Decides a batch of requests in order, by the rules of `windows.ts` and `strikes.ts`. A request counts on all its meters or on
  * none. A key that several requests share is read and written once.
  *
- * KEYS, after the first:
- *   for each request: its meters; and the keys of its ban and of the other bans that count for it, if its refusals are strikes
- *   then, for each request with such a key: the key of its list of strikes
+ * KEYS, after the first, for each request: its meters; and its ban and the other bans that count for it, if its refusals are strikes.
  * ARGV, after the first two:
- *   the number of meters and bans among the keys
- *   then, for each request:
- *     "0" to read only, "1" to count, "2" to count a request with a secret key, "-1" to give back
+ *   for each request, a byte: the place of its rule in the list that follows, from 0
+ *   then the rules, each a text of numbers (`ruleOf`), in this order:
+ *     0 to read only, 1 to count, 2 to count a request with a secret key, -1 to give back
  *     the number of strikes allowed (0: its refusals are no strikes)
- *     the number of its meters
  *     the number of the other bans
  *     for each meter, its quota per minute and per day; to give back, the numbers of the minute and day that counted the request
- * Answer:
- *   the time in ms
- *   then, for each request:
- *     0 (pass), 1 (over a limit) or 2 (banned)
- *     the ms until the ban ends
- *     the number of recent strikes
- *     for each meter, the requests used in the minute and in the day
+ * Answer, as bytes: the time in ms, a number of 8 bytes; then, in 4 bytes each, for each request:
+ *   0 (pass), 1 (over a limit) or 2 (banned)
+ *   the ms until the ban ends
+ *   the number of recent strikes
+ *   for each meter, the requests used in the minute and in the day
+ *
+ * Rules and answer are packed because most of what a plain command costs is to convert its arguments and its answer.
  *
  * A ban is the text "SINCE LENGTH", both in ms. All keys expire two hours later than needed, so that a clock that jumps back
  * loses no count.
  */
 export const limitScript = `${scriptStart}
-local strings = tonumber(ARGV[3])
-local found = call('MGET', unpack(KEYS, 2, strings + 1))
+local found = call('MGET', unpack(KEYS, 2))
 local bans = {}
-
-local function meterAt(k)
-  return meters[KEYS[k]] or loadMeter(KEYS[k], found[k - 1])
-end
 
 -- Loads a meter that only refusals need. Its name is the account meter's, with kind for ':account:'.
 local function meterBeside(account, kind)
   local name = string.gsub(account, ':account:', kind, 1)
   local meter = meters[name] or loadMeter(name, call('GET', name))
   meter[5] = true
-  return meter, name
+  return meter
 end
 
 local function banAt(k)
@@ -133,6 +128,11 @@ end
 
 local function saveBan(ban, k)
   call('SET', KEYS[k], format('%d %d', ban[1], ban[2]), 'PX', format('%d', ${banMemoryMs} + 7200000))
+end
+
+-- The list of strikes that belongs to a ban.
+local function listBeside(k)
+  return (string.gsub(KEYS[k], 'ban:', 'strikes:', 1))
 end
 
 local function recentStrikes(strikes)
@@ -156,17 +156,17 @@ local function banLeft(k)
     ban[1] = now
     saveBan(ban, k)
   end
-  return math.max(0, ban[1] + ban[2] - now)
+  return max(0, ban[1] + ban[2] - now)
 end
 
 -- Whether a refusal is no strike, because the requests of publishable keys caused it (see isSpared). Counts it if so.
 local function spare(k, perMinute, perDay)
-  local account, publishable = meterAt(k), meterBeside(KEYS[k], ':publishable:')
+  local account, publishable = meters[KEYS[k]], meterBeside(KEYS[k], ':publishable:')
   if publishable[1] == 0 and publishable[2] == 0 then return false end
-  local spared, name = meterBeside(KEYS[k], ':spared:')
+  local spared = meterBeside(KEYS[k], ':spared:')
   if account[1] - publishable[1] + spared[1] >= perMinute or account[2] - publishable[2] + spared[2] >= perDay then return false end
   spared[1], spared[2] = spared[1] + 1, spared[2] + 1
-  change(spared, name)
+  change(spared)
   return true
 end
 
@@ -186,57 +186,81 @@ local function strike(k, strikes, allowed)
   return 2, ban[2], made
 end
 
-local reply, size, key, arg, list = {now}, 1, 2, 4, strings + 2
-while ARGV[arg] do
-  local counting, allowed, last = tonumber(ARGV[arg]) > 0, tonumber(ARGV[arg + 1]), key + tonumber(ARGV[arg + 2]) - 1
-  local others, over, verdict, left, strikes = tonumber(ARGV[arg + 3]), false, 0, 0, 0
-  for k = key, last do
-    local meter, limit = meterAt(k), arg + 4 + 2 * (k - key)
-    if ARGV[limit + 1] ~= 'Infinity' then meter[5] = true end
-    if meter[1] >= tonumber(ARGV[limit]) or meter[2] >= tonumber(ARGV[limit + 1]) then over = true end
-    if counting and meter[3] then change(meter, KEYS[k]) end
+local order, rules = ARGV[3], {}
+for i = 4, #ARGV do
+  local rule = {}
+  for number in string.gmatch(ARGV[i], '%S+') do rule[#rule + 1] = tonumber(number) end
+  rule.meters = (#rule - 3) / 2
+  rules[i - 4] = rule
+end
+
+local reply, size, key = {}, 0, 2
+for i = 1, #order do
+  local rule = rules[byte(order, i)]
+  local kind, allowed, next = rule[1], rule[2], key + rule.meters
+  local limit, over, counts, verdict, left, strikes = 4, false, kind > 0, 0, 0, 0
+  for k = key, next - 1 do
+    local meter = meters[KEYS[k]] or loadMeter(KEYS[k], found[k - 1])
+    if rule[limit + 1] ~= huge then meter[5] = true end
+    if meter[1] >= rule[limit] or meter[2] >= rule[limit + 1] then over = true end
+    if counts and meter[3] then change(meter) end
+    limit = limit + 2
   end
   if allowed > 0 then
-    for k = last + 1, last + 1 + others do
-      if found[k - 1] or bans[KEYS[k]] then left = math.max(left, banLeft(k)) end
+    for k = next, next + rule[3] do
+      if found[k - 1] or bans[KEYS[k]] then left = max(left, banLeft(k)) end
     end
   end
-  if left > 0 then verdict = 2 end
-  if ARGV[arg] == '-1' then
-    for k = key, last do
-      local meter, windows = meters[KEYS[k]], arg + 4 + 2 * (k - key)
-      if tonumber(ARGV[windows]) == minute then meter[1] = math.max(0, meter[1] - 1) end
-      if tonumber(ARGV[windows + 1]) == day then meter[2] = math.max(0, meter[2] - 1) end
-      change(meter, KEYS[k])
-    end
-  elseif not counting then
-    if allowed > 0 then strikes = recentStrikes(KEYS[list]) end
-  elseif verdict == 0 and over then
-    verdict = 1
-    if ARGV[arg] == '2' and spare(key, tonumber(ARGV[arg + 4]), tonumber(ARGV[arg + 5])) then
-      strikes = recentStrikes(KEYS[list])
+  if left > 0 then
+    verdict, counts = 2, false
+  elseif counts and over then
+    verdict, counts = 1, false
+    if kind == 2 and spare(key, rule[4], rule[5]) then
+      strikes = recentStrikes(listBeside(next))
     elseif allowed > 0 then
-      verdict, left, strikes = strike(last + 1, KEYS[list], allowed)
-    end
-  elseif verdict == 0 then
-    for k = key, last do
-      local meter = meters[KEYS[k]]
-      meter[1], meter[2] = meter[1] + 1, meter[2] + 1
-      change(meter, KEYS[k])
+      verdict, left, strikes = strike(next, listBeside(next), allowed)
     end
   end
+  if kind == 0 and allowed > 0 then strikes = recentStrikes(listBeside(next)) end
   reply[size + 1], reply[size + 2], reply[size + 3], size = verdict, left, strikes, size + 3
-  for k = key, last do
+  limit = 4
+  for k = key, next - 1 do
     local meter = meters[KEYS[k]]
+    if counts then
+      meter[1], meter[2] = meter[1] + 1, meter[2] + 1
+      change(meter)
+    elseif kind < 0 then
+      if rule[limit] == minute then meter[1] = max(0, meter[1] - 1) end
+      if rule[limit + 1] == day then meter[2] = max(0, meter[2] - 1) end
+      change(meter)
+      limit = limit + 2
+    end
     reply[size + 1], reply[size + 2], size = meter[1], meter[2], size + 2
   end
-  arg = arg + 4 + 2 * (last - key + 1)
-  key = last + 1
-  if allowed > 0 then key, list = key + 1 + others, list + 1 end
+  key = allowed > 0 and next + 1 + rule[3] or next
 end
 save()
-return reply
+return packBytes('<d' .. string.rep('I4', size), now, unpack(reply))
 `;
+
+/** `give-back`: gives back a request that passed. `count-secret`: its refusal is no strike if publishable keys caused it (`isSpared`). */
+type Kind = "read" | "count" | "count-secret" | "give-back";
+const kinds: Record<Kind, number> = { read: 0, count: 1, "count-secret": 2, "give-back": -1 };
+
+/** What the script does with requests of one kind and quota. See `ruleOf`. */
+export type Rule = { kind: Kind; isCounting: boolean; limits: readonly number[]; text: string };
+
+/**
+ * Makes a rule.
+ *
+ * @param allowed strikes allowed before a ban; 0 if refusals are no strikes: a request then has no `bans`
+ * @param limits requests per minute and per day of each meter; to give back, the numbers of the minute and day that counted the request
+ * @param otherBans bans of other keys that count too
+ */
+export function ruleOf(kind: Kind, allowed: number, limits: readonly number[], otherBans = 0): Rule {
+  const text = `${kinds[kind]} ${allowed} ${otherBans} ${limits.join(" ")}`;
+  return { kind, isCounting: kind.startsWith("count"), limits, text };
+}
 
 /** A number that no count of scripts reaches. Subtracted from a connection's count, it fences the connection. */
 const fenceOffset = 1e15;
@@ -273,9 +297,9 @@ for k = 2, #KEYS do
   local name, arg = KEYS[k], 3 + 7 * (k - 2)
   local meter = loadMeter(name, call('GET', name))
   meter[5] = ARGV[arg] == '1'
-  if tonumber(ARGV[arg + 1]) == minute then meter[1] = math.max(meter[1], tonumber(ARGV[arg + 2])) + tonumber(ARGV[arg + 3]) end
-  if tonumber(ARGV[arg + 4]) == day then meter[2] = math.max(meter[2], tonumber(ARGV[arg + 5])) + tonumber(ARGV[arg + 6]) end
-  change(meter, name)
+  if tonumber(ARGV[arg + 1]) == minute then meter[1] = max(meter[1], tonumber(ARGV[arg + 2])) + tonumber(ARGV[arg + 3]) end
+  if tonumber(ARGV[arg + 4]) == day then meter[2] = max(meter[2], tonumber(ARGV[arg + 5])) + tonumber(ARGV[arg + 6]) end
+  change(meter)
 end
 save()
 return {now}

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { Redis } from "iovalkey";
 import { callersContract } from "../../../test/support/limits-callers-contract.ts";
-import { limiterContract, free } from "../../../test/support/limits-contract.ts";
+import { limiterContract, free, noon } from "../../../test/support/limits-contract.ts";
 import { givingBackContract } from "../../../test/support/limits-giving-back-contract.ts";
 import { modelProperty } from "../../../test/support/limits-model.ts";
 import { openLog, openNode as openNodeOn } from "../../../test/support/redis-limiter.ts";
@@ -98,7 +98,7 @@ test("a node loads the script again if Redis has lost it", async (context) => {
   assert.equal(limiter.mode(), "shared");
 });
 
-test("requests of one turn of the event loop share one script run, and are decided in order", async (context) => {
+test("up to 32 requests of one turn of the event loop share one script run, and are decided in order", async (context) => {
   await admin.flushall();
   const limiter = await openNode();
   context.after(() => limiter.close());
@@ -109,7 +109,39 @@ test("requests of one turn of the event loop share one script run, and are decid
     decisions.map(({ remaining }) => remaining),
     Array.from({ length: 64 }, (_, i) => 59 - Math.floor(i / 2)),
   );
-  assert.match(await admin.info("commandstats"), /cmdstat_evalsha:calls=1,/);
+  assert.match(await admin.info("commandstats"), /cmdstat_evalsha:calls=2,/);
+});
+
+test("keys with so many makers that one command could not read all their bans are decided", async (context) => {
+  await admin.flushall();
+  const limiter = await openNode();
+  context.after(() => limiter.close());
+  const makers = Array.from({ length: 400 }, (_, i) => 1_000 + i);
+  const decisions = await Promise.all(Array.from({ length: 32 }, async (_, i) => limiter.account(1, i, free, makers)));
+  assert.deepEqual(
+    decisions.map(({ remaining }) => remaining),
+    Array.from({ length: 32 }, (_, i) => 59 - i),
+  );
+  assert.equal(limiter.mode(), "shared");
+});
+
+test("counts, strikes and bans have the form that nodes of earlier versions read and write", async (context) => {
+  await admin.flushall();
+  const [minute, day] = [noon / 60_000, Math.floor(noon / 86_400_000)];
+  const meter = (...figures: number[]) => Buffer.from(new Uint32Array(figures).buffer);
+  await admin.set("petstore:limits:account:1", meter(59, 200, minute, day, minute - 1, 60, day - 1, 900));
+  await admin.rpush("petstore:limits:strikes:7", ...Array.from({ length: 20 }, (_, i) => noon - 100 + i));
+  await admin.set("petstore:limits:ban:8", `${noon - 60_000} 300000`);
+  const limiter = await openNode();
+  context.after(() => limiter.close());
+  const last = await limiter.account(1, 7, free);
+  assert.deepEqual([last.verdict, last.minuteRemaining, last.dayRemaining], ["pass", 0, 799]);
+  assert.equal((await limiter.account(1, 9, free)).strikesRemaining, 19);
+  assert.equal((await limiter.account(1, 7, free)).retryAfterSeconds, 300);
+  assert.equal((await limiter.account(1, 8, free)).retryAfterSeconds, 240);
+  assert.deepEqual(await admin.getBuffer("petstore:limits:account:1"), meter(60, 201, minute, day, minute - 1, 60, day - 1, 900));
+  assert.equal(await admin.get("petstore:limits:ban:7"), `${noon} 300000`);
+  assert.deepEqual(await admin.lrange("petstore:limits:strikes:9", 0, -1), [`${noon}`]);
 });
 
 test("Redis may be absent at the start", async (context) => {

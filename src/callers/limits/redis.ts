@@ -5,10 +5,10 @@ import type { Awaitable } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import { type CountedCaller, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { decidePublishable, publishableShare, visitorQuota } from "./publishable.ts";
-import { type LimitRequest, type Batches, openBatches } from "./redis.batch.ts";
+import { type Batches, openBatches } from "./redis.batch.ts";
 import * as ledgers from "./redis.ledger.ts";
 import * as links from "./redis.link.ts";
-import { addScript, limitScript, prefix } from "./redis.script.ts";
+import { addScript, limitScript, prefix, type Rule, ruleOf } from "./redis.script.ts";
 import { strikesAllowed } from "./strikes.ts";
 import { banned, type Decision, passed, type Quota, refused, unavailable } from "./windows.ts";
 
@@ -42,6 +42,9 @@ type State = {
   link: links.Link;
   ledger: ledgers.Ledger;
   batches: Batches;
+  /** The rules of requests with secret and with publishable keys. Accounts of a plan share its quota, and so its rules. */
+  secretRules: WeakMap<Quota, Rule>;
+  publishableRules: WeakMap<Quota, Rule>;
   decidedAlone: number;
 };
 
@@ -52,25 +55,26 @@ type State = {
  */
 export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Limiter> {
   const { addressQuota } = options;
+  const addressRule = ruleOf("count", 0, limitsOf(addressQuota));
   const state = openState(options);
   const { link, ledger, batches } = state;
   await links.connect(link);
   return {
     account: (...request) => countAccount(state, ...request),
-    address: (address) => countOne(state, `${prefix}address:${addressName(address)}`, addressQuota),
+    address: (address) => countOne(state, addressMeter(ledger, address), addressQuota, addressRule),
     publishable: (accountId, address, quota) => countPublishable(state, accountId, address, quota),
-    dashboard: (memberId) => countOne(state, `${prefix}person:${memberId}`, dashboardQuota),
-    peekAccount: (accountId, quota) => peek(state, `${prefix}account:${accountId}`, quota),
-    peekAddress: (address) => peek(state, `${prefix}address:${addressName(address)}`, addressQuota),
+    dashboard: (memberId) => countOne(state, personMeter(ledger, memberId), dashboardQuota, dashboardRule),
+    peekAccount: (accountId, quota) => peek(state, ledgers.accountMeter(ledger, accountId), quota),
+    peekAddress: (address) => peek(state, addressMeter(ledger, address), addressQuota),
     giveBack: (counted, at) => giveBack(state, counted, at),
     strikeStatus(keyId, quota, makers = []) {
       const allowed = strikesAllowed(quota.perMinute);
-      const request = { counting: false, allowed, meters: [], limits: [], ...keysOfKey(keyId, makers) };
+      const request = { rule: ruleOf("read", allowed, [], makers.length), meters: [], bans: bansOf(keyId, makers) };
       return ask(state, request, (answer, offset) => strikeStatusOf(answer, offset, allowed));
     },
     async unban(keyId) {
-      const { ban, strikes } = keysOfKey(keyId, []);
-      const removed = await links.remove(link, [ban, strikes]);
+      const ban = banOf(keyId);
+      const removed = await links.remove(link, [ban, `${prefix}strikes:${keyId}`]);
       if (removed === undefined) throw new Problem("unavailable", "Redis cannot be reached, so the ban may still be in force. Try again.");
       ledger.bans.delete(ban);
       return removed > 0;
@@ -103,7 +107,7 @@ function openState({ url, ca, clock, redisClock, liveNodes = () => 1, log, answe
     onReport: (message) => message.startsWith(`${node} `) || ledgers.recordReport(ledger, message),
   });
   const batches = openBatches((keys, args) => links.run(link, decideScript, keys, args), redisClock, reporter);
-  return { link, ledger, batches, decidedAlone: 0 };
+  return { link, ledger, batches, secretRules: new WeakMap(), publishableRules: new WeakMap(), decidedAlone: 0 };
 }
 
 /** Adds the requests that this node admitted alone to the counts in Redis. Called before anything else is sent on a connection. */
@@ -111,7 +115,7 @@ function sendPending(link: links.Link, ledger: ledgers.Ledger, firstArgs: (strin
   const pending = ledgers.takePending(ledger, all);
   for (let i = 0; i < pending.length; i += metersPerScript) {
     const batch = pending.slice(i, i + metersPerScript);
-    const keys = batch.map(({ meter }) => meter);
+    const keys = batch.map(({ meter }) => meter.name);
     const args = batch.flatMap((meter) => meter.args);
     const { run, answer } = links.run(link, addPendingScript, keys, [...firstArgs, ...args]);
     const putBack = () => batch.forEach((meter) => meter.putBack());
@@ -127,15 +131,16 @@ function sendPending(link: links.Link, ledger: ledgers.Ledger, firstArgs: (strin
  */
 function ask<T>(
   state: State,
-  request: LimitRequest,
+  request: ledgers.LimitRequest,
   read: (answer: number[], offset: number) => T,
   whenFull: (known: T) => T = (known) => known,
 ): Awaitable<T> {
   const { link, ledger, batches } = state;
   const linkState = links.stateOf(link);
   if (linkState === "away") return read(decideAlone(state, request, 0), 1);
-  if (batches.isFull() && !request.givesBack) return whenFull(read(ledgers.peek(ledger, request), 1));
-  if (linkState === "joining" && request.counting && !ledgers.reserve(ledger, request)) return read(decideAlone(state, request, 0), 1);
+  if (batches.isFull() && request.rule.kind !== "give-back") return whenFull(read(ledgers.peek(ledger, request), 1));
+  if (linkState === "joining" && request.rule.isCounting && !ledgers.reserve(ledger, request))
+    return read(decideAlone(state, request, 0), 1);
   return batches.ask(request, (answer, offset, run) => {
     if (answer === undefined) return read(decideAlone(state, request, run), 1);
     ledgers.recordAnswer(ledger, request, answer, offset);
@@ -143,31 +148,28 @@ function ask<T>(
   });
 }
 
-function decideAlone(state: State, request: LimitRequest, run: number): number[] {
-  if (request.givesBack) return ledgers.giveBackAlone(state.ledger, request, run);
-  if (request.counting) state.decidedAlone += 1;
+function decideAlone(state: State, request: ledgers.LimitRequest, run: number): number[] {
+  if (request.rule.kind === "give-back") return ledgers.giveBackAlone(state.ledger, request, run);
+  if (request.rule.isCounting) state.decidedAlone += 1;
   return ledgers.decideAlone(state.ledger, request, run);
 }
 
 function countAccount(state: State, accountId: number, keyId: number, quota: Quota, makers: readonly number[] = []): Awaitable<Decision> {
   const allowed = strikesAllowed(quota.perMinute);
-  const limits = [quota.perMinute, quota.perDay];
-  const request = { counting: true, allowed, isSecret: true, meters: metersOf({ accountId, quota }), limits, ...keysOfKey(keyId, makers) };
+  const rule = makers.length === 0 ? sharedRule(state.secretRules, quota, secretRule) : secretRule(quota, makers.length);
+  const request = { rule, meters: [ledgers.accountMeter(state.ledger, accountId)], bans: bansOf(keyId, makers) };
   return ask(state, request, (answer, offset) => applyVerdict(answer, offset, figures(answer, offset, quota), allowed), unavailable);
+}
+
+function secretRule(quota: Quota, otherBans = 0): Rule {
+  return ruleOf("count-secret", strikesAllowed(quota.perMinute), limitsOf(quota), otherBans);
 }
 
 function countPublishable(state: State, accountId: number, address: string, quota: Quota): Awaitable<Decision> {
   const allowed = strikesAllowed(visitorQuota.perMinute);
-  const share = publishableShare(quota);
-  const visitor = `${accountId}:${addressName(address)}`;
-  const request = {
-    counting: true,
-    allowed,
-    meters: metersOf({ accountId, quota, visitor: address }),
-    limits: [visitorQuota.perMinute, Infinity, share.perMinute, share.perDay, quota.perMinute, quota.perDay],
-    ban: `${prefix}visitor-ban:${visitor}`,
-    strikes: `${prefix}visitor-strikes:${visitor}`,
-  };
+  const rule = sharedRule(state.publishableRules, quota, publishableRule);
+  const bans = [`${prefix}visitor-ban:${accountId}:${addressName(address)}`];
+  const request = { rule, meters: metersOf(state.ledger, { accountId, quota, visitor: address }), bans };
   return ask(
     state,
     request,
@@ -176,40 +178,58 @@ function countPublishable(state: State, accountId: number, address: string, quot
   );
 }
 
+function publishableRule(quota: Quota): Rule {
+  const limits = [visitorQuota, publishableShare(quota), quota].flatMap(limitsOf);
+  return ruleOf("count", strikesAllowed(visitorQuota.perMinute), limits);
+}
+
 /** Counts a request of an address or a member: one meter, and no strikes. */
-function countOne(state: State, meter: string, quota: Quota): Awaitable<Decision> {
-  const request = { counting: true, allowed: 0, meters: [meter], limits: [quota.perMinute, quota.perDay] };
+function countOne(state: State, meter: ledgers.Meter, quota: Quota, rule: Rule): Awaitable<Decision> {
+  const request = { rule, meters: [meter], bans: [] };
   return ask(state, request, (answer, offset) => applyVerdict(answer, offset, figures(answer, offset, quota), null), unavailable);
 }
 
-function peek(state: State, meter: string, quota: Quota): Awaitable<Decision> {
-  const request = { counting: false, allowed: 0, meters: [meter], limits: [quota.perMinute, quota.perDay] };
+const limitsOf = ({ perMinute, perDay }: Quota): number[] => [perMinute, perDay];
+const dashboardRule = ruleOf("count", 0, limitsOf(dashboardQuota));
+
+function sharedRule(rules: WeakMap<Quota, Rule>, quota: Quota, make: (quota: Quota) => Rule): Rule {
+  let rule = rules.get(quota);
+  if (rule === undefined) rules.set(quota, (rule = make(quota)));
+  return rule;
+}
+
+function peek(state: State, meter: ledgers.Meter, quota: Quota): Awaitable<Decision> {
+  const request = { rule: ruleOf("read", 0, limitsOf(quota)), meters: [meter], bans: [] };
   return ask(state, request, (answer, offset) => figures(answer, offset, quota));
 }
 
 function giveBack(state: State, counted: CountedCaller, countedAt: number): Awaitable<Decision> {
   const windows = [Math.floor(countedAt / minuteMs), Math.floor(countedAt / dayMs)];
-  const meters = metersOf(counted);
-  const request = { counting: false, givesBack: true, allowed: 0, meters, limits: meters.flatMap(() => windows) };
-  return ask(state, request, (answer, offset) => {
+  const meters = metersOf(state.ledger, counted);
+  const rule = ruleOf(
+    "give-back",
+    0,
+    meters.flatMap(() => windows),
+  );
+  return ask(state, { rule, meters, bans: [] }, (answer, offset) => {
     if ("memberId" in counted) return figures(answer, offset, dashboardQuota);
     return counted.visitor === undefined ? figures(answer, offset, counted.quota) : publishableDecision(answer, offset, counted.quota);
   });
 }
 
 const banOf = (keyId: number): string => `${prefix}ban:${keyId}`;
-const keysOfKey = (keyId: number, makers: readonly number[]) => ({
-  ban: banOf(keyId),
-  moreBans: makers.map(banOf),
-  strikes: `${prefix}strikes:${keyId}`,
-});
+const bansOf = (keyId: number, makers: readonly number[]): string[] => [banOf(keyId), ...makers.map(banOf)];
 
-function metersOf(counted: CountedCaller): string[] {
-  if ("memberId" in counted) return [`${prefix}person:${counted.memberId}`];
+const addressMeter = (ledger: ledgers.Ledger, address: string) => ledgers.otherMeter(ledger, `address:${addressName(address)}`);
+const personMeter = (ledger: ledgers.Ledger, memberId: number) => ledgers.otherMeter(ledger, `person:${memberId}`);
+
+function metersOf(ledger: ledgers.Ledger, counted: CountedCaller): ledgers.Meter[] {
+  if ("memberId" in counted) return [personMeter(ledger, counted.memberId)];
   const { accountId, visitor } = counted;
-  const account = `${prefix}account:${accountId}`;
+  const account = ledgers.accountMeter(ledger, accountId);
   if (visitor === undefined) return [account];
-  return [`${prefix}visitor:${accountId}:${addressName(visitor)}`, `${prefix}publishable:${accountId}`, account];
+  const visitorMeter = ledgers.otherMeter(ledger, `visitor:${accountId}:${addressName(visitor)}`);
+  return [visitorMeter, ledgers.otherMeter(ledger, `publishable:${accountId}`), account];
 }
 
 /** Applies the verdict in an answer. `limitScript` describes the figures that begin at `offset`. */
