@@ -7,7 +7,7 @@ import { answerOf, requestsPerCpuSecond, requestsPerSecond, startBare, type Load
 import { createAccount, fillWithAnimals, makeFolder, openShop, type Shop } from "./shop.ts";
 
 const connections = 64;
-/** The service keeps no rows with ids above this in memory (`sqlite-row-cache.ts`). */
+/** Ids above those of small whole numbers in V8. */
 const idUncached = 2 ** 31;
 /** The number of animals that orders are for. */
 const ordered = 1_000;

@@ -224,17 +224,7 @@ function record(db: Database): { db: Database; statements: Asked[] } {
     statements.push({ sql: statement.sqlite, text: statement.postgres, values });
     return db.rows(statement, values);
   };
-  const find: Database["find"] = (statement, key) => {
-    statements.push({ sql: statement.sqlite, text: statement.postgres, values: key });
-    return db.find(statement, key);
-  };
-  const findAll: Database["findAll"] = (key, account, listing) => {
-    // the embedded engine may read both
-    for (const bound of db.engine === "sqlite" ? [listing.ids(), listing.rows()] : [listing.rows()])
-      statements.push({ sql: bound.statement.sqlite, text: bound.statement.postgres, values: bound.values });
-    return db.findAll(key, account, listing);
-  };
-  return { db: { ...db, query, rows, find, findAll }, statements };
+  return { db: { ...db, query, rows }, statements };
 }
 
 /** Steps of SQLite's virtual machine (`SQLITE_STMTSTATUS_VM_STEP`). */

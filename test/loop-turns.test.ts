@@ -46,7 +46,7 @@ for (const [text, loop] of [
   ["async function all(db) {\n  for (;;) await db.query(next);\n}", "src/a.ts:3 src/a.ts#all query"],
   ["const all = async (db) => { while (await look(db, 1)) step(); };", "src/a.ts:2 src/a.ts#all look"],
   ["async function each({ db }, ids) { for (const id of ids) keep(await attempt(() => look(db, id))); }", "src/a.ts:2 src/a.ts#each look"],
-  ["const each = (db, ids) => Promise.all(ids.map((id) => db.find(pet, [1, id])));", "src/a.ts:2 src/a.ts#each find"],
+  ["const each = (db, ids) => Promise.all(ids.map((id) => db.rows(pet, [1, id])));", "src/a.ts:2 src/a.ts#each rows"],
   ["async function* all(db) { do { yield await rest.db.rows(next, []); } while (isMore); }", "src/a.ts:2 src/a.ts#all rows"],
 ] as const) {
   test(`a loop that reads and gives no turn is found: ${text}`, () => assert.deepEqual(found(text), [loop]));

@@ -21,7 +21,7 @@ const functions = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFu
 const arrayLoops = new Set(["map", "flatMap", "forEach", "fromAsync"]);
 /** How a database is named, and its functions that read. The statements of a transaction, `tx`, give turns. */
 const databases = new Set(["db", "own", "reader", "database"]);
-const reads = new Set(["query", "rows", "find", "findAll"]);
+const reads = new Set(["query", "rows"]);
 /** What gives a turn: the port's `scan`, the turns of `event-loop.ts` and of transactions, and a pause. */
 const turns = new Set(["scan", "turn", "giveTurn", "nextTurn", "sleep", "pause"]);
 /** Functions whose callback does not run in the loop's turn: it waits for a commit, or for its own turn. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import sql from "sql-template-tag";
+import sql, { raw } from "sql-template-tag";
 import { plans } from "../src/callers/accounts/accounts.ts";
 import type { Database, Transaction } from "../src/platform/db/database.ts";
 import { migrate, migrationsFor, newMigration } from "../src/platform/db/migrate.ts";
@@ -292,3 +292,48 @@ for (const engine of ["sqlite", "postgres"] as const) {
     assert.equal((await use(1)).limit, 5 * 256 + 16);
   });
 }
+
+test("pets, inventory entries and orders move to tables in the order of their keys with all they had, in steps that are announced", async (t) => {
+  const db = openEmpty(t);
+  const [all, before] = [migrationsFor("sqlite"), migrationsFor("sqlite").filter(({ number }) => number < 58)];
+  await migrate(db, 1, before);
+  await db.write((tx) =>
+    tx.script(`
+      INSERT INTO accounts (id, name, plan, created_at) VALUES (1, 'Shop', 'pro', 0), (2, 'Other', 'pro', 0);
+      INSERT INTO storage_quotas (account_id, kind, stripe, used, used_max) VALUES (1, 'published_bytes', 0, 30, 100);
+      INSERT INTO categories (account_id, id, name, name_key, version) VALUES (1, 1, 'Dogs', 'dogs', 1), (2, 2, 'Dogs', 'dogs', 1);
+      INSERT INTO pets (account_id, id, name, name_key, category_id, status, version, is_split)
+      VALUES (2, 4, 'Rex', 'rex', 2, 'sold', 7, TRUE), (1, 3, '"Big" Rex', '"big" rex', 1, 'available', 2, TRUE), (1, 5, 'Old Tom', 'old tom', 1, 'pending', 1, FALSE);
+      INSERT INTO inventory (account_id, pet_id, quantity, held, status, version) VALUES (1, 3, 5, 2, 'available', 9);
+      INSERT INTO orders (account_id, id, pet_id, quantity, held, ship_date, complete, version)
+      VALUES (2, 8, NULL, 1, 0, NULL, FALSE, 1), (1, 9, 3, 2, 2, 1700000000000, FALSE, 4);
+      INSERT INTO profiles (account_id, pet_id, description, price_amount, price_currency, version) VALUES (1, 3, 'Kind.', 100, 'EUR', 3);
+      INSERT INTO photos (account_id, id, pet_id, place, alt) VALUES (1, 6, 3, 1, 'Rex');
+      INSERT INTO photo_files (account_id, photo_id, type, width, height, hash, bytes) VALUES (1, 6, 'webp', 10, 10, 'abc', 30);`),
+  );
+  const copied = ["pets", "pet_words", "inventory", "orders", "profiles", "photos", "photo_files", "unused_files", "storage_quotas"];
+  const rows = async () => {
+    const read = copied.map(async (table) => [
+      table,
+      (await db.query(sql`SELECT * FROM ${raw(table)}`)).map(({ json: _json, ...row }) => JSON.stringify(row)).toSorted(),
+    ]);
+    return Object.fromEntries(await Promise.all(read)) as Record<string, string[]>;
+  };
+  const made = () =>
+    db.query<{ name: string; sql: string }>(sql`
+    SELECT name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger', 'view') AND sql IS NOT NULL ORDER BY name`);
+  const [rowsBefore, madeBefore] = [await rows(), await made()];
+  const steps: string[] = [];
+  await migrate(db, 2, all, (line) => steps.push(line));
+  assert.deepEqual(await rows(), rowsBefore);
+  assert.deepEqual(await made(), madeBefore);
+  assert.match(steps[0]!, /^Upgrading the database \(0058 rows_in_order\), step 1 of \d: the orders$/);
+  assert.deepEqual(await db.query(sql`PRAGMA foreign_key_check`), []);
+
+  const json = await db.query<{ json: string }>(sql`SELECT json FROM pets WHERE account_id = 1 ORDER BY id`);
+  assert.equal(json[0]!.json, JSON.stringify({ id: 3, name: '"Big" Rex', categoryId: 1, status: "available" }));
+  await db.write((tx) => tx.query(sql`DELETE FROM pets WHERE account_id = 1 AND id = 3`));
+  const after = await rows();
+  assert.deepEqual([after["inventory"], after["profiles"], after["photo_files"]], [[], [], []], "what belongs to a pet goes with it");
+  assert.deepEqual(after["unused_files"], [JSON.stringify({ hash: "abc" })]);
+});

@@ -298,3 +298,24 @@ test("categories, orders and inventory are paged by id, with each of their filte
   );
   assert.deepEqual((await walk<Category>("/categories?name=Dog")).flat(), []);
 });
+
+test("whatever the names, pets in answers are the JSON that JSON.stringify makes, and a page ends where its last pet does", async () => {
+  const { id: categoryId } = await newCategory(shop, "Hostile");
+  const hostile = [`",{"id":2,`, `,{"id":1,"name":"`, `\\"`, "\\u0041", "a\ufeffb", "😀 é ا", "</script>", "'||'"];
+  const own = await made<Pet[]>(
+    shop,
+    "POST",
+    "/pets/batch",
+    hostile.map((name) => ({ name, categoryId })),
+  );
+  const textOf = async (path: string): Promise<string> =>
+    (await fetch(`${shop.address}/v1${path}`, { headers: { authorization: `Bearer ${shop.key}` } })).text();
+  const shown = own.map(({ id, name, status }) => JSON.stringify({ id, name, categoryId, status }));
+  for (const sort of ["id", "-id"]) {
+    const inOrder = sort === "id" ? shown : shown.toReversed();
+    for (let limit = 1; limit <= hostile.length; limit++)
+      assert.equal(await textOf(`/pets?categoryId=${categoryId}&sort=${sort}&limit=${limit}`), `[${inOrder.slice(0, limit).join(",")}]`);
+  }
+  for (const [i, { id }] of own.entries()) assert.equal(await textOf(`/pets?id=${id}`), `[${shown[i]}]`);
+  assert.equal(await textOf(`/pets?categoryId=${categoryId}&status=sold&sort=id`), "[]");
+});

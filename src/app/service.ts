@@ -180,6 +180,10 @@ async function openStore(
     onEvents: events.onEvents,
     onError: (error) => log.warn({ err: error }, "a connection to the database broke"),
     onAway: (reason, nextMs) => log.warn({ nextMs }, `${reason}; trying again`),
+    onUpgradeStep(line) {
+      log.info(line);
+      log.flush(); // the step may block the thread
+    },
     onUpgraded: (upgrade) => logUpgrade(log, upgrade),
     onClockBehind: clock === systemClock ? (line) => log.warn(line) : undefined,
     onFlushFailed,

@@ -7,7 +7,7 @@ import { unfinishedFile, unfinishedTable } from "../backup/manifest.ts";
 import { settleRestore, settleRestoreUnlocked } from "../backup/restore-state.ts";
 import { hourMs, systemClock } from "../platform/clock.ts";
 import type { Around, Database } from "../platform/db/database.ts";
-import { migrate, migrationsFor, NewerDataError } from "../platform/db/migrate.ts";
+import { migrate, migrationsFor, NewerDataError, type OnStep } from "../platform/db/migrate.ts";
 import { AccessError } from "../platform/db/postgres-errors.ts";
 import type { Heartbeat } from "../platform/db/postgres-heartbeat.ts";
 import { copyBeforeUpgrade, copyToGoBackTo } from "../platform/db/sqlite-copies.ts";
@@ -51,6 +51,8 @@ export type StorageOptions = Pick<SqliteOptions, "clock" | "bounds" | "onEvents"
   onAway?: (reason: string, nextMs: number) => void;
   /** Called with a line if the clock is far behind the data. Default: the clock is not compared with the data. */
   onClockBehind?: ((line: string) => void) | undefined;
+  /** Called before each step of an upgrade of the embedded database that may take long, unless it is new. */
+  onUpgradeStep?: OnStep;
   /** Called after migrations were applied to a database that was not new. */
   onUpgraded?: (upgrade: Upgrade) => void;
   /** Creates neither the data folder nor the embedded database. Default: false. */
@@ -74,6 +76,7 @@ export async function openStorage(
     clock = systemClock,
     onError = () => undefined,
     onAway,
+    onUpgradeStep = () => undefined,
     onUpgraded = () => undefined,
     onClockBehind,
     onFlushFailed,
@@ -101,7 +104,7 @@ export async function openStorage(
   const update = async (): Promise<Upgrade> => {
     if (onClockBehind) await requireSameClock(db, clock);
     await withPath(settings.dataDir, () => requireMoved(db, settings));
-    const done = await withPath(settings.dataDir, () => upgrade(db, databasePath(settings.dataDir), clock()));
+    const done = await withPath(settings.dataDir, () => upgrade(db, databasePath(settings.dataDir), clock(), onUpgradeStep));
     if (done.migrated.length > 0 && !done.isNew) onUpgraded(done);
     const behind = onClockBehind && (await clockBehind(db, clock()));
     if (behind !== undefined) onClockBehind?.(behind);
@@ -337,11 +340,11 @@ export type Upgrade = { migrated: string[]; isNew: boolean; copy: string | undef
  * @param file path of the embedded database
  * @throws HistoryError, CopyError; for data of a newer version an Error that says how to go back
  */
-async function upgrade(db: Database, file: string, now: number): Promise<Upgrade> {
+async function upgrade(db: Database, file: string, now: number, onStep: OnStep): Promise<Upgrade> {
   const migrations = migrationsFor(db.engine);
   try {
-    const copy = db.engine === "sqlite" ? copyBeforeUpgrade(file, migrations, now) : undefined;
-    const migrated = await migrate(db, now, migrations);
+    const copy = db.engine === "sqlite" ? copyBeforeUpgrade(file, migrations, now, onStep) : undefined;
+    const migrated = await migrate(db, now, migrations, copy === undefined ? undefined : onStep);
     await foldNames(db);
     return { migrated, isNew: migrated.length === migrations.length, copy };
   } catch (error) {

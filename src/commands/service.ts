@@ -26,9 +26,10 @@ export const serve: Command = {
 export const migrate: Command = {
   name: "migrate",
   summary: "Apply missing database migrations; `serve` does so too",
-  async run(_args, { env }) {
+  async run(_args, { env, stderr }) {
     const { openStorage } = await import("../app/storage.ts");
-    const { upgrade, close } = await openStorage(loadSettings(env), "petstore migrate", 2_000);
+    const onUpgradeStep = (line: string): void => void stderr.write(`petstore: ${line}\n`);
+    const { upgrade, close } = await openStorage(loadSettings(env), "petstore migrate", 2_000, { onUpgradeStep });
     await close();
     const { migrated, copy } = upgrade;
     const kept = copy === undefined ? "" : ` The database as it was before is in ${copy}.`;

@@ -68,7 +68,8 @@ export function openLog(level: string, format: LogFormat = "json", output: LogOu
     [batch, lines] = ["", 0];
   }
 
-  const log = pino({ level, base: undefined, timestamp: stdTimeFunctions.epochTime }, { write: add });
+  const stream = { write: add, flush }; // `log.flush` calls it
+  const log = pino({ level, base: undefined, timestamp: stdTimeFunctions.epochTime }, stream);
   const timer = setInterval(flush, batchMs).unref();
   return {
     log,

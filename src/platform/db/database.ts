@@ -3,7 +3,7 @@ import { systemOrigin, type EventDraft, type Origin } from "../events.ts";
 import type { FairShare } from "../jobs/fair-share.ts";
 import type { Histogram } from "../metrics.ts";
 import { overloaded, Problem } from "../problem.ts";
-import type { BoundValue, Insertion, KeyStatement, Listing, RowView, Statement } from "./statement.ts";
+import type { BoundValue, Insertion, Statement } from "./statement.ts";
 
 /** A value, or a promise of it: the embedded engine answers at once, a server later. */
 export type Awaitable<T> = T | Promise<T>;
@@ -135,10 +135,6 @@ export type WriteOptions = {
  */
 export interface Database extends Queryable {
   readonly engine: "sqlite" | "postgres";
-  /** Returns the shown form of the row with this key; undefined if there is none. Returns without a promise where `rows` does. */
-  find<S extends RowView>(statement: KeyStatement<S>, key: readonly [accountId: number, id: number]): Awaitable<S | undefined>;
-  /** Returns the shown form of each row of a list of one account, in the list's order. */
-  findAll<S extends RowView>(statement: KeyStatement<S>, accountId: number, listing: Listing): Awaitable<S[]>;
   write<T>(body: (tx: Transaction) => Awaitable<T>, options?: WriteOptions): Promise<T>;
   /** Writes an input, with others of its kind that wait. Rejects as if it had been written alone. The caller makes a new `input` for each call. */
   batch<Input extends object, Result>(write: Batch<Input, Result>, input: Input): Promise<Result>;

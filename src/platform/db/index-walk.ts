@@ -144,7 +144,23 @@ const kept = new Map<string, PreparedSql>();
  * whatever their values.
  */
 export function walkStatement<R extends unknown[]>(engine: Database["engine"], walks: readonly Walk[], limit: number): Bound<R> {
-  let shape: string = engine;
+  return boundTo(engine, "", walks, limit);
+}
+
+/** The texts of the rows of a list, and their ids, in the list's order and each joined by commas; null for no rows. */
+export type JoinedRows = [texts: string | null, ids: string | null];
+
+/**
+ * Like `walkStatement`, for rows with the columns `json` and `id`, as one row: an engine joins them in a third of the time that it takes to hand
+ * them over one by one.
+ */
+export function joinedStatement(engine: Database["engine"], walks: readonly Walk[], limit: number): Bound<JoinedRows> {
+  return boundTo(engine, "string_agg(json, ','), string_agg(CAST(id AS TEXT), ',')", walks, limit);
+}
+
+/** @param aggregates what to select from the rows; empty for the rows themselves */
+function boundTo(engine: Database["engine"], aggregates: string, walks: readonly Walk[], limit: number): Bound<never> {
+  let shape = `${engine} ${aggregates}`;
   const given: BoundValue[] = [];
   for (const walk of walks) {
     shape += shapeOf(walk);
@@ -152,7 +168,7 @@ export function walkStatement<R extends unknown[]>(engine: Database["engine"], w
   }
   given.push(limit);
   let prepared = kept.get(shape);
-  if (!prepared) kept.set(shape, (prepared = prepare(engine, walks)));
+  if (!prepared) kept.set(shape, (prepared = prepare(engine, aggregates, walks)));
   return { statement: prepared.statement, values: prepared.places.map((place) => given[place]!) };
 }
 
@@ -176,7 +192,7 @@ function bound(value: string | number | boolean): BoundValue {
 }
 
 /** Writes the statement with the place of each value instead of the value. */
-function prepare(engine: Database["engine"], walks: readonly Walk[]): PreparedSql {
+function prepare(engine: Database["engine"], aggregates: string, walks: readonly Walk[]): PreparedSql {
   let count = 0;
   const next = () => count++;
   const placed = walks.map((walk): Walk => {
@@ -190,6 +206,7 @@ function prepare(engine: Database["engine"], walks: readonly Walk[]): PreparedSq
       ...(until !== undefined && { until: next() }),
     };
   });
-  const written = mergeRows(engine, placed, next());
+  const rows = mergeRows(engine, placed, next());
+  const written = aggregates === "" ? rows : sql`SELECT ${raw(aggregates)} FROM (${rows}) AS listed`;
   return { statement: statement<never>(written.sql, written.text), places: written.values as number[] };
 }

@@ -29,10 +29,14 @@ export function newMigration(number: number, name: string, script: string): Migr
 /** Time for one migration, which may rewrite a large table or wait for another node that runs it. */
 const statementMs = 600_000;
 
+/** Called with a line of text before a step that may take long, if the database has rows. */
+export type OnStep = (line: string) => void;
+
 /**
  * Brings the schema up to date, each migration in one transaction with its record. If many nodes start at once, one of them
  * runs each migration and the others wait for it.
  *
+ * @param onStep called before each step of a migration whose script has steps (`-- Step: the orders`)
  * @returns the names of the migrations that it applied
  * @throws HistoryError, and changes nothing, if the data has other migrations than this program
  */
@@ -40,17 +44,22 @@ export async function migrate(
   db: Pick<Database, "engine" | "write">,
   now: number,
   migrations = migrationsFor(db.engine),
+  onStep: OnStep = () => undefined,
 ): Promise<string[]> {
   const names: string[] = [];
   for (;;) {
-    const name = await db.write((tx) => applyNext(tx, db.engine, now, migrations), { statementMs });
+    const name = await db.write((tx) => applyNext(tx, db.engine, { now, migrations, onStep }), { statementMs });
     if (name === undefined) return names;
     names.push(name);
   }
 }
 
 /** Applies the first missing migration. Returns its name, or undefined if none is missing. */
-async function applyNext(tx: Transaction, engine: Engine, now: number, migrations: Migration[]): Promise<string | undefined> {
+async function applyNext(
+  tx: Transaction,
+  engine: Engine,
+  { now, migrations, onStep }: { now: number; migrations: Migration[]; onStep: OnStep },
+): Promise<string | undefined> {
   await tx.lock("migrations");
   const rows = await readApplied(tx, engine);
   const [next] = pendingOf(rows, migrations);
@@ -59,7 +68,12 @@ async function applyNext(tx: Transaction, engine: Engine, now: number, migration
       await tx.query(sql`UPDATE migrations SET hash = ${hash} WHERE number = ${number}`);
   }
   if (!next) return undefined;
-  await tx.script(next.script);
+  const [before = "", ...steps] = next.script.split(/^-- Step: (.+)$/m);
+  await tx.script(before);
+  for (let at = 0; at < steps.length; at += 2) {
+    onStep(`Upgrading the database (${labelOf(next)}), step ${at / 2 + 1} of ${steps.length / 2}: ${steps[at]}`);
+    await tx.script(steps[at + 1]!);
+  }
   await tx.query(sql`
     INSERT INTO migrations (number, name, applied_at, hash) VALUES (${next.number}, ${next.name}, ${now}, ${next.hash})`);
   return next.name;

@@ -76,15 +76,6 @@ function handleOf(engine: Engine, handle: Handle, around: Around): Database {
     engine: "postgres",
     query: async (text) => read(() => statementOf(text)),
     rows: (statement, values) => read(() => fixedStatementOf(statement, values)),
-    async find(statement, key) {
-      const [row] = await read<unknown[]>(() => fixedStatementOf(statement, key));
-      return row && statement.show(row);
-    },
-    async findAll(statement, _accountId, listing) {
-      const { statement: list, values } = listing.rows();
-      const rows = await read<unknown[]>(() => fixedStatementOf(list, values));
-      return rows.map((row) => statement.show(row));
-    },
     write: async (body, options) =>
       around("transaction", () =>
         track(engine, async () => {

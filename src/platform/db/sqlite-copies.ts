@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEmpty, placeFileSync, timeInName } from "../files.ts";
-import { pendingOf, type AppliedMigration, type Migration } from "./migrate.ts";
+import { pendingOf, type AppliedMigration, type Migration, type OnStep } from "./migrate.ts";
 import { storageFaultOf } from "./sqlite-statements.ts";
 
 /** The number of copies to keep: those of the latest upgrades. */
@@ -24,7 +24,7 @@ class CopyError extends Error {}
  * @returns the path of the upgrade's copy; undefined if no migration is missing, or if the database is new
  * @throws CopyError, and leaves nothing behind; HistoryError if the data has other migrations than this program
  */
-export function copyBeforeUpgrade(file: string, migrations: Migration[], now: number): string | undefined {
+export function copyBeforeUpgrade(file: string, migrations: Migration[], now: number, onStep: OnStep): string | undefined {
   const folder = dirname(file);
   removeUnfinished(folder);
   const source = new DatabaseSync(file, { readOnly: true });
@@ -37,6 +37,7 @@ export function copyBeforeUpgrade(file: string, migrations: Migration[], now: nu
     if (latest && latest.from < from && from < latest.to) return join(folder, latest.name);
 
     const name = `before-upgrade-${digits(from)}-to-${digits(to)}-${timeInName(now)}.db`;
+    onStep(`Copying the database to ${join(folder, name)} before its upgrade`);
     makeCopy(source, join(folder, name), applied);
     removeOld(folder, name);
     return join(folder, name);

@@ -16,7 +16,6 @@ import {
   type Handle,
   type Transaction,
 } from "./database.ts";
-import type { openRowCache } from "./sqlite-row-cache.ts";
 import type { Statements, openSequences } from "./sqlite-statements.ts";
 import { portionsOf } from "./statement.ts";
 
@@ -256,7 +255,6 @@ type Writer = {
   writer: DatabaseSync;
   write: Statements;
   sequences: ReturnType<typeof openSequences>;
-  rowCache: Pick<ReturnType<typeof openRowCache>, "stopWatching">;
   clock: Clock;
 };
 
@@ -268,7 +266,7 @@ const valuesOfStep = 64;
  *
  * @param takeTime called before each statement, which waits for the promise that it returns. May throw
  */
-function openTransaction({ writer, write, sequences, rowCache, clock }: Writer, origin: Origin, takeTime: () => Promise<void> | undefined) {
+function openTransaction({ writer, write, sequences, clock }: Writer, origin: Origin, takeTime: () => Promise<void> | undefined) {
   let open = true;
   const recorded: RecordedEvent[] = [];
   const requireOpen = () => {
@@ -307,7 +305,6 @@ function openTransaction({ writer, write, sequences, rowCache, clock }: Writer, 
       recorded.push(recordedEvent(event, of ? { ...origin, ...of } : origin, clock));
     },
     script: async (text) => {
-      rowCache.stopWatching();
       writer.exec(text);
       sequences.load(); // a migration may have changed them
     },

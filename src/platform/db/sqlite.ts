@@ -25,7 +25,6 @@ import { openEventChain } from "./sqlite-events.ts";
 import { runJobs, takeAll, takeNext, type Job, type WriteQueue } from "./sqlite-jobs.ts";
 import { fdatasyncInPool, isFailedFlush, openWal, type Flush } from "./sqlite-log.ts";
 import { recoverLog } from "./sqlite-recovery.ts";
-import { openRowCache } from "./sqlite-row-cache.ts";
 import { giveBackPages } from "./sqlite-space.ts";
 import { openSequences, preparedStatements, storageFaultOf, translate, type Statements, type StorageFault } from "./sqlite-statements.ts";
 
@@ -70,8 +69,6 @@ function handleOf(engine: Engine, handle: Handle, around: Around): Database {
     engine: "sqlite",
     query: async <R>(query: Sql) => read(() => engine.read.rows(query) as R[]),
     rows: (statement, values) => read(() => engine.read.arrays(statement, values)),
-    find: (statement, key) => read(() => engine.rowCache.find(statement, key)),
-    findAll: (statement, accountId, listing) => read(() => engine.rowCache.findAll(statement, accountId, listing)),
     write: async (body, { isDryRun = false } = {}) =>
       around("transaction", () => enqueue(engine, { handle, body, part: undefined, isDryRun })),
     batch: async (write, input) =>
@@ -121,12 +118,11 @@ function openEngine(file: string, options: SqliteOptions): Engine {
   const write = preparedStatements(writer);
   const reader = connect(file, { readOnly: true });
   const read = preparedStatements(reader);
-  const rowCache = openRowCache(writer, read);
-  const snapshot = openSnapshot(reader, () => rowCache.check());
+  const snapshot = openSnapshot(reader);
   const wal = openWal(file, writer, flush);
   const chain = openEventChain(write);
   const hooks = { flush, onFlushFailed, onFault, clock, onEvents };
-  const parts = { writer, reader, write, read, sequences, snapshot, rowCache, chain, wal, control: prepareControl(writer), ...hooks };
+  const parts = { writer, reader, write, read, sequences, snapshot, chain, wal, control: prepareControl(writer), ...hooks };
   const state = {
     turns: bounds.queue<CallerKey>("writer"),
     admitted: [],
@@ -173,7 +169,6 @@ type Engine = WriteQueue & {
   read: Statements;
   sequences: ReturnType<typeof openSequences>;
   snapshot: ReturnType<typeof openSnapshot>;
-  rowCache: ReturnType<typeof openRowCache>;
   chain: ReturnType<typeof openEventChain>;
   wal: ReturnType<typeof openWal>;
   control: ReturnType<typeof prepareControl>;
@@ -319,7 +314,6 @@ function releaseSnapshot(engine: Engine): void {
   } catch (error) {
     noteFault(engine, error);
   }
-  engine.rowCache.settle();
 }
 
 /** Reports what an error shows about the disk or the file, and returns the error. */
@@ -339,10 +333,8 @@ function fail(engine: Engine, error: unknown): void {
 /**
  * Lets reads share one transaction, from the first read to the next durable commit, because locking the log for each read
  * costs more than the read.
- *
- * @param onNew called when there is a new snapshot, before anything reads in it
  */
-function openSnapshot(reader: DatabaseSync, onNew: () => void) {
+function openSnapshot(reader: DatabaseSync) {
   const begin = reader.prepare("BEGIN");
   const firstRead = reader.prepare("SELECT 1 FROM sqlite_schema LIMIT 1");
   const commit = reader.prepare("COMMIT");
@@ -354,7 +346,6 @@ function openSnapshot(reader: DatabaseSync, onNew: () => void) {
     if (isOpen) return;
     if (!reader.isTransaction) begin.run();
     firstRead.get(); // a transaction sees what was committed before its first read
-    onNew();
     isOpen = true;
   }
 

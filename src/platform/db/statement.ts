@@ -31,23 +31,6 @@ export function statement<R extends unknown[] = unknown[]>(sqlite: string, postg
   return { place: count++, sqlite, postgres: numbered };
 }
 
-/** The shown form of a row. It has its JSON text, which is written once for all answers. */
-export type RowView = { readonly text: string };
-
-/** A SELECT of one row of a table by its primary key. Its first column is `id`. `show` is a method, so that it may name the types of the columns. */
-export type KeyStatement<S extends RowView = RowView> = Statement & { readonly table: string; show(row: unknown[]): S };
-
-/**
- * Makes a SELECT of one row of a table by its primary key, `account_id` and `id`, which are its values. The embedded engine keeps the results of
- * `show` in memory (`sqlite-row-cache.ts`), so they must depend on the row alone. Make one statement for each table.
- */
-export function keyStatement<S extends RowView>(table: string, select: string, show: KeyStatement<S>["show"]): KeyStatement<S> {
-  return { ...statement(select), table, show };
-}
-
-/** How to find the rows of a list: their ids alone, or the columns of a key's statement. Both find the same rows in the same order. */
-export type Listing = { readonly ids: () => Bound<[id: number]>; readonly rows: () => Bound };
-
 /** An INSERT of rows whose key `id` gets the next identifier of a sequence. `ofMany` takes any number of rows, for PostgreSQL (`statementOfRows`). */
 export type Insertion = {
   readonly sequence: string;

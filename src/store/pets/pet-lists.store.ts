@@ -1,11 +1,11 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import { andThen, type Awaitable, type Database } from "../../platform/db/database.ts";
-import { type Walk, walkStatement } from "../../platform/db/index-walk.ts";
+import { type JoinedRows, joinedStatement, type Walk, walkStatement } from "../../platform/db/index-walk.ts";
 import type { Bound } from "../../platform/db/statement.ts";
 import { afterPrefix } from "../../platform/folding.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
 import { invalidAt } from "../../platform/problem.ts";
-import { petColumns, showPets, type ShownPet } from "./pets.store.ts";
+import { shownColumns } from "./pets.store.ts";
 import { nameKeyOf, petStatuses, type Pet, type PetQuery, type PetSort, type PetStatus } from "./pets.ts";
 
 /** A row of a walk by name. */
@@ -51,22 +51,25 @@ export function listPets(
     case "-name":
       return andThen(descendingByName(range, after), petsOf);
     default:
-      return andThen(showListedPets(db, accountId, query, after, limit), (found) => found.map(({ text }) => JSON.parse(text) as Pet));
+      return andThen(walk(range, { columns: nameColumns, ...byId(query, after) }), petsOf);
   }
 }
 
-/** Like `listPets`, but sorted by id and with pets as JSON text, which the engine may have in memory (decision 0093). */
+/** Like `listPets`, but sorted by id, and with the pets as JSON text. */
 export function showListedPets(
   db: Database,
   accountId: number,
   query: Omit<PetQuery, "id" | "q">,
   after: Position | undefined,
   limit: number,
-): Awaitable<ShownPet[]> {
-  const range = { db, accountId, equal: equalOf(query), limit };
-  const walkOptions = query.sort === "-id" ? ({ order: idOnly, isBackwards: true, until: after?.[0] } as const) : { order: idOnly, after };
-  const walkOf = <R extends unknown[]>(columns: Sql): Bound<R> => boundWalk(range, { ...walkOptions, columns });
-  return showPets(db, accountId, { ids: () => walkOf(idColumn), rows: () => walkOf(petColumns) });
+): Awaitable<JoinedRows> {
+  const walks = walksOf({ db, accountId, equal: equalOf(query), limit }, { columns: shownColumns[db.engine], ...byId(query, after) });
+  const { statement, values } = joinedStatement(db.engine, walks, limit);
+  return andThen(db.rows(statement, values), ([row]) => row!);
+}
+
+function byId({ sort }: PetQuery, after: Position | undefined): Omit<Course, "columns"> {
+  return sort === "-id" ? { order: idOnly, isBackwards: true, until: after?.[0] } : { order: idOnly, after };
 }
 
 /** The most rows of a page of a count. */
@@ -112,14 +115,17 @@ function walk(range: Range, course: Course): Awaitable<NamedRow[]> {
   return range.db.rows(statement, values);
 }
 
-function boundWalk<R extends unknown[]>({ db, accountId, equal, limit }: Range, course: Course): Bound<R> {
-  const walks = equal.map((values) => {
+function boundWalk<R extends unknown[]>(range: Range, course: Course): Bound<R> {
+  return walkStatement<R>(range.db.engine, walksOf(range, course), range.limit);
+}
+
+function walksOf({ accountId, equal }: Range, course: Course): Walk[] {
+  return equal.map((values) => {
     const parts = ["category_id" in values && "category", "status" in values && "status"];
     const isByName = "name_key" in values || course.order === nameAndId;
     const name = [...parts, isByName && "name"].filter((part) => part !== false).join("_");
     return { table: "pets", ...(name !== "" && { index: `pets_by_${name}` }), accountId, equal: values, ...course };
   });
-  return walkStatement<R>(db.engine, walks, limit);
 }
 
 /**

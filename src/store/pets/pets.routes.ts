@@ -127,8 +127,8 @@ export const petRoutes: Operation[] = [
     problems: ["not_found", "operation_sunset"],
     read: (db, { accountId, params: { petId } }) =>
       andThen(showPet(db, accountId, petId), (found) => {
-        const { text, version } = found ?? absent(petId);
-        return { status: 200, text, version };
+        const { json, version } = found ?? absent(petId);
+        return { status: 200, text: json, version };
       }),
   }),
   operation({
@@ -207,7 +207,7 @@ const isByName = ({ sort }: PetQuery): boolean => sort === "name" || sort === "-
 function readOne({ db, accountId }: List, id: number): Awaitable<Answer> {
   return andThen(showPet(db, accountId, id), (pet) => ({
     status: 200,
-    text: `[${pet?.text ?? ""}]`,
+    text: `[${pet?.json ?? ""}]`,
     ...(pet && { version: pet.version }),
   }));
 }
@@ -246,9 +246,13 @@ function readByName({ db, accountId, query, after, limit }: List): Awaitable<Ans
 }
 
 function readInOrder({ db, accountId, query, after, limit }: List): Awaitable<Answer> {
-  return andThen(showListedPets(db, accountId, query, after, limit), (found) => {
-    const { rows: shown, headers } = pageOf(path, query, found, ({ id }) => [id]);
-    return { status: 200, text: `[${shown.map(({ text }) => text).join(",")}]`, headers };
+  return andThen(showListedPets(db, accountId, query, after, limit), ([texts, joinedIds]) => {
+    if (texts === null || joinedIds === null) return { status: 200, text: "[]" };
+    const ids = joinedIds.split(",");
+    // The row beyond the page begins at the last such text: within a name its quotes would be escaped.
+    const { rows, headers } = pageOf(path, query, ids, (id) => [Number(id)]);
+    const text = rows === ids ? texts : texts.slice(0, texts.lastIndexOf(`,{"id":${ids.at(-1)},`));
+    return { status: 200, text: `[${text}]`, headers };
   });
 }
 

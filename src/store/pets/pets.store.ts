@@ -1,14 +1,6 @@
 import sql, { join, raw } from "sql-template-tag";
 import { andThen, breaks, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
-import {
-  insertion,
-  keyStatement,
-  lockingStatement,
-  statement,
-  statementOfRows,
-  type Listing,
-  type RowView,
-} from "../../platform/db/statement.ts";
+import { insertion, lockingStatement, statement, statementOfRows } from "../../platform/db/statement.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { byId, detailsMax, Problem, unknownReference } from "../../platform/problem.ts";
@@ -20,33 +12,39 @@ import { nameKeyOf, statusDefault, type NewPet, type Pet, type PetChange, type P
 export type StoredPet = { pet: Pet; version: number };
 
 /** A pet as JSON text, with the version that its ETag shows. */
-export type ShownPet = RowView & { readonly id: number; readonly version: number };
+export type ShownPet = { json: string; version: number };
 
 /** The columns of a pet, in the order of `PetValues`. */
 const columnNames = "id, name, category_id, status, version";
 type PetValues = [id: number, name: string, categoryId: number, status: PetStatus, version: number];
 
 export const petColumns = raw(columnNames);
-const petById = `SELECT ${columnNames} FROM pets WHERE account_id = ? AND id = ?`;
-const showById = keyStatement("pets", petById, shownPet);
+const byKey = "FROM pets WHERE account_id = ? AND id = ?";
+const petById = `SELECT ${columnNames} ${byKey}`;
 
-/** Returns undefined if there is no such pet. Faster than `findPet`, because the engine may have the JSON in memory (decision 0093). */
+/**
+ * The JSON of a pet, as answers show it. SQLite makes it when the row changes, as a column. PostgreSQL makes it when the row is read: it has no
+ * generated column whose text depends on `to_json`.
+ */
+const jsonOfPet = {
+  sqlite: "json",
+  postgres: `'{"id":' || id || ',"name":' || to_json(name) || ',"categoryId":' || category_id || ',"status":"' || status || '"}'`,
+};
+const showById = statement<[json: string, version: number]>(
+  `SELECT ${jsonOfPet.sqlite}, version ${byKey}`,
+  `SELECT ${jsonOfPet.postgres}, version ${byKey}`,
+);
+
+/** The columns of a list of pets as JSON text (`joinedStatement`). */
+export const shownColumns = { sqlite: raw(`${jsonOfPet.sqlite} AS json, id`), postgres: raw(`${jsonOfPet.postgres} AS json, id`) };
+
+/** Returns undefined if there is no such pet. */
 export function showPet(db: Database, accountId: number, id: number): Awaitable<ShownPet | undefined> {
-  return db.find(showById, [accountId, id]);
-}
-
-/** Returns the pets of a list whose rows have the columns `petColumns`. */
-export function showPets(db: Database, accountId: number, listing: Listing): Awaitable<ShownPet[]> {
-  return db.findAll(showById, accountId, listing);
+  return andThen(db.rows(showById, [accountId, id]), ([row]) => row && { json: row[0], version: row[1] });
 }
 
 function storedOf([id, name, categoryId, status, version]: PetValues): StoredPet {
   return { pet: { id, name, categoryId, status }, version };
-}
-
-function shownPet(values: PetValues): ShownPet {
-  const { pet, version } = storedOf(values);
-  return { text: JSON.stringify(pet), id: pet.id, version };
 }
 
 export type PetRow = { id: number; name: string; category_id: number; status: PetStatus; version: number };
