@@ -165,7 +165,7 @@ suite("the primary name of a project", () => {
     assert.deepEqual([await primaries(www, old), await urlOf()], [[false, true], `https://${old}`]);
     const configured = await deploy({ domains: { primary: old, redirects: [{ from: old, to: www }] } });
     assert.equal(configured.status, "failed");
-    assert.match(configured.error ?? "", /primary domain and cannot redirect/);
+    assert.match(configured.error ?? "", /primary name, so it cannot redirect/);
   });
 
   test("changes the project's ETag, and a change with the earlier ETag is a 412", async () => {

@@ -82,6 +82,27 @@ test("a request over the bounds of running and waiting requests is refused at on
   );
 });
 
+test("a refusal says whether the account or the service has too many requests in progress", async (t) => {
+  const bounds = { max: 2, maxPerKey: 1, waitingMax: 0, waitMs: hourMs };
+  const { service, begin, untilIs } = await openScene(t, { inFlight: bounds });
+  const other = await service.newAccount("free");
+  const messageFor = async (key: string): Promise<string> => {
+    const refused = await service.ask<{ message: string }>("GET", "/pets", { key });
+    requireOverload(refused);
+    return refused.body.message;
+  };
+  const first = await begin(order);
+  await untilIs(inFlight, 1);
+  assert.equal(await messageFor(service.key), "This account has too many requests in progress. Try again in a moment.");
+  const second = await begin(order, other.key);
+  await untilIs(inFlight, 2);
+  assert.equal(
+    await messageFor((await service.newAccount("free")).key),
+    "The service has too many requests in progress. Try again in a moment.",
+  );
+  assert.deepEqual([(await first.finish()).status, (await second.finish()).status], [201, 201]);
+});
+
 test("waiting requests continue in the order in which they came", async (t) => {
   const { service, begin, untilIs } = await openScene(t, { inFlight: { maxPerKey: 1, waitingMaxPerKey: 10, waitMs: hourMs } });
   const first = await begin(order);

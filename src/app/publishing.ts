@@ -6,9 +6,13 @@ import { repeat } from "../platform/jobs/runs.ts";
 import type { Worker } from "../platform/jobs/worker.ts";
 import type { Logger } from "../platform/log.ts";
 import type { Change } from "../platform/nodes/nodes.ts";
+import { type Authority, openAuthority } from "../publishing/certificates/authority.ts";
 import { deleteOldUsage } from "../publishing/certificates/budget.ts";
+import { openCertificateWorker } from "../publishing/certificates/certificate-worker.ts";
 import { deleteEndedHolds, deleteExpiredChallenges } from "../publishing/certificates/certificates.store.ts";
-import { sharedDomain } from "../publishing/dns/hostnames.ts";
+import { caaProblem } from "../publishing/dns/dns.ts";
+import { parseHostname, sharedDomain } from "../publishing/dns/hostnames.ts";
+import { createDns, type Dns } from "../publishing/dns/lookup.ts";
 import { type Checks, openCheckWorker, openTroublesWorker } from "../publishing/domains/checks.ts";
 import { prepareDomainsConfig } from "../publishing/domains/domain-claims.ts";
 import { projectNames } from "../publishing/domains/domain-operations.ts";
@@ -18,7 +22,7 @@ import { readProofSecret } from "../publishing/domains/ownership.store.ts";
 import { sendsHsts } from "../publishing/domains/serving.ts";
 import type { Edge } from "../publishing/edge/edge.ts";
 import type { KeyPair } from "../publishing/edge/site.ts";
-import { openHosts, type Hosts } from "../publishing/hosts/host-map.ts";
+import { type Hosts, openHosts } from "../publishing/hosts/host-map.ts";
 import { openPhotoUploads } from "../publishing/photos/photo-uploads.ts";
 import { findForm } from "../publishing/photos/photos.store.ts";
 import { photoPath } from "../publishing/photos/photos.ts";
@@ -30,13 +34,13 @@ import { openBlobs } from "../publishing/projects/shared-bytes.ts";
 import { localContent, sharedContent } from "../publishing/projects/shared-content.ts";
 import { openUploads, uploadBlobs, uploadFolder } from "../publishing/projects/uploads.ts";
 import type { RenderStorefront } from "../publishing/storefront/storefront.ts";
-import { openCertificates, openVerification } from "./certification.ts";
 import type { AppContext } from "./context.ts";
 import { type EdgeSide, notStarted, openServing, originsOf, ownHostOf, platformCertificateOf } from "./edge.ts";
 import { type ContentWatch, watchContent } from "./health.ts";
 import type { PublishingServices } from "./operations.ts";
 import type { Settings } from "./settings.ts";
 import { logosOf } from "./storefront.ts";
+import type { Tracing } from "./tracing.ts";
 
 const cleanEveryMs = 60_000;
 const auditEveryMs = 60 * 60_000;
@@ -250,4 +254,73 @@ function warnOfSharedDomain({ platformDomain, publicUrl }: Settings, log: Logger
   const shared = sharedDomain({ platformDomain, publicHost: new URL(publicUrl).hostname });
   if (shared === null) return;
   log.warn(`PUBLIC_URL and PLATFORM_DOMAIN share ${shared}: published projects can set cookies that the dashboard gets. Use two domains.`);
+}
+
+/** How long a removal waits for DNS, to warn of a record that still exists. After that, it returns without a warning. */
+const quickTimeoutMs = 3_000;
+
+/** Opens the checks of domains and, if the operator has chosen one, the certificate authority. */
+function openVerification({ settings, db, clock, keys, bounds, tracing }: AppContext, proofSecret: () => Uint8Array) {
+  const { acmeDirectoryUrl: directoryUrl, acmeEabKid, acmeEabHmac } = settings;
+  const authority: Authority | undefined =
+    directoryUrl === ""
+      ? undefined
+      : openAuthority({
+          db,
+          clock,
+          keys,
+          settings: {
+            directoryUrl,
+            ca: settings.acmeCa || undefined,
+            email: settings.acmeEmail || undefined,
+            external: acmeEabKid === "" ? undefined : { keyId: acmeEabKid, hmacKey: acmeEabHmac },
+            caaIdentities: settings.acmeCaaIdentities,
+            traced: tracing && ((transport) => tracing.tracedCalls("acme", transport)),
+          },
+        });
+  const servers = settings.dnsServers;
+  const quick = { servers: servers.slice(0, 1), timeoutMs: quickTimeoutMs, tries: 1 };
+  const checks: Checks = {
+    dns: tracedDns(createDns({ servers }, bounds.queue("dns")), tracing),
+    quickDns: tracedDns(createDns(quick, bounds.queue("dns", { waitMs: quickTimeoutMs })), tracing),
+    own: { platformDomain: settings.platformDomain, publicHost: new URL(settings.publicUrl).hostname },
+    proofSecret,
+    authority: authority
+      ? { directoryUrl, caa: () => ({ identities: authority.caaIdentities(), accountUrl: authority.accountUrl() }) }
+      : null,
+  };
+  return { authority, checks };
+}
+
+/** A failed look-up is an answer, not an exception. */
+function tracedDns(dns: Dns, tracing: Tracing | undefined): Dns {
+  const problemOf = (answer: unknown): string | undefined => {
+    const lookup = answer as Awaited<ReturnType<Dns["lookUp"]>>;
+    return lookup.outcome === "failed" ? lookup.reason : undefined;
+  };
+  return tracing?.tracedCalls("dns", dns, problemOf) ?? dns;
+}
+
+/** Opens the worker that orders certificates; undefined without an authority. */
+function openCertificates(context: AppContext, checks: Checks, authority: Authority | undefined): Worker | undefined {
+  const { settings, log, bounds } = context;
+  if (!authority) return undefined;
+  authority
+    .account()
+    .then(() => warnOfPlatform(context, checks))
+    .catch((error: unknown) => log.warn({ err: error }, "the certificate authority cannot be used now"));
+  const host = ownHostOf(settings);
+  const serviceHost = host === null ? null : parseHostname(host, { ...checks.own, publicHost: "" });
+  const budget = settings.acmeBudget;
+  const turns = bounds.queue<number>("certificates");
+  return openCertificateWorker({ ...context, authority, budget, checks, serviceHost, turns });
+}
+
+/** Customers' names point to the platform's, whose CAA records then count, and only the operator can change those. */
+async function warnOfPlatform({ settings, log }: AppContext, checks: Checks): Promise<void> {
+  const { platformDomain } = settings;
+  const caa = checks.authority?.caa();
+  if (caa === undefined || platformDomain.endsWith("localhost")) return;
+  const problem = await caaProblem(checks.dns, platformDomain, caa);
+  if (problem !== null) log.warn({ host: platformDomain }, `names that point to PLATFORM_DOMAIN get no certificate: ${problem}`);
 }

@@ -17,7 +17,7 @@ import { stopping, type Database } from "../platform/db/database.ts";
 import type { App } from "../platform/http/app.ts";
 import { boundRequests, requestLimits, type RequestLimits } from "../platform/http/request-bounds.ts";
 import { repeat } from "../platform/jobs/runs.ts";
-import { requireFree } from "../platform/listening.ts";
+import { originAt, requireFree } from "../platform/listening.ts";
 import type { Logger, OpenLog } from "../platform/log.ts";
 import { heartbeatEveryMs, type Node, openRowLeases } from "../platform/nodes/nodes.ts";
 import { replaceable } from "../platform/parse.ts";
@@ -34,10 +34,9 @@ import { noteStorageFault } from "./health.ts";
 import { startImports } from "./imports.ts";
 import { startJobs } from "./jobs.ts";
 import { openLimiter, type RedisTiming } from "./limiter.ts";
-import { closeWithin, listen, placesOf } from "./listeners.ts";
 import { type Observation, openObserving } from "./observing.ts";
 import { openPublishing, type Publishing } from "./publishing.ts";
-import type { Settings } from "./settings.ts";
+import { placesOf, type Settings } from "./settings.ts";
 import { logUpgrade, openStorage, socketPath, type Storage } from "./storage.ts";
 import { readWeb } from "./web.ts";
 
@@ -325,4 +324,17 @@ async function stopWork(state: State, onError: (error: unknown) => void): Promis
   state.isClosing = true;
   state.isReady = false;
   await Promise.all(state.stops.map((stop) => stop().catch(onError)));
+}
+
+/** Lets the requests in flight finish, and cuts them off after `ms`. */
+async function closeWithin(app: App, ms: number): Promise<void> {
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), ms);
+  await app.close();
+  clearTimeout(cutOff);
+}
+
+/** Returns the origin at which the API listens. */
+async function listen(app: App, { port, host }: Settings): Promise<string> {
+  const { address } = await app.listen({ setting: "PORT", port, host });
+  return originAt(address);
 }

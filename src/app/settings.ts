@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import { isDeepStrictEqual } from "node:util";
+import type { Place } from "../platform/listening.ts";
 import type { LogFormat } from "../platform/log.ts";
 import { attempt } from "../platform/parse.ts";
 import { parseHostname } from "../publishing/dns/hostnames.ts";
@@ -33,6 +34,12 @@ export function loadSettings(env: Environment = process.env, { needsSecretsKey =
   const settings = Object.fromEntries(Object.entries(settingTable).map(read)) as Settings;
   requireTogether(settings, all, needsSecretsKey);
   return settings;
+}
+
+/** Every place at which the service listens. */
+export function placesOf({ host, port, edgeHttpPort, edgeHttpsPort }: Settings): Place[] {
+  const ports = { PORT: port, EDGE_HTTP_PORT: edgeHttpPort, EDGE_HTTPS_PORT: edgeHttpsPort };
+  return Object.entries(ports).map(([setting, number]) => ({ setting, host, port: number }));
 }
 
 /** Returns the names of the settings that differ and that only a restart can change. */

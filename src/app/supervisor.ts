@@ -5,8 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { requireFree } from "../platform/listening.ts";
 import { type Logger, openLog } from "../platform/log.ts";
-import { placesOf } from "./listeners.ts";
-import { logFormatOf, type Settings } from "./settings.ts";
+import { logFormatOf, placesOf, type Settings } from "./settings.ts";
 import type { Signals } from "./signals.ts";
 import { answerWorkers, type Report } from "./worker-metrics.ts";
 

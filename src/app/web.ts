@@ -224,10 +224,10 @@ const catalogueType = 'application/linkset+json; profile="https://www.rfc-editor
 export function addDocuments(app: Pick<App, "add">, settings: Pick<Settings, "getPetSunset" | "publicUrl">, web: Web | undefined): void {
   const { publicUrl } = settings;
   const files = new Map<string, StaticFile>();
-  let pages: Map<string, ReferenceText> | undefined;
+  let references: Map<string, ReferenceText> | undefined;
   const texts = async (): Promise<Map<string, ReferenceText>> => {
     const { descriptionOf } = await import("./description.ts");
-    return (pages ??= referenceTexts(descriptionOf(settings)));
+    return (references ??= referenceTexts(descriptionOf(settings)));
   };
 
   function addDocument(path: string, type: string, make: () => Promise<string>): void {

@@ -43,9 +43,10 @@ export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: Request
     return (exchange.bodyOf ??= exchange.caller?.accountId ?? addressName(clientAddress(exchange)));
   }
 
-  function refuse(): Problem {
+  function refuse(accountId: number): Problem {
     bounds.refused("requests_in_flight");
-    return overloaded(queues.requests.busy);
+    const isFull = accounts.held.of(accountId) < accounts.maxPerKey;
+    return overloaded(isFull ? "The service has too many requests in progress. Try again in a moment." : queues.requests.busy);
   }
 
   return {
@@ -54,12 +55,12 @@ export function boundRequests({ inFlight, bodyBytesMax, bodyBytesEach }: Request
       if (!caller) return undefined;
       const { accountId } = caller;
       const refusal = acquire(accounts, accountId);
-      if (typeof refusal === "string") return refuse();
+      if (typeof refusal === "string") return refuse(accountId);
       exchange.inFlightOf = accountId;
       return refusal?.then((late) => {
         if (late === undefined) return undefined;
         exchange.inFlightOf = 0;
-        return refuse();
+        return refuse(accountId);
       });
     },
     takeBytes(exchange, bytes) {

@@ -12,7 +12,7 @@ const refusedAt = (path: string, words: RegExp) => (error: unknown) =>
   error instanceof Problem && error.code === "invalid_request" && error.details?.[0]?.path === path && words.test(error.message);
 
 describe("a redirect set by the API", () => {
-  for (const status of [301, 302, 307, 308])
+  for (const status of [301, 302, 307, 308] as const)
     it(`may have the status ${status}`, () =>
       assert.deepEqual(find(changeName(two, "example.com", { redirect: { to: "www.example.com", status } }), "example.com").redirect, {
         to: "www.example.com",
@@ -37,14 +37,6 @@ describe("a redirect set by the API", () => {
     path: string,
     words: RegExp,
   ][] = [
-    [
-      "another status",
-      two,
-      "example.com",
-      { redirect: { to: "www.example.com", status: 303 } },
-      "body.redirect.status",
-      /301, 302, 307, 308/,
-    ],
     ["no target", two, "example.com", { redirect: { status: 301 } }, "body.redirect.to", /needs a target/],
     [
       "a foreign target",
@@ -236,10 +228,9 @@ describe("the domains of petstore.json", () => {
           { from: "old.example.com", to: "a.example.com" },
         ],
       },
-      "domains.redirects[1].to",
+      "domains.redirects[0].to",
       /loop/,
     ],
-    ["another status", { redirects: [{ from: "a.example.com", to: "b.example.com", status: 200 }] }, "domains.redirects[0].status", /301/],
     [
       "a target that is not attached",
       { redirects: [{ from: "a.example.com", to: "ww.example.com" }] },

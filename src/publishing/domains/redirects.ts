@@ -1,6 +1,6 @@
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import { isTypo } from "../../platform/typo.ts";
-import { redirectStatuses } from "../projects/project-file.ts";
+import { redirectFault, requireRedirects, type RedirectStatusCode } from "../projects/project-file.ts";
 import type { Redirect, DomainStatus } from "./serving.ts";
 
 /**
@@ -20,15 +20,15 @@ export type PrimaryName = {
 export type SiteName = PrimaryName & { redirect: Redirect | null };
 
 /** A merge patch of a name (RFC 7396): absent members stay as they are, also within the redirect; null removes the redirect. */
-export type SiteNameChange = { primary?: boolean; redirect?: { to?: string; status?: number } | null };
+export type SiteNameChange = { primary?: boolean; redirect?: { to?: string; status?: RedirectStatusCode } | null };
 
 /** The `domains` object of petstore.json, with parsed names. */
-export type DomainsConfig = { primary?: string; redirects?: { from: string; to: string; status?: number }[] };
+export type DomainsConfig = { primary?: string; redirects?: { from: string; to: string; status?: RedirectStatusCode }[] };
 
 /**
  * The names of a project after a change to one of them. If the primary name begins to redirect, its target becomes primary.
  *
- * @throws Problem `invalid_request` for another status, a target outside the project, and a target that redirects; `domain_not_verified` for
+ * @throws Problem `invalid_request` for a target outside the project, and a target that redirects; `domain_not_verified` for
  *   a primary name that is not verified; `not_found` for an unknown name
  */
 export function changeName(names: readonly SiteName[], hostname: string, change: SiteNameChange): SiteName[] {
@@ -59,13 +59,10 @@ export function changeName(names: readonly SiteName[], hostname: string, change:
  * @throws Problem `invalid_request` with the place in the file; the caller must then apply nothing
  */
 export function applyConfig(names: readonly SiteName[], { primary, redirects }: DomainsConfig): { names: SiteName[]; added: string[] } {
-  const declared = new Map<string, Redirect>();
-  for (const [index, { from, ...redirect }] of (redirects ?? []).entries()) {
-    const path = `domains.redirects[${index}]`;
-    if (declared.has(from)) throw invalid(`${path}.from`, `${from} has more than one redirect.`);
-    if (from === primary) throw invalid(`${path}.from`, `${from} is the primary name, so it cannot redirect.`);
-    declared.set(from, withStatus(redirect, path));
-  }
+  requireRedirects(redirects ?? [], primary, (place, why) => {
+    throw invalid(place, why);
+  });
+  const declared = new Map(redirects?.map(({ from, to, status = 301 }): [string, Redirect] => [from, { to, status }]));
   const attached = new Set(names.map(({ hostname }) => hostname));
   const wanted = new Set([...(primary === undefined ? [] : [primary]), ...declared.keys()]);
   const added = [...wanted].filter((hostname) => !attached.has(hostname));
@@ -93,17 +90,11 @@ const newName = (hostname: string): SiteName => ({
   redirect: null,
 });
 
-function mergedRedirect(before: Redirect | null, change: { to?: string; status?: number } | undefined): Redirect | null {
+function mergedRedirect(before: Redirect | null, change: { to?: string; status?: RedirectStatusCode } | undefined): Redirect | null {
   if (change === undefined) return before;
   const { to, status } = { ...before, ...change };
   if (to === undefined) throw invalid("body.redirect.to", "A redirect needs a target.");
-  return withStatus({ to, status }, "body.redirect");
-}
-
-function withStatus({ to, status = 301 }: { to: string; status?: number | undefined }, path: string): Redirect {
-  const known = redirectStatuses.find((one) => one === status);
-  if (known === undefined) throw invalid(`${path}.status`, `A redirect has the status ${redirectStatuses.join(", ")}.`);
-  return { to, status: known };
+  return { to, status: status ?? 301 };
 }
 
 /**
@@ -111,21 +102,12 @@ function withStatus({ to, status = 301 }: { to: string; status?: number | undefi
  * the change; redirects between others are not checked, so that one whose target was removed does not block every change.
  */
 function assertRedirectsEnd(names: readonly SiteName[], pathOf: (from: string) => string, touched: ReadonlySet<string>): void {
-  const byHostname = new Map(names.map((name) => [name.hostname, name]));
+  const attached = new Set(names.map(({ hostname }) => hostname));
+  const targets = new Map(names.flatMap(({ hostname, redirect }) => (redirect === null ? [] : [[hostname, redirect.to] as const])));
   for (const { hostname, redirect } of names) {
     if (redirect === null || (!touched.has(hostname) && !touched.has(redirect.to))) continue;
-    const path = pathOf(hostname);
-    if (redirect.to === hostname) throw invalid(path, `${hostname} cannot redirect to itself.`);
-    const target = byHostname.get(redirect.to);
-    if (target === undefined) throw invalid(path, notAttached(redirect.to, names));
-    if (target.redirect === null) continue;
-    const loop = loopFrom(byHostname, hostname);
-    throw invalid(
-      path,
-      loop === null
-        ? `${hostname} would redirect to ${redirect.to}, which redirects to ${target.redirect.to}: redirect both to the name that serves the site.`
-        : `These redirects make a loop: ${loop.join(" → ")}.`,
-    );
+    const fault = attached.has(redirect.to) ? redirectFault(targets, hostname) : notAttached(redirect.to, names);
+    if (fault !== undefined) throw invalid(pathOf(hostname), fault);
   }
 }
 
@@ -138,18 +120,6 @@ function notAttached(hostname: string, names: readonly SiteName[]): string {
   const advice =
     meant === undefined ? "Add it first, or choose a name that is attached." : `That looks like a typing error for ${meant.hostname}.`;
   return `No name ${JSON.stringify(hostname)} is attached to this project. ${advice}`;
-}
-
-/** The names from `start` back to `start`; null if its redirects lead elsewhere. Takes no more steps than there are names. */
-function loopFrom(byHostname: ReadonlyMap<string, SiteName>, start: string): string[] | null {
-  const path = [start];
-  for (let step = 0; step < byHostname.size; step++) {
-    const next = byHostname.get(path.at(-1)!)?.redirect?.to;
-    if (next === undefined) return null;
-    path.push(next);
-    if (next === start) return path;
-  }
-  return null;
 }
 
 /** The name that was last chosen as primary, ready or not; null if there is none. */

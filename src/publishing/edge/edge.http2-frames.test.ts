@@ -3,7 +3,7 @@ import { constants } from "node:http2";
 import { test } from "node:test";
 import { frame, openRawSession, requestOf, type RawSession } from "../../../test/support/raw-http2.ts";
 import { openTestEdge, throwAwayCertificate, type TestEdge } from "../../../test/support/test-edge.ts";
-import { edgeLimits } from "./limits.ts";
+import { edgeLimits } from "./edge.ts";
 
 const host = "www.example.com";
 const [endStream, endHeaders, padded] = [0x1, 0x4, 0x8];

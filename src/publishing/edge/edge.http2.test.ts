@@ -8,8 +8,7 @@ import { openRawSession, type RawSession } from "../../../test/support/raw-http2
 import { openTestEdge, throwAwayCertificate, type TestEdge } from "../../../test/support/test-edge.ts";
 import { openBounds, type Bound } from "../../platform/bounds.ts";
 import { addressList } from "../../platform/parse.ts";
-import type { EdgeOptions } from "./edge.ts";
-import { edgeLimits } from "./limits.ts";
+import { edgeLimits, type EdgeOptions } from "./edge.ts";
 
 const host = "www.example.com";
 const large = randomBytes(1_000_000);

@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { closed, exchangeRaw, fetchFrom, openTestEdge, throwAwayCertificate, type TestEdge } from "../../../test/support/test-edge.ts";
-import type { EdgeLimits } from "./limits.ts";
+import type { EdgeLimits } from "./edge.ts";
 
 const host = "www.example.com";
 

@@ -1,23 +1,57 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { createServer as createHttp2Server, constants, type Http2Server, type Http2Session, type ServerHttp2Stream } from "node:http2";
-import { BlockList, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
-import type { TLSSocket, Server as TlsServer } from "node:tls";
+import { constants, createServer as createHttp2Server, type Http2Server, type Http2Session, type ServerHttp2Stream } from "node:http2";
+import { type AddressInfo, BlockList, type Server as NetServer, type Socket } from "node:net";
+import type { Server as TlsServer, TLSSocket } from "node:tls";
 import { addressName } from "../../platform/addresses.ts";
 import type { Bounds } from "../../platform/bounds.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { guardConnections } from "../../platform/connections.ts";
+import { connectionLimits, type ConnectionLimits, guardConnections } from "../../platform/connections.ts";
 import { openLoopTurns } from "../../platform/event-loop.ts";
-import { openHttp1, type Http1 } from "../../platform/http/http1.ts";
+import { type Http1, type Http1Limits, openHttp1 } from "../../platform/http/http1.ts";
 import { closeServers, listen } from "../../platform/listening.ts";
-import { hasAddress, type AddressList } from "../../platform/parse.ts";
-import { hstsOf, type EdgeContext, type EdgeContent } from "./answer.ts";
-import { openBodies, type OpenContent } from "./bodies.ts";
+import { type AddressList, hasAddress } from "../../platform/parse.ts";
+import { type EdgeContent, type EdgeContext, hstsOf } from "./answer.ts";
+import { type BodyLimits, openBodies, type OpenContent } from "./bodies.ts";
 import { answerHttp1, answerHttp2, connectionHostOf, type Exchange } from "./exchange.ts";
-import { createHttp2Bounds, destroySession, type Http2Load } from "./http2-bounds.ts";
-import { edgeLimits, type EdgeLimits } from "./limits.ts";
+import { createHttp2Bounds, destroySession, type Http2Limits, type Http2Load } from "./http2-bounds.ts";
 import type { EdgeHosts, Log } from "./site.ts";
-import { createTlsServer } from "./tls.ts";
-import { openRefusalLog, type OnVisit } from "./visits.ts";
+import { createTlsServer, type TlsLimits } from "./tls.ts";
+import { type OnVisit, openRefusalLog } from "./visits.ts";
+
+/** Bounds everything that a client can make the edge hold or wait for. */
+export type EdgeLimits = BodyLimits &
+  ConnectionLimits &
+  Http2Limits &
+  Http1Limits &
+  TlsLimits & {
+    /** A client may reset this many streams at once, and then this many a second; beyond that its connection is closed (CVE-2023-44487). */
+    streamResetBurst: number;
+    streamResetsPerSecond: number;
+    /** Memory that one HTTP/2 session may take, in MB. */
+    sessionMegabytesMax: number;
+  };
+
+export const edgeLimits: EdgeLimits = {
+  ...connectionLimits,
+  headerBytesMax: 16 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 20_000,
+  keepAliveTimeoutMs: 15_000,
+  handshakeTimeoutMs: 10_000,
+  timeoutCheckMs: 2_000,
+  sessionsMax: { address: 128, all: 2_000 },
+  streamsMax: { session: 100, address: 512, all: 1_500 },
+  unsentBytesMax: { session: 256 * 1024, address: 2 * 1024 * 1024, all: 16 * 1024 * 1024 },
+  pieceBytes: { min: 1024, max: 64 * 1024 },
+  streamRefusalsMax: 5,
+  streamResetBurst: 200,
+  streamResetsPerSecond: 33,
+  sessionMegabytesMax: 4,
+  secureContextsMax: 3_500,
+  hotBytesMax: 64 * 1024 * 1024,
+  hotFileBytesMax: 256 * 1024,
+  openFilesMax: 1_000,
+};
 
 /** `publicPort`: the port to use in redirects, if a proxy maps it. Default: the port of the listener. */
 type EdgeListener = { host: string; port: number; publicPort?: number };

@@ -7,7 +7,6 @@ import { createCache } from "../../platform/cache.ts";
 import { openLoopTurns } from "../../platform/event-loop.ts";
 import { normaliseName } from "../../platform/http/hosts.ts";
 import { openSharedRuns } from "../../platform/jobs/runs.ts";
-import type { EdgeLimits } from "./limits.ts";
 import type { Certificates, EdgeHosts, KeyPair, Log } from "./site.ts";
 
 /** Cipher suites with authenticated encryption (AEAD) and forward secrecy: those of TLS 1.3, then of 1.2. */
@@ -30,6 +29,9 @@ const secureContext = (pair: KeyPair): SecureContext => createSecureContext({ ..
 const challengeProtocol = "acme-tls/1";
 const protocols = ["h2", "http/1.1"];
 
+/** `secureContextsMax`: each context takes about 30 KB outside the heap. */
+export type TlsLimits = { handshakeTimeoutMs: number; secureContextsMax: number };
+
 /**
  * Terminates TLS by name. There is no default certificate: the handshake fails if the client sends no name, or one without a certificate.
  * Sessions are not resumed: OpenSSL would resume a session under a name other than its own, and then skip the look-up by name. A name
@@ -41,7 +43,7 @@ const protocols = ["h2", "http/1.1"];
 export function createTlsServer(
   { certificates, challenges }: Pick<EdgeHosts, "certificates" | "challenges">,
   { bounds, log }: { bounds: Pick<Bounds, "queue">; log: Log },
-  limits: EdgeLimits,
+  limits: TlsLimits,
   http1Host: string | undefined,
   serve: (socket: TLSSocket, host: string) => void,
 ): Server {

@@ -70,10 +70,16 @@ test("each mistake is reported with its field and what to write instead", () => 
     [{ domains: { redirects: null } }, /must be a list/],
     [redirects({ from: "a.example", to: "b.example", status: 303 }), /`domains\.redirects\[0\]\.status` must be 301, 302, 307 or 308/],
     [redirects({ from: "a.example" }), /`domains\.redirects\[0\]\.to` must be a host name/],
-    [redirects({ from: "a.example", to: "a.example" }), /redirects to itself/],
-    [redirects({ from: "a.example", to: "b.example" }, { from: "b.example", to: "a.example" }), /itself redirects to a\.example/],
-    [redirects({ from: "a.example", to: "b.example" }, { from: "A.example", to: "c.example" }), /a\.example twice/],
-    [{ domains: { primary: "a.example", redirects: [{ from: "a.example", to: "b.example" }] } }, /primary domain and cannot redirect/],
+    [redirects({ from: "a.example", to: "a.example" }), /cannot redirect to itself/],
+    [
+      redirects({ from: "a.example", to: "b.example" }, { from: "b.example", to: "a.example" }),
+      /domains\.redirects\[0\]\.to: These redirects make a loop: a\.example → b\.example → a\.example/,
+    ],
+    [redirects({ from: "a.example", to: "b.example" }, { from: "A.example", to: "c.example" }), /a\.example has more than one redirect/],
+    [
+      { domains: { primary: "a.example", redirects: [{ from: "a.example", to: "b.example" }] } },
+      /domains\.redirects\[0\]\.from: a\.example is the primary name, so it cannot redirect/,
+    ],
     [redirects(...Array.from({ length: 101 }, (_, index) => ({ from: `a${index}.example`, to: "b.example" }))), /the limit is 100/],
   ];
   for (const [value, message] of refused) {

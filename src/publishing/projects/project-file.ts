@@ -35,7 +35,7 @@ export function parseProjectFile(bytes: Uint8Array): ProjectFile {
   const domains = file.domains === undefined ? {} : asObject(file.domains, "`domains`", ["primary", "redirects"]);
   const primary = domains.primary === undefined ? undefined : asHostname(domains.primary, "`domains.primary`");
   const redirects = domains.redirects === undefined ? undefined : asRedirects(domains.redirects);
-  refuseLoops(redirects ?? [], primary);
+  requireRedirects(redirects ?? [], primary, (place, why) => refuse(`${place}: ${why}`));
   const storefront = file.storefront === undefined ? undefined : parseStorefront(file.storefront, refuse);
   return { name: file.name === undefined ? undefined : asName(file.name), domains: { primary, redirects }, storefront };
 }
@@ -94,17 +94,49 @@ function asRedirects(value: unknown): ProjectRedirect[] {
   });
 }
 
-function refuseLoops(redirects: ProjectRedirect[], primary: string | undefined): void {
+/**
+ * Refuses redirects that the names of one project cannot have together: two of one name, one of the primary name, and one whose target redirects.
+ *
+ * @param refuseAt throws a refusal that names the place in the file
+ */
+export function requireRedirects(
+  redirects: readonly { from: string; to: string }[],
+  primary: string | undefined,
+  refuseAt: (place: string, why: string) => never,
+): void {
   const targets = new Map<string, string>();
-  for (const { from, to } of redirects) {
-    if (targets.has(from)) refuse(`\`domains.redirects\` has ${from} twice as \`from\`.`);
-    if (from === primary) refuse(`${from} is the primary domain and cannot redirect.`);
+  for (const [index, { from, to }] of redirects.entries()) {
+    const place = `domains.redirects[${index}].from`;
+    if (targets.has(from)) refuseAt(place, `${from} has more than one redirect.`);
+    if (from === primary) refuseAt(place, `${from} is the primary name, so it cannot redirect.`);
     targets.set(from, to);
   }
-  for (const { from, to } of redirects) {
-    if (to === from) refuse(`${from} redirects to itself.`);
-    const next = targets.get(to);
-    if (next !== undefined)
-      refuse(`${from} redirects to ${to}, which itself redirects to ${next}. Point it at a name that does not redirect.`);
+  for (const [index, { from }] of redirects.entries()) {
+    const fault = redirectFault(targets, from);
+    if (fault !== undefined) refuseAt(`domains.redirects[${index}].to`, fault);
   }
+}
+
+/** Why the target of a redirect does not serve the site; undefined if it does. `targets` are those of all redirects of the project, by their names. */
+export function redirectFault(targets: ReadonlyMap<string, string>, from: string): string | undefined {
+  const to = targets.get(from);
+  const next = to === undefined ? undefined : targets.get(to);
+  if (to === undefined || next === undefined) return undefined;
+  if (to === from) return `${from} cannot redirect to itself.`;
+  const loop = loopFrom(targets, from);
+  return loop === undefined
+    ? `${from} would redirect to ${to}, which redirects to ${next}: redirect both to the name that serves the site.`
+    : `These redirects make a loop: ${loop.join(" → ")}.`;
+}
+
+/** The names from `start` back to `start`; undefined if its redirects lead elsewhere. Takes no more steps than there are redirects. */
+function loopFrom(targets: ReadonlyMap<string, string>, start: string): string[] | undefined {
+  const path = [start];
+  for (let step = 0; step < targets.size; step++) {
+    const next = targets.get(path.at(-1)!);
+    if (next === undefined) return undefined;
+    path.push(next);
+    if (next === start) return path;
+  }
+  return undefined;
 }

@@ -160,7 +160,7 @@ export async function changeOrder(tx: Transaction, accountId: number, order: Sto
   const petChanges = next.petId !== current.petId;
   if (petChanges && next.petId !== null) await requirePetExists(tx, accountId, next.petId);
   const stockChanges = petChanges || next.quantity !== current.quantity;
-  if (current.complete && (stockChanges || !next.complete)) throw orderComplete(id);
+  if (current.complete && (stockChanges || !next.complete)) throw orderComplete(id, "only its ship date may change");
 
   let { held } = order;
   if (stockChanges) held = await move(tx, accountId, order, next);
@@ -173,7 +173,7 @@ export async function changeOrder(tx: Transaction, accountId: number, order: Sto
 /** Cancels a locked order and gives back its units. @throws Problem `order_complete` */
 export async function cancelOrder(tx: Transaction, accountId: number, order: StoredOrder): Promise<void> {
   const { id, fields, held } = order;
-  if (fields.complete) throw orderComplete(id);
+  if (fields.complete) throw orderComplete(id, "it cannot be cancelled");
   if (fields.petId !== null && held > 0) await giveBackUnits(tx, accountId, fields.petId, held);
   await deleteOrder(tx, accountId, order);
   await removeRecords(tx, accountId, 1);
@@ -230,8 +230,8 @@ function unknownPet(petId: number): Problem {
   return unknownReference("body.petId", byId("pet", petId));
 }
 
-function orderComplete(id: number): Problem {
-  return new Problem("order_complete", `Order ${id} is complete: only its ship date may change.`);
+function orderComplete(id: number, why: string): Problem {
+  return new Problem("order_complete", `Order ${id} is complete: ${why}.`);
 }
 
 /** Inserts orders, which get ascending identifiers. */
