@@ -72,6 +72,8 @@ test("an upgrade names the copy that it made; a start without migrations makes n
   await addressOf(server);
   const line = await server.logged(({ msg }) => msg?.startsWith("the database was upgraded") ?? false);
   const { copy } = line as typeof line & { copy: string };
+  await server.logged(({ msg }) => msg === `Copying the database to ${copy} before its upgrade`);
+  await server.logged(({ msg }) => msg === "Upgrading the database (0058 rows_in_order), step 1 of 5: the orders");
   server.kill("SIGTERM");
   assert.equal(await server.ended, 0);
   assert.deepEqual(

@@ -3,6 +3,7 @@ import { describeSettings, loadSettings, unknownSettings } from "../app/settings
 import { catchSignals } from "../app/signals.ts";
 import { Problem } from "../platform/problem.ts";
 import { columns, type Command } from "./command.ts";
+import { linesTo } from "./connection.ts";
 
 export const serve: Command = {
   name: "serve",
@@ -28,8 +29,7 @@ export const migrate: Command = {
   summary: "Apply missing database migrations; `serve` does so too",
   async run(_args, { env, stderr }) {
     const { openStorage } = await import("../app/storage.ts");
-    const onUpgradeStep = (line: string): void => void stderr.write(`petstore: ${line}\n`);
-    const { upgrade, close } = await openStorage(loadSettings(env), "petstore migrate", 2_000, { onUpgradeStep });
+    const { upgrade, close } = await openStorage(loadSettings(env), "petstore migrate", 2_000, { onUpgradeStep: linesTo({ stderr }) });
     await close();
     const { migrated, copy } = upgrade;
     const kept = copy === undefined ? "" : ` The database as it was before is in ${copy}.`;
