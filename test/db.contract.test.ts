@@ -141,7 +141,7 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
         const written = inputs.filter(({ id }) => inputs.length === 1 || id % 2 === 0);
         for (const { id } of written) await addShelf(tx, id);
         if (inputs.length > 1 ? isFailing : written[0]!.id % 5 === 0) throw new Error("refused");
-        return new Map(written.map((input) => [input, `${input.id} of ${inputs.length}`]));
+        return inputs.map((input) => (written.includes(input) ? `${input.id} of ${inputs.length}` : undefined));
       };
       const add = (id: number) => db.batch(kind, { id });
       const outcomesOf = (ids: number[]) => Promise.all(ids.map((id) => add(id).catch((error: Error) => error.message)));

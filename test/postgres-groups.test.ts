@@ -12,7 +12,7 @@ function shelfWriter(db: Database) {
     const run = inputs.length > 1 ? "together" : "alone";
     runs[run] += 1;
     for (const { id } of inputs) await addOrGrow(tx, id);
-    return new Map(inputs.map((input) => [input, `${run} ${input.id}`]));
+    return inputs.map(({ id }) => `${run} ${id}`);
   };
   const add = (id: number): Promise<string> => db.batch(kind, { id }).catch((error: Problem) => error.code);
   return { runs, add };

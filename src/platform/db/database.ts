@@ -3,7 +3,7 @@ import { systemOrigin, type EventDraft, type Origin } from "../events.ts";
 import type { FairShare } from "../jobs/fair-share.ts";
 import type { Histogram } from "../metrics.ts";
 import { overloaded, Problem } from "../problem.ts";
-import type { BoundValue, Insertion, Statement } from "./statement.ts";
+import type { BoundValue, Insertion, RowUpdate, Statement } from "./statement.ts";
 
 /** A value, or a promise of it: the embedded engine answers at once, a server later. */
 export type Awaitable<T> = T | Promise<T>;
@@ -33,6 +33,8 @@ export interface Queryable {
 export interface Transaction extends Queryable {
   /** Inserts rows with new identifiers, and returns these in ascending order. `RETURNING` would nearly double the cost in SQLite. */
   insert(insertion: Insertion, rows: readonly BoundValue[][]): Awaitable<number[]>;
+  /** Updates one row for each of these, in their order if the engine locks rows, and returns what the updates return, in any order. */
+  updateEach<R extends unknown[]>(update: RowUpdate<R>, rows: readonly BoundValue[][]): Awaitable<R[]>;
   /** Runs a prepared statement without `RETURNING`, and returns how many rows it changed. */
   run(statement: Statement, values: readonly BoundValue[]): Awaitable<number>;
   /**
@@ -70,13 +72,13 @@ export interface Transaction extends Queryable {
  * A kind of write, declared once for any number of inputs. An engine runs those that wait at the same time as one batch, in one transaction with
  * fewer statements than each would need alone. Locks rows in the common order, as bodies do.
  *
- * Returns the results of the inputs that it has written, by input. One that it leaves out is then written as a batch of one, which returns its result or
- * throws. A batch of several that throws has changed nothing, and each of its inputs is written as a batch of one.
+ * Returns the results of the inputs, in their order; undefined for one that it leaves out, which is then written as a batch of one, and that returns its
+ * result or throws. A batch of several that throws has changed nothing, and each of its inputs is written as a batch of one.
  *
  * Declared as a method: TypeScript then compares its parameters loosely, so batches of all types fit one queue.
  */
 export type Batch<Input extends object, Result> = {
-  write(tx: Transaction, inputs: readonly Input[]): Awaitable<ReadonlyMap<object, Result>>;
+  write(tx: Transaction, inputs: readonly Input[]): Awaitable<readonly (Result | undefined)[]>;
 }["write"];
 
 /** Returns the body that writes one input. */
@@ -85,9 +87,9 @@ export function batchOfOne<Input extends object, Result>(
   input: Input,
 ): (tx: Transaction) => Awaitable<Result> {
   return (tx) =>
-    andThen(write(tx, [input]), (results) => {
-      if (!results.has(input)) throw new Error("a batch of one has no result");
-      return results.get(input) as Result;
+    andThen(write(tx, [input]), ([result]) => {
+      if (result === undefined) throw new Error("a batch of one has no result");
+      return result;
     });
 }
 

@@ -5,7 +5,7 @@ import { recordedEvent, systemOrigin, type Origin, type RecordedEvent } from "..
 import { unavailable, type Awaitable, type Transaction, type WriteOptions } from "./database.ts";
 import { bound, fixedStatementOf, silenceMs, statementOf, type Rows, type Statement } from "./postgres-connections.ts";
 import { breaksConnection, isCollision, StartOver, translate } from "./postgres-errors.ts";
-import type { BoundValue, Insertion, Statement as FixedStatement } from "./statement.ts";
+import type { BoundValue, Insertion, RowUpdate, Statement as FixedStatement } from "./statement.ts";
 
 const forUpdate = sql` FOR UPDATE`;
 
@@ -59,6 +59,8 @@ export async function transact<T>(
       skipLocked: (table) => raw(` FOR UPDATE OF ${table} SKIP LOCKED`),
       query,
       insert: (insertion, rows) => insertRows(fixedRows, insertion, rows),
+      updateEach: async <R extends unknown[]>({ one }: RowUpdate<R>, rows: readonly BoundValue[][]) =>
+        (await Promise.all(rows.map((values) => fixedRows<R>(one, values)))).flat(),
       rows: fixedRows,
       run: async (fixed, values) => (await step(() => fixedStatementOf(fixed, values))).rowCount ?? 0,
       record: (event, of) => void recorded.push(recordedEvent(event, of ? { ...origin, ...of } : origin, clock)),

@@ -22,7 +22,7 @@ function openHeldGroups(limits: ShareLimits = {}) {
   });
   const kind = async (_tx: Transaction, inputs: readonly { id: number }[]) => {
     done.push(inputs.map(({ id }) => id).join(" "));
-    return new Map(inputs.map((input) => [input, `${input.id}`]));
+    return inputs.map(({ id }) => `${id}`);
   };
   const add = (id: number, handle: Partial<Handle> = {}): Promise<string> => write({ ...systemHandle, caller: 1, ...handle }, kind, { id });
   /** Ends the transactions that run now, and lets the next ones begin. */

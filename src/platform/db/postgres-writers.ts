@@ -178,9 +178,9 @@ async function writeGroup(groups: Groups, group: Job[]): Promise<void> {
       mayHaveCommitted = true;
       return written;
     });
-    for (const job of group) {
-      if (results.has(job.input)) job.resolve(results.get(job.input));
-      else void writeLater(groups, job);
+    for (const [i, job] of group.entries()) {
+      if (results[i] === undefined) void writeLater(groups, job);
+      else job.resolve(results[i]);
     }
   } catch (error) {
     for (const job of group) {

@@ -1,7 +1,7 @@
 import { bytesOfEvent } from "../event-storage.ts";
 import { emptyHead, hashAfter, type Head, type RecordedEvent } from "../events.ts";
 import type { Statements } from "./sqlite-statements.ts";
-import { portionsOf, statement, type BoundValue, type Statement } from "./statement.ts";
+import { madeOnce, portionsOf, statement, type BoundValue } from "./statement.ts";
 
 /** The most accounts whose heads are in memory. When it is reached, all heads are dropped, and read again when they are needed. */
 const headsMax = 10_000;
@@ -18,7 +18,10 @@ const deleteWaiting = statement("DELETE FROM event_outbox");
 const findTable = statement<[number]>("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
 const countBytes = statement("UPDATE event_storage SET log_bytes = log_bytes + ? WHERE account_id = ?");
 const countFirst = statement("INSERT INTO event_storage (log_bytes, account_id) VALUES (?, ?)");
-const inserts = new Map<number, Statement>();
+const insertOf = madeOnce((rows) => {
+  const row = `(${columns.map(() => "?").join(", ")})`;
+  return statement(`INSERT INTO events (${columns.join(", ")}) VALUES ${Array.from({ length: rows }, () => row).join(", ")}`);
+});
 
 /**
  * Gives events their positions and hashes in the transaction that recorded them. The heads of the logs stay in memory, because there is a
@@ -69,7 +72,7 @@ export function openEventChain(write: Statements) {
         counting.add(accountId, bytes);
         heads.set(accountId, { position, hash });
       }
-      for (const portion of portionsOf(rows, columns.length)) write.run(insertOf(portion.length), portion.flat());
+      for (const portion of portionsOf(rows)) write.run(insertOf(portion.length), portion.flat());
       return byAccount;
     },
     /** Called when the transaction was rolled back. */
@@ -98,14 +101,4 @@ function openCounting(write: Statements) {
 function valuesOf(event: RecordedEvent, position: number, text: string, hash: string): BoundValue[] {
   const { accountId, type, at, resource, actor, requestId, version } = event;
   return [accountId, position, type, at, resource, actor, requestId, version, text, hash];
-}
-
-function insertOf(rows: number): Statement {
-  let made = inserts.get(rows);
-  if (!made) {
-    const row = `(${columns.map(() => "?").join(", ")})`;
-    made = statement(`INSERT INTO events (${columns.join(", ")}) VALUES ${Array.from({ length: rows }, () => row).join(", ")}`);
-    inserts.set(rows, made);
-  }
-  return made;
 }

@@ -17,7 +17,7 @@ import {
   type Transaction,
 } from "./database.ts";
 import type { Statements, openSequences } from "./sqlite-statements.ts";
-import { portionsOf } from "./statement.ts";
+import { portionsOf, type BoundValue } from "./statement.ts";
 
 /** A write that waits, and its outcome once it has run. The caller gets the outcome after the commit. */
 export type Job = {
@@ -152,13 +152,15 @@ async function runBatch(group: Group, jobs: readonly Job[]): Promise<void> {
   control.savepoint.run();
   try {
     const parts = jobs.map(({ part }) => part!);
-    const inputs = parts.map(({ input }) => input);
-    const results = await parts[0]!.write(tx, inputs);
+    const results = await parts[0]!.write(
+      tx,
+      parts.map(({ input }) => input),
+    );
     control.release.run();
     for (const event of recorded) events.push(event);
     for (const [i, job] of jobs.entries()) {
-      job.isDone = results.has(inputs[i]!);
-      job.outcome = results.get(inputs[i]!);
+      job.isDone = results[i] !== undefined;
+      job.outcome = results[i];
     }
   } catch (error) {
     if (!writer.isTransaction) throw error;
@@ -258,8 +260,28 @@ type Writer = {
   clock: Clock;
 };
 
-/** The most values that a loop over rows inserts without looking at the time. */
-const valuesOfStep = 64;
+/** About the most bytes that one statement inserts, so that it takes few ms even where rows have long texts and many indexes. */
+const bytesOfStep = 4_096;
+
+function rowsOfStep(rows: readonly BoundValue[][]): number {
+  const bytes = rows.map((row) => row.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 8), 0));
+  return Math.max(1, Math.floor(bytesOfStep / bytes.reduce((most, one) => Math.max(most, one), 1)));
+}
+
+/** Runs a statement for each portion of the rows, at once unless it has to wait for its time. Returns the results. */
+function eachPortion<T, R>(rows: readonly T[], most: number | undefined, run: (portion: T[]) => Awaitable<R>): Awaitable<R[]> {
+  const portions = portionsOf(rows, most);
+  const results: R[] = [];
+  const runFrom = (first: number): Awaitable<R[]> => {
+    for (let i = first; i < portions.length; i++) {
+      const result = run(portions[i]!);
+      if (result instanceof Promise) return result.then((value) => (results.push(value), runFrom(i + 1)));
+      results.push(result);
+    }
+    return results;
+  };
+  return runFrom(0);
+}
 
 /**
  * The transaction of one body, and the events that it recorded. It refuses every use after `end`.
@@ -290,15 +312,14 @@ function openTransaction({ writer, write, sequences, clock }: Writer, origin: Or
     insert: ({ sequence, statementFor }, rows) => {
       requireOpen();
       const whole = rows.map((row) => [sequences.next(sequence), ...row]);
-      const portions = [...portionsOf(whole, whole[0]?.length ?? 1, valuesOfStep)];
-      const insertFrom = (first: number): Awaitable<void> => {
-        for (let i = first; i < portions.length; i++) {
-          const inserted = tx.run(statementFor(portions[i]!.length), portions[i]!.flat());
-          if (inserted instanceof Promise) return inserted.then(() => insertFrom(i + 1));
-        }
-      };
-      return andThen(insertFrom(0), () => whole.map(([id]) => id as number));
+      const inserted = eachPortion(whole, rowsOfStep(whole), (portion) => tx.run(statementFor(portion.length), portion.flat()));
+      return andThen(inserted, () => whole.map(([id]) => id as number));
     },
+    updateEach: ({ statementFor }, rows) =>
+      andThen(
+        eachPortion(rows, undefined, (portion) => tx.rows(statementFor(portion.length), portion.flat())),
+        (updated) => updated.flat(),
+      ),
     giveTurn: takeTime,
     record: (event, of) => {
       requireOpen();

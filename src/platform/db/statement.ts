@@ -38,12 +38,8 @@ export type Insertion = {
   readonly ofMany: Statement<[id: number]>;
 };
 
-/** The most values of one statement. */
-const valuesMax = 1_000;
-
 /** Makes an insertion into a table. `columns` has the types of its columns, in the order of a row's values. */
 export function insertion(table: string, sequence: string, columns: Readonly<Record<string, "BIGINT" | "TEXT" | "BOOLEAN">>): Insertion {
-  const kept = new Map<number, Statement<[id: number]>>();
   const [names, types] = [Object.keys(columns).join(", "), Object.values(columns)];
   const row = (id: string) => `(${[id, ...types.map(() => "?")].join(", ")})`;
   const text = (id: string, rows: number) =>
@@ -52,19 +48,51 @@ export function insertion(table: string, sequence: string, columns: Readonly<Rec
   return {
     sequence,
     ofMany: statementOfRows(`INSERT INTO ${table} (id, ${names}) SELECT nextval('${sequence}'), ${values} FROM ROWS AS made RETURNING id`),
-    statementFor(rows) {
-      let made = kept.get(rows);
-      if (!made) kept.set(rows, (made = statement(text("?", rows), `${text(`nextval('${sequence}')`, rows)} RETURNING id`)));
-      return made;
-    },
+    statementFor: madeOnce((rows) => statement(text("?", rows), `${text(`nextval('${sequence}')`, rows)} RETURNING id`)),
   };
 }
 
-/** Cuts rows of `width` values into portions whose lengths are powers of two, so that few statements are needed. */
-export function* portionsOf<T>(rows: readonly T[], width: number, most = valuesMax): Generator<T[]> {
-  let from = 0;
-  for (let size = 2 ** Math.floor(Math.log2(most / width)); from < rows.length; size /= 2)
-    for (; rows.length - from >= size; from += size) yield rows.slice(from, from + size);
+/** The most rows of one statement. */
+const rowsMax = 128;
+
+/** Cuts rows into portions of a multiple of eight and one of the rest, so that few statements are made, and few are needed. */
+export function portionsOf<T>(rows: readonly T[], most = rowsMax): T[][] {
+  const portions: T[][] = [];
+  for (let from = 0; from < rows.length;) {
+    const left = Math.min(rows.length - from, most);
+    const size = left < 8 ? left : left - (left % 8);
+    portions.push(rows.slice(from, (from += size)));
+  }
+  return portions;
+}
+
+/**
+ * An UPDATE of one row, which `Transaction.updateEach` runs for many rows: `one` for each, or `statementFor` for several together. Its text has
+ * `?1`, `?2` in place of values.
+ */
+export type RowUpdate<R extends unknown[] = unknown[]> = {
+  readonly one: Statement<R>;
+  readonly statementFor: (rows: number) => Statement<R>;
+};
+
+/** Makes an UPDATE of one row. `where` has the whole key among its conditions, the account too: SQLite would walk all rows of an account otherwise. */
+export function rowUpdate<R extends unknown[]>(table: string, set: string, where: string, returning: string): RowUpdate<R> {
+  const width = Math.max(...Array.from(`${set} ${where}`.matchAll(/\?(\d+)/g), ([, place]) => Number(place)));
+  const row = `(${Array.from({ length: width }, () => "?").join(", ")})`;
+  const ofRow = (text: string): string => text.replaceAll(/\?(\d+)/g, "changed.column$1");
+  return {
+    one: statement(`UPDATE ${table} SET ${set} WHERE ${where} RETURNING ${returning}`),
+    statementFor: madeOnce((rows) => {
+      const values = Array.from({ length: rows }, () => row).join(", ");
+      return statement(`UPDATE ${table} SET ${ofRow(set)} FROM (VALUES ${values}) AS changed WHERE ${ofRow(where)} RETURNING ${returning}`);
+    }),
+  };
+}
+
+/** Keeps the statement for each number of rows, of which `portionsOf` makes few. */
+export function madeOnce<R extends unknown[]>(make: (rows: number) => Statement<R>): (rows: number) => Statement<R> {
+  const made: (Statement<R> | undefined)[] = [];
+  return (rows) => (made[rows] ??= make(rows));
 }
 
 /**

@@ -2,7 +2,7 @@ import sql, { join, raw } from "sql-template-tag";
 import { limitTo } from "../../platform/db/batches.ts";
 import { andThen, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { findRows, walkStatement } from "../../platform/db/index-walk.ts";
-import { lockingStatement, statement, statementOfRows } from "../../platform/db/statement.ts";
+import { lockingStatement, rowUpdate, statement, statementOfRows } from "../../platform/db/statement.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { int32Max } from "../../platform/http/schemas.ts";
@@ -36,20 +36,22 @@ const itemByPet = `SELECT ${columnNames} FROM inventory WHERE account_id = ? AND
 const findByPet = statement<ItemRow>(itemByPet);
 const lockByPet = lockingStatement<ItemRow>(itemByPet);
 const writeStatus = statement("UPDATE inventory SET status = ? WHERE account_id = ? AND pet_id = ?");
-type ChangedRow = [...ItemRow, lowStock: number];
+type ChangedRow = [...ItemRow, lowStock: number, accountId: number];
 /** The columns of a changed entry, in the order of `ChangedRow`. */
-const changedColumns = (account: string) => `${columnNames}, (SELECT low_stock FROM accounts WHERE id = ${account})`;
-const changeCounts = statement<ChangedRow>(`
-  UPDATE inventory SET quantity = quantity + ?1, held = held + ?2, version = version + ?3
-  WHERE account_id = ?4 AND pet_id = ?5
-    AND quantity + ?1 >= 0 AND held + ?2 >= 0 AND quantity + ?1 + held + ?2 <= ${int32Max}
-  RETURNING ${changedColumns("?4")}`);
+const changedColumns = `${columnNames}, (SELECT low_stock FROM accounts WHERE id = inventory.account_id), account_id`;
+const changeCounts = rowUpdate<ChangedRow>(
+  "inventory",
+  "quantity = quantity + ?1, held = held + ?2, version = version + ?3",
+  `account_id = ?4 AND pet_id = ?5
+    AND quantity + ?1 >= 0 AND held + ?2 >= 0 AND quantity + ?1 + held + ?2 <= ${int32Max}`,
+  changedColumns,
+);
 const setCount = statement<ChangedRow>(`
   INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
   VALUES (?1, ?2, ?3, 0, ?4, 1)
   ON CONFLICT (account_id, pet_id) DO UPDATE SET quantity = excluded.quantity, version = inventory.version + 1
     WHERE excluded.quantity + inventory.held <= ${int32Max}
-  RETURNING ${changedColumns("?1")}`);
+  RETURNING ${changedColumns}`);
 
 /** Returns up to `limit` entries that pass the filters and have a pet id above `afterPetId`, sorted by pet id. */
 export function listItems(
@@ -167,12 +169,35 @@ export async function deleteItem(tx: Transaction, accountId: number, entry: Stor
 /** The units that an open order takes, and who places it. Default: the origin of the write. */
 export type Take = { units: number; origin?: Origin };
 
-/** Takes free units of a pet for open orders. Returns false, and changes nothing, if the pet is untracked or has too few for all of them. */
-export function takeUnits(tx: Transaction, accountId: number, petId: number, takes: readonly Take[]): Awaitable<boolean> {
-  const units = takes.reduce((sum, take) => sum + take.units, 0);
-  return andThen(tx.rows(changeCounts, [-units, units, takes.length, accountId, petId]), ([row]) =>
-    row === undefined ? false : andThen(completeChange(tx, accountId, row, { takes }), () => true),
+/** Takes free units of a pet for an open order. Returns false, and changes nothing, if the pet is untracked or has too few. */
+export function takeUnits(tx: Transaction, accountId: number, petId: number, take: Take): Awaitable<boolean> {
+  return andThen(tx.rows(changeCounts.one, [-take.units, take.units, 1, accountId, petId]), ([row]) =>
+    row === undefined ? false : andThen(completeChange(tx, accountId, row, { takes: [take] }), () => true),
   );
+}
+
+/** What the open orders for one pet take, in order. */
+export type PetTakes = { accountId: number; petId: number; takes: Take[] };
+
+/** Does the same for several pets, each named once, in the order in which entries are locked. Returns those whose units it has taken. */
+export async function takeUnitsOfPets<T extends PetTakes>(tx: Transaction, wanted: readonly T[]): Promise<T[]> {
+  const values = wanted.map(({ accountId, petId, takes }) => {
+    const units = unitsOf(takes);
+    return [-units, units, takes.length, accountId, petId];
+  });
+  const rows = new Map((await tx.updateEach(changeCounts, values)).map((row) => [placeOf(row[6], row[0]), row]));
+  const taken = wanted.filter(({ accountId, petId }) => rows.has(placeOf(accountId, petId)));
+  for (const { accountId, petId, takes } of taken) {
+    const completed = completeChange(tx, accountId, rows.get(placeOf(accountId, petId))!, { takes });
+    if (completed instanceof Promise) await completed;
+  }
+  return taken;
+}
+
+const placeOf = (accountId: number, petId: number): string => `${accountId} ${petId}`;
+
+function unitsOf(takes: readonly Take[]): number {
+  return takes.reduce((sum, { units }) => sum + units, 0);
 }
 
 /** Gives back units that an open order held. */
@@ -193,7 +218,7 @@ export function insufficient(petId: number, free: number): Problem {
 /** Adds to the counts of an entry. Returns undefined, and changes nothing, if there is no entry or a count would be out of range. */
 function moveStock(tx: Transaction, accountId: number, petId: number, free: number, held: number): Awaitable<StoredItem | undefined> {
   return andThen(
-    tx.rows(changeCounts, [free, held, 1, accountId, petId]),
+    tx.rows(changeCounts.one, [free, held, 1, accountId, petId]),
     ([row]) => row && completeChange(tx, accountId, row, { before: { petId, quantity: row[1] - free, status: row[3] } }),
   );
 }
@@ -228,7 +253,7 @@ function recordTakes(
   lowStock: number,
 ): void {
   const { petId } = after.item;
-  let taken = takes.reduce((sum, { units }) => sum + units, 0);
+  let taken = unitsOf(takes);
   let before: InventoryItem = { petId, quantity: after.item.quantity + taken, status: statusBefore };
   for (const [i, { units, origin }] of takes.entries()) {
     taken -= units;

@@ -70,9 +70,11 @@ export const orderRoutes: Operation[] = [
     },
     problems: ["unknown_reference", "pet_not_available", "insufficient_stock", "storage_limit_reached"],
     batch: async (tx, calls) => {
-      const requests = calls.map((call) => ({ accountId: call.accountId, fields: fieldsOf(call.body), origin: call.origin, call }));
-      const placed = await placeOrders(tx, requests);
-      return new Map([...placed].map(([{ call }, order]) => [call, placedAnswer(order)]));
+      const placed = await placeOrders(
+        tx,
+        calls.map(({ accountId, body, origin }) => ({ accountId, fields: fieldsOf(body), origin })),
+      );
+      return placed.map((order) => order && placedAnswer(order));
     },
   }),
   operation({

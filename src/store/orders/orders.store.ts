@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { raw } from "sql-template-tag";
 import { andThen, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { walkStatement } from "../../platform/db/index-walk.ts";
-import { insertion, lockingStatement, statement } from "../../platform/db/statement.ts";
+import { insertion, lockingStatement, statement, type BoundValue } from "../../platform/db/statement.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
+import { createTally } from "../../platform/jobs/tally.ts";
 import { byId, Problem, unknownReference } from "../../platform/problem.ts";
 import { addRecords, removeRecords } from "../../platform/storage-quotas.ts";
 import {
@@ -15,6 +16,8 @@ import {
   requireUntracked,
   sellUnits,
   takeUnits,
+  takeUnitsOfPets,
+  type PetTakes,
   type Take,
 } from "../inventory/inventory.store.ts";
 import { lockPet, petExists } from "../pets/pets.store.ts";
@@ -40,9 +43,6 @@ type OrderRow = [
 
 /** An order, the units that it holds, and the version that its ETag shows. */
 export type StoredOrder = { id: number; fields: OrderFields; held: number; version: number };
-
-/** An order to insert. `placeOrders` has taken its `held` units from the stock. */
-type PlacedOrder = { accountId: number; fields: OrderFields; held: number; origin: Origin };
 
 /** The columns of an order, in the order of `OrderRow`. */
 const columnNames = "id, pet_id, quantity, held, ship_date, complete, version";
@@ -109,44 +109,64 @@ export function orderOf({ id, fields: { petId, quantity, shipDate, complete } }:
 export type OrderRequest = { accountId: number; fields: OrderFields; origin: Origin };
 
 /**
- * Places orders, with one stock update for each pet and one INSERT: an open order holds its units, a complete order sells them. A batch of several
- * leaves out complete orders, and the orders for a pet that has too few free units for all of them, or that is not tracked.
+ * Places orders, with one stock update and one INSERT: an open order holds its units, a complete order sells them. A batch of several leaves out
+ * complete orders, and the orders for a pet that has too few free units for all of them, or that is not tracked. Returns the orders in the order of
+ * the requests, undefined for those left out.
  *
  * @throws Problem `storage_limit_reached` if an account has no room for all open orders; of a batch of one also `unknown_reference`,
  *   `pet_not_available`, `insufficient_stock`
  */
-export async function placeOrders<R extends OrderRequest>(tx: Transaction, requests: readonly R[]): Promise<ReadonlyMap<R, StoredOrder>> {
-  const isOne = requests.length === 1;
-  const wanted = requests.filter(({ fields }) => isOne || !fields.complete);
-  const held = new Map<R, number>();
-  const take = async (orders: R[]): Promise<void> => {
-    const [first] = orders as [R];
-    const { petId, complete } = first.fields;
-    if (petId === null) for (const order of orders) held.set(order, 0);
-    else if (await takeUnits(tx, first.accountId, petId, orders.map(takeOf)))
-      for (const order of orders) held.set(order, order.fields.quantity);
-    else if (isOne) held.set(first, await reserveWithLocks(tx, first.accountId, petId, takeOf(first)));
-    if (complete) held.set(first, await sell(tx, first.accountId, petId, held.get(first)!));
-  };
-  const byPet = Map.groupBy(wanted, ({ accountId, fields }) => `${accountId} ${fields.petId}`);
-  await Promise.all([...byPet.values()].toSorted(byLockOrder).map(take)); // On PostgreSQL, sends each without waiting for the one before.
-  const taken = wanted.flatMap((request) => (held.has(request) ? { ...request, held: held.get(request)!, request } : []));
-  const orders = taken.length === 0 ? [] : await insertOrders(tx, taken);
-  const open = Map.groupBy(
-    taken.filter(({ fields }) => !fields.complete),
-    ({ accountId }) => accountId,
+export async function placeOrders(tx: Transaction, requests: readonly OrderRequest[]): Promise<readonly (StoredOrder | undefined)[]> {
+  const [first] = requests as [OrderRequest];
+  const held = requests.length === 1 ? new Map([[first, await holdUnits(tx, first)]]) : await holdTogether(tx, requests);
+  const placed = requests.filter((request) => held.has(request));
+  if (placed.length === 0) return requests.map(() => undefined);
+  const ids = await tx.insert(
+    newOrders,
+    placed.map((request) => valuesOf(request, held.get(request)!)),
   );
-  for (const [accountId, { length }] of open) await addRecords(tx, accountId, length);
-  return new Map(taken.map(({ request }, i) => [request, orders[i]!]));
+  const open = createTally<number>();
+  let next = 0;
+  const orders = requests.map((request) => {
+    const units = held.get(request);
+    if (units === undefined) return undefined;
+    const { accountId, fields, origin } = request;
+    const order = { id: ids[next++]!, fields, held: units, version: 1 };
+    tx.record(eventOf(accountId, "order.created", order), origin);
+    if (!fields.complete) open.add(accountId);
+    return order;
+  });
+  for (const [accountId, count] of open.counts) await addRecords(tx, accountId, count);
+  return orders;
 }
 
-function takeOf({ fields: { quantity }, origin }: OrderRequest): Take {
-  return { units: quantity, origin };
+/** Takes the units of an order that is placed alone, and sells them if it is complete. Returns how many it holds. */
+async function holdUnits(tx: Transaction, { accountId, fields: { petId, quantity, complete }, origin }: OrderRequest): Promise<number> {
+  const held = petId === null ? 0 : await reserveUnits(tx, accountId, petId, { units: quantity, origin });
+  return complete ? sell(tx, accountId, petId, held) : held;
 }
 
-/** Compares by account and pet, the order in which `lockItems` locks inventory entries. */
-function byLockOrder([a]: OrderRequest[], [b]: OrderRequest[]): number {
-  return a!.accountId - b!.accountId || a!.fields.petId! - b!.fields.petId!;
+/** Takes the units of open orders, each pet's together. Returns how many each order holds; leaves out those that are to be placed alone. */
+async function holdTogether(tx: Transaction, requests: readonly OrderRequest[]): Promise<Map<OrderRequest, number>> {
+  const held = new Map<OrderRequest, number>();
+  const byPet = new Map<string, PetTakes & { orders: OrderRequest[] }>();
+  for (const request of requests) {
+    const { accountId, fields, origin } = request;
+    const { petId, quantity, complete } = fields;
+    if (complete) continue;
+    if (petId === null) {
+      held.set(request, 0);
+      continue;
+    }
+    const key = `${accountId} ${petId}`;
+    let taken = byPet.get(key);
+    if (!taken) byPet.set(key, (taken = { accountId, petId, takes: [], orders: [] }));
+    taken.takes.push({ units: quantity, origin });
+    taken.orders.push(request);
+  }
+  const inLockOrder = [...byPet.values()].toSorted((a, b) => a.accountId - b.accountId || a.petId - b.petId);
+  for (const { orders } of await takeUnitsOfPets(tx, inLockOrder)) for (const order of orders) held.set(order, order.fields.quantity);
+  return held;
 }
 
 /**
@@ -193,7 +213,7 @@ async function move(tx: Transaction, accountId: number, { fields: current, held 
 
 /** Takes units of a pet for an order to hold. Returns how many: 0 if the pet is untracked. */
 async function reserveUnits(tx: Transaction, accountId: number, petId: number, take: Take): Promise<number> {
-  return (await takeUnits(tx, accountId, petId, [take])) ? take.units : reserveWithLocks(tx, accountId, petId, take);
+  return (await takeUnits(tx, accountId, petId, take)) ? take.units : reserveWithLocks(tx, accountId, petId, take);
 }
 
 /** Locks the entry and the pet to find out why `takeUnits` took nothing. Returns 0 if the pet is untracked; otherwise retries or refuses. */
@@ -205,7 +225,7 @@ async function reserveWithLocks(tx: Transaction, accountId: number, petId: numbe
     return 0;
   }
   // Retry once: units may have become free after the first attempt.
-  if (entry.item.quantity < take.units || !(await takeUnits(tx, accountId, petId, [take]))) throw insufficient(petId, entry.item.quantity);
+  if (entry.item.quantity < take.units || !(await takeUnits(tx, accountId, petId, take))) throw insufficient(petId, entry.item.quantity);
   return take.units;
 }
 
@@ -234,24 +254,9 @@ function orderComplete(id: number, why: string): Problem {
   return new Problem("order_complete", `Order ${id} is complete: ${why}.`);
 }
 
-/** Inserts orders, which get ascending identifiers. */
-function insertOrders(tx: Transaction, placed: readonly PlacedOrder[]): Awaitable<StoredOrder[]> {
-  const rows = placed.map(({ accountId, fields: { petId, quantity, shipDate, complete }, held }) => [
-    accountId,
-    petId,
-    quantity,
-    held,
-    shipDate,
-    Number(complete),
-    1,
-  ]);
-  return andThen(tx.insert(newOrders, rows), (ids) =>
-    placed.map(({ accountId, fields, held, origin }, i) => {
-      const order = { id: ids[i]!, fields, held, version: 1 };
-      tx.record(eventOf(accountId, "order.created", order), origin);
-      return order;
-    }),
-  );
+/** The values of a new order, in the order of the columns of `newOrders`. */
+function valuesOf({ accountId, fields: { petId, quantity, shipDate, complete } }: OrderRequest, held: number): BoundValue[] {
+  return [accountId, petId, quantity, held, shipDate, Number(complete), 1];
 }
 
 /** Updates a locked order; `held` is the number of units that it holds from now on. @throws Problem `not_found` */
