@@ -84,12 +84,15 @@ export function recordedEvent(draft: EventDraft, { actor, requestId, at }: Origi
   };
 }
 
-/** The last time and its text: the events of a request have one, and so do requests of the same millisecond. */
-let lastTime = { time: NaN, text: "" };
+/** The last second and its text without the zone, which most events of a batch share. */
+let lastSecond = { second: NaN, text: "" };
 
+/** The text of `formatDateTime`. */
 function textOfTime(time: number): string {
-  if (lastTime.time !== time) lastTime = { time, text: formatDateTime(time) };
-  return lastTime.text;
+  const second = Math.floor(time / 1_000);
+  if (lastSecond.second !== second) lastSecond = { second, text: formatDateTime(second * 1_000).slice(0, -1) };
+  const ms = time - second * 1_000;
+  return ms === 0 ? `${lastSecond.text}Z` : `${lastSecond.text}.${ms < 10 ? "00" : ms < 100 ? "0" : ""}${ms}Z`;
 }
 
 /** The last event of an account's log. */

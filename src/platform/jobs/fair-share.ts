@@ -42,12 +42,14 @@ export type FairShare<K> = Required<ShareLimits> &
     queues: Map<K | undefined, Waiter[]>;
     usage: Usage<K>;
     parts: KeyParts<K> | undefined;
+    /** Runs while work waits, until the longest wait is over. */
+    timer: NodeJS.Timeout | undefined;
     /** Makes the error of work that gets no place. */
     refusal: (refusal: Refusal) => Error;
   };
 
-/** `settle` is called once: without a refusal when the work gets its place. Work of one `kind` may be done together. */
-type Waiter = { settle: (refusal: Refusal | undefined) => void; kind: unknown; timer: NodeJS.Timeout | undefined };
+/** `settle` is called once: without a refusal when the work gets its place. Work of one `kind` may be done together. It waits `since`, by `monotonic`. */
+type Waiter = { settle: (refusal: Refusal | undefined) => void; kind: unknown; since: number };
 
 /**
  * Shares places between keys, such as accounts or addresses, so that no key keeps the others out.
@@ -75,7 +77,17 @@ export function openFairShare<K>(
   const unbounded = { max: Infinity, reserved: 0, maxPerKey: Infinity, waitingMax: Infinity, waitingMaxPerKey: Infinity, waitMs: Infinity };
   const load = { inUse: 0, inUseByKeys: 0, waiting: 0, refused: 0 };
   const opened = parts && openParts(parts.count, parts.of, now);
-  return { ...unbounded, ...limits, ...load, held: createTally(), queues: new Map(), usage: openUsage(now), parts: opened, refusal };
+  return {
+    ...unbounded,
+    ...limits,
+    ...load,
+    held: createTally(),
+    queues: new Map(),
+    usage: openUsage(now),
+    parts: opened,
+    timer: undefined,
+    refusal,
+  };
 }
 
 const monotonic = (): number => performance.now();
@@ -267,22 +279,45 @@ function roomFor<K>(share: FairShare<K>, key: K | undefined): Refusal | undefine
 }
 
 function enqueue<K>(share: FairShare<K>, key: K | undefined, settle: Waiter["settle"], kind: unknown): void {
-  const one: Waiter = { settle, kind, timer: undefined };
-  if (share.waitMs !== Infinity) one.timer = setTimeout(() => refuse(share, key, one, "waited too long"), share.waitMs);
+  const one: Waiter = { settle, kind, since: monotonic() };
   const queue = share.queues.get(key);
   if (queue) queue.push(one);
   else share.queues.set(key, [one]);
   share.waiting += 1;
   if (share.parts && key !== undefined) countPart(share.parts, key, "waiting", 1);
+  if (share.timer === undefined) watchWaits(share, one.since);
+}
+
+/** Refuses what waits too long. There is one timer for all, because one for each would cost a small write a hundredth of its time. */
+function watchWaits<K>(share: FairShare<K>, oldest: number): void {
+  if (share.waitMs === Infinity) return;
+  share.timer = setTimeout(
+    () => {
+      share.timer = undefined;
+      refuseLate(share);
+      if (share.waiting > 0)
+        watchWaits(
+          share,
+          [...share.queues.values()].reduce((oldest, [first]) => Math.min(oldest, first!.since), Infinity),
+        );
+    },
+    oldest + share.waitMs - monotonic(),
+  );
+}
+
+function refuseLate<K>(share: FairShare<K>): void {
+  const latest = monotonic() - share.waitMs;
+  for (const [key, queue] of share.queues)
+    while (queue.length > 0 && queue[0]!.since <= latest) refuse(share, key, queue[0]!, "waited too long");
 }
 
 function leave<K>(share: FairShare<K>, key: K | undefined, one: Waiter): void {
-  clearTimeout(one.timer);
   const queue = share.queues.get(key)!;
   if (queue[0] === one) queue.shift();
   else queue.splice(queue.indexOf(one), 1);
   if (queue.length === 0) share.queues.delete(key);
   share.waiting -= 1;
+  if (share.waiting === 0) share.timer = void clearTimeout(share.timer);
   if (share.parts && key !== undefined) countPart(share.parts, key, "waiting", -1);
 }
 
