@@ -289,7 +289,7 @@ function enqueue<K>(share: FairShare<K>, key: K | undefined, settle: Waiter["set
 }
 
 /** Refuses what waits too long. There is one timer for all, because one for each would cost a small write a hundredth of its time. */
-function watchWaits<K>(share: FairShare<K>, oldest: number): void {
+function watchWaits<K>(share: FairShare<K>, since: number): void {
   if (share.waitMs === Infinity) return;
   share.timer = setTimeout(
     () => {
@@ -301,8 +301,13 @@ function watchWaits<K>(share: FairShare<K>, oldest: number): void {
           [...share.queues.values()].reduce((oldest, [first]) => Math.min(oldest, first!.since), Infinity),
         );
     },
-    oldest + share.waitMs - monotonic(),
+    since + share.waitMs - monotonic(),
   );
+}
+
+function stopWatching<K>(share: FairShare<K>): void {
+  clearTimeout(share.timer);
+  share.timer = undefined;
 }
 
 function refuseLate<K>(share: FairShare<K>): void {
@@ -317,7 +322,7 @@ function leave<K>(share: FairShare<K>, key: K | undefined, one: Waiter): void {
   else queue.splice(queue.indexOf(one), 1);
   if (queue.length === 0) share.queues.delete(key);
   share.waiting -= 1;
-  if (share.waiting === 0) share.timer = void clearTimeout(share.timer);
+  if (share.waiting === 0) stopWatching(share);
   if (share.parts && key !== undefined) countPart(share.parts, key, "waiting", -1);
 }
 
