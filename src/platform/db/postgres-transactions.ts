@@ -59,8 +59,7 @@ export async function transact<T>(
       skipLocked: (table) => raw(` FOR UPDATE OF ${table} SKIP LOCKED`),
       query,
       insert: (insertion, rows) => insertRows(fixedRows, insertion, rows),
-      updateEach: async <R extends unknown[]>({ one }: RowUpdate<R>, rows: readonly BoundValue[][]) =>
-        (await Promise.all(rows.map((values) => fixedRows<R>(one, values)))).flat(),
+      updateEach: (update, rows) => updateRows(fixedRows, update, rows),
       rows: fixedRows,
       run: async (fixed, values) => (await step(() => fixedStatementOf(fixed, values))).rowCount ?? 0,
       record: (event, of) => void recorded.push(recordedEvent(event, of ? { ...origin, ...of } : origin, clock)),
@@ -106,6 +105,15 @@ async function insertRows(
     ? query(statementFor(1), first)
     : query(ofMany, [JSON.stringify(rows.map((row) => row.map(bound)))]));
   return inserted.map(([id]) => id).toSorted((a, b) => a - b);
+}
+
+/** Sends each update without waiting for the one before. */
+async function updateRows<R extends unknown[]>(
+  query: Transaction["rows"],
+  { one }: RowUpdate<R>,
+  rows: readonly BoundValue[][],
+): Promise<R[]> {
+  return (await Promise.all(rows.map((values) => query(one, values)))).flat();
 }
 
 /** Sends the statements that begin a transaction, without waiting for them. */
