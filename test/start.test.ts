@@ -33,11 +33,12 @@ test("a start loads only the packages that each request needs, from a compile ca
   assert.equal(read.status, 200);
   server.kill("SIGTERM");
   assert.equal(await server.ended, 0);
-  const { modules, packages, options } = loadedIn(server.err());
+  const { modules, packages, options, arenas } = loadedIn(server.err());
   assert.deepEqual(packages, packagesOfAStart);
   t.diagnostic(`${modules} modules`);
   assert.ok(modules <= modulesMax, `${modules} modules`);
   assert.deepEqual(options, ["--max-semi-space-size=8"]);
+  assert.equal(arenas, "1");
 });
 
 test("a bound of V8's new space in NODE_OPTIONS is kept", async (t) => {

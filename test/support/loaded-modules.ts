@@ -1,11 +1,11 @@
 /**
  * A preload, `node --import`: writes to standard error at the exit how many modules the process has loaded, the packages that the files of
- * src/ import, and the options of Node.
+ * src/ import, the options of Node, and the arenas of the C library.
  */
 import { writeSync } from "node:fs";
 import { registerHooks } from "node:module";
 
-export type LoadedModules = { modules: number; packages: string[]; options: string[] };
+export type LoadedModules = { modules: number; packages: string[]; options: string[]; arenas: string | undefined };
 
 const modules = new Set<string>();
 const packages = new Set<string>();
@@ -21,6 +21,7 @@ registerHooks({
 });
 
 process.on("exit", () => {
-  const loaded: LoadedModules = { modules: modules.size, packages: [...packages].toSorted(), options: process.execArgv };
+  const { execArgv: options, env } = process;
+  const loaded: LoadedModules = { modules: modules.size, packages: [...packages].toSorted(), options, arenas: env["MALLOC_ARENA_MAX"] };
   writeSync(2, `\nloaded ${JSON.stringify(loaded)}\n`);
 });

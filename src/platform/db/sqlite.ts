@@ -28,6 +28,9 @@ import { recoverLog } from "./sqlite-recovery.ts";
 import { giveBackPages } from "./sqlite-space.ts";
 import { openSequences, preparedStatements, storageFaultOf, translate, type Statements, type StorageFault } from "./sqlite-statements.ts";
 
+/** The pages that each connection may keep in memory (decision 66). */
+const [readerCacheKib, writerCacheKib] = [32_768, 16_384];
+
 /** Buckets of the histogram of writes in a commit. */
 const commitBounds = [1, 2, 4, 8, 16, 32, 64, 128];
 
@@ -157,7 +160,7 @@ function connect(file: string, { readOnly = false } = {}): DatabaseSync {
   if (!readOnly)
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON");
   // Without memory-mapped reads, a file that the disk cannot read is an error of one query; with them a signal would end the process.
-  connection.exec("PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0");
+  connection.exec(`PRAGMA cache_size = -${readOnly ? readerCacheKib : writerCacheKib}; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0`);
   return connection;
 }
 
