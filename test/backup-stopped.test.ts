@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { loadSettings } from "../src/app/settings.ts";
 import { writeBackup } from "../src/backup/backup-file.ts";
 import { makeHeldFolder } from "../src/backup/held-folder.ts";
-import { lastBackupAt } from "../src/backup/last-backup.ts";
+import { lastBackupAt } from "../src/backup/manifest.ts";
 import { openSource } from "../src/backup/source.ts";
 import { contentsOf, done, refused } from "./support/backups.ts";
 import { runCommand } from "./support/commands.ts";

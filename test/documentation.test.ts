@@ -21,8 +21,7 @@ import { writersMax } from "../src/platform/db/postgres-writers.ts";
 import { problemCodes, statusOf } from "../src/platform/error-table.ts";
 import { requestTimeoutMs } from "../src/platform/http/app.ts";
 import { keptMs } from "../src/platform/http/idempotency.store.ts";
-import { depthMax, pathBytesMax } from "../src/publishing/projects/archive-paths.ts";
-import { archiveLimits } from "../src/publishing/projects/archive.ts";
+import { archiveLimits, depthMax, pathBytesMax } from "../src/publishing/projects/archive.ts";
 import { projectsMax } from "../src/publishing/projects/projects.ts";
 
 const names = [

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import sql from "sql-template-tag";
-import { recordBackup } from "../src/backup/last-backup.ts";
+import { recordBackup } from "../src/backup/manifest.ts";
 import { readWebhookQueues } from "../src/events/webhooks/deliveries.store.ts";
 import { ask, engine, startService, testOnce } from "./support/service.ts";
 import { until } from "./support/until.ts";

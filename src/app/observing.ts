@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import sql from "sql-template-tag";
-import { lastBackupAt } from "../backup/last-backup.ts";
+import { lastBackupAt } from "../backup/manifest.ts";
 import type { Limiter } from "../callers/limits/limits.ts";
 import type { WebhookQueues } from "../events/webhooks/deliveries.store.ts";
 import type { Clock } from "../platform/clock.ts";

@@ -124,7 +124,7 @@ type Write = (path: string) => Promise<void>;
 async function backUpTo(io: Io, given: BackupArguments, put: (write: Write) => Promise<string | void>): Promise<Outcome> {
   const { writeBackup, requireNew } = await import("../backup/backup-file.ts");
   const { openSource } = await import("../backup/source.ts");
-  const { recordBackup } = await import("../backup/last-backup.ts");
+  const { recordBackup } = await import("../backup/manifest.ts");
   const passphrase = given.passphrase ?? (await givenPassphrase(io, given.passphraseFile, ""));
   const settings = loadSettings(io.env, { needsSecretsKey: !given.withoutSecrets });
   const begun = performance.now();

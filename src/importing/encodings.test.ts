@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { detectFormat } from "./csv-format.ts";
 import { csvRows, type CsvFormat } from "./csv.ts";
 import { encodingNamed, encodings, strictDecoder, type Encoding } from "./encodings.ts";
+import { detectFormat } from "./inspect.ts";
 
 /** Encodes text by the decoder of an encoding of single bytes. */
 function encoded(text: string, encoding: Encoding): Uint8Array {

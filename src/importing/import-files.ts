@@ -5,7 +5,6 @@ import type { Clock } from "../platform/clock.ts";
 import { moveDurably, writeDurably } from "../platform/files.ts";
 import { Problem } from "../platform/problem.ts";
 import type { CsvFormat } from "./csv.ts";
-import { checkEdits, countsOfExport, makeEdits, previewPatches } from "./export-edits.ts";
 import { importSource, previewSource } from "./import.ts";
 import { inspectFile, rowsOf, type InputFile, type Inspected } from "./inspect.ts";
 import type { ImportSource } from "./load.ts";
@@ -13,7 +12,7 @@ import { openFile, readMapping, readState, writeRejects } from "./local-files.ts
 import { mappingToComplete, planMapping, questionsOf, withAnswers, type MappingPlan, type PriceAnswers } from "./mapping-plan.ts";
 import type { Mapping } from "./mapping-schema.ts";
 import { checkBelongs, type State } from "./memory.ts";
-import { planExport, recognizeExport, type ExportPlan } from "./own-export.ts";
+import { checkEdits, countsOfExport, type ExportPlan, makeEdits, planExport, previewPatches, recognizeExport } from "./own-export.ts";
 import type { Progress } from "./progress.ts";
 import type { Report } from "./report.ts";
 import { readSource, type Source } from "./source.ts";

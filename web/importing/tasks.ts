@@ -1,7 +1,7 @@
 import type { Columns } from "../../src/importing/columns.ts";
-import type { Detection } from "../../src/importing/csv-format.ts";
 import type { CsvFormat } from "../../src/importing/csv.ts";
 import type { Guess } from "../../src/importing/guess.ts";
+import type { Detection } from "../../src/importing/inspect.ts";
 import type { Mapping } from "../../src/importing/mapping-schema.ts";
 import type { Edit, OwnExport } from "../../src/importing/own-export.ts";
 import type { Pet } from "../../src/importing/pets.ts";

@@ -1,12 +1,11 @@
 import { chunksOf } from "../../client/chunks.ts";
 import { PetStoreError } from "../../client/errors.ts";
 import type { Columns } from "../../src/importing/columns.ts";
-import { checkEdits, countsOfExport, makeEdits, type PreviewChanges } from "../../src/importing/export-edits.ts";
 import type { Guess } from "../../src/importing/guess.ts";
 import { importSource, previewSource } from "../../src/importing/import.ts";
 import { inspectFile, rowsOf, type InputFile } from "../../src/importing/inspect.ts";
 import { columnsOf } from "../../src/importing/mapping.ts";
-import { planExport, recognizeExport } from "../../src/importing/own-export.ts";
+import { checkEdits, countsOfExport, makeEdits, planExport, type PreviewChanges, recognizeExport } from "../../src/importing/own-export.ts";
 import { formatRejects, readSource, type Source } from "../../src/importing/source.ts";
 import { formerSources, proposeSource } from "../../src/importing/sources.ts";
 import { Problem } from "../../src/platform/problem.ts";

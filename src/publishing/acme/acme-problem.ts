@@ -9,8 +9,6 @@
  */
 export type AcmeFailure = "unreachable" | "unavailable" | "rate_limited" | "refused" | "invalid" | "nonsense";
 
-type ProblemParts = { type?: string | null; status?: number | null; retryAt?: number | null; cause?: unknown };
-
 /** A failure of the certificate authority. Its message is safe to show: bounded, without control characters and secrets. */
 export class AcmeProblem extends Error {
   readonly failure: AcmeFailure;
@@ -21,7 +19,11 @@ export class AcmeProblem extends Error {
   /** When (ms since the epoch) the authority allows the next try (Retry-After); null if it did not say. */
   readonly retryAt: number | null;
 
-  constructor(failure: AcmeFailure, message: string, more: ProblemParts = {}) {
+  constructor(
+    failure: AcmeFailure,
+    message: string,
+    more: { type?: string | null; status?: number | null; retryAt?: number | null; cause?: unknown } = {},
+  ) {
     super(printable(message), more.cause === undefined ? {} : { cause: more.cause });
     this.name = "AcmeProblem";
     this.failure = failure;

@@ -2,24 +2,23 @@ import { rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { type ArchiveEntry, type Bytes, UnreadableArchive } from "../../platform/archives/archive-bytes.ts";
 import { isGzippedType } from "../../platform/http/negotiation.ts";
-import { isLeftOut, leftOutShownMax, type LeftOut } from "../../platform/left-out.ts";
+import { isLeftOut, type LeftOut, leftOutShownMax } from "../../platform/left-out.ts";
 import { Problem } from "../../platform/problem.ts";
-import { createPathSet, publishedPath, quoted } from "./archive-paths.ts";
 import {
   compressFile,
   compressionEffort,
   encodings,
-  openIncoming,
-  flushContentFolders,
-  publishFile,
-  stageFile,
   type Encodings,
-  type StagedFile,
+  flushContentFolders,
   type Manifest,
+  openIncoming,
+  publishFile,
+  type StagedFile,
+  stageFile,
 } from "./content.ts";
 import type { ClaimedFile, UnpackedSite } from "./deployments.ts";
-import { parseProjectFile, projectFileBytesMax, projectFileName, type ProjectFile } from "./project-file.ts";
-import { formName, type Content } from "./shared-content.ts";
+import { parseProjectFile, type ProjectFile, projectFileBytesMax, projectFileName, quoted } from "./project-file.ts";
+import { type Content, formName } from "./shared-content.ts";
 
 const oneMiB = 1024 * 1024;
 
@@ -235,3 +234,72 @@ function refuse(why: string): never {
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
 const inMiB = (bytes: number): string => `${Math.ceil((bytes / oneMiB) * 10) / 10} MiB`;
+
+export const pathBytesMax = 1024;
+const segmentBytesMax = 255;
+export const depthMax = 32;
+
+function refusePath(name: string, why: string): never {
+  throw new Problem("invalid_request", `${quoted(name)} ${why}`);
+}
+
+/**
+ * Returns the path under which an archive's entry is published; the root is empty. Removes the `./` that `tar -C dir .` writes before
+ * each name, and the slash after a folder's name. Composes Unicode (NFC), because macOS decomposes names and browsers do not.
+ *
+ * @throws Problem `invalid_request`
+ */
+function publishedPath(name: string): string {
+  // Composing takes quadratic time. Decomposed, a path has at most 1.5 characters for each byte of its composed form.
+  if (name.length > 1.5 * pathBytesMax) refusePath(name, `is longer than ${pathBytesMax} bytes. Shorten it.`);
+  if (/\p{Cc}/u.test(name)) refusePath(name, "has a control character in its name. Rename it.");
+  if (name.includes("\uFFFD")) refusePath(name, "has a name that is not UTF-8. Rename it.");
+  if (name.includes("\\")) refusePath(name, "has a backslash in its name. Folders are separated by /.");
+  if (name.startsWith("/") || /^[a-z]:\//i.test(name)) refusePath(name, "is an absolute path. Pack the folder with relative paths.");
+  const path = name
+    .replace(/^(?:\.\/)+/, "")
+    .replace(/\/$/, "")
+    .normalize("NFC");
+  if (path === "" || path === ".") return "";
+  const segments = path.split("/");
+  for (const segment of segments) {
+    if (segment === "..") refusePath(name, "leads out of the folder with `..`. Pack only what lies inside.");
+    if (segment === "." || segment === "") refusePath(name, "has an empty step or `.` inside its path. Pack the folder with plain paths.");
+    if (Buffer.byteLength(segment) > segmentBytesMax) refusePath(name, `has a part longer than ${segmentBytesMax} bytes. Shorten it.`);
+  }
+  if (Buffer.byteLength(path) > pathBytesMax) refusePath(name, `is longer than ${pathBytesMax} bytes. Shorten it.`);
+  if (segments.length > depthMax) refusePath(name, `lies deeper than ${depthMax} folders. Move it up.`);
+  return path;
+}
+
+type PathSet = { addFile(path: string): void; addFolder(path: string): void };
+
+/**
+ * Remembers the paths of an archive, and refuses one that conflicts with another: the same path twice, two that differ only in case (most
+ * desktops would keep one of them), a file where a folder is.
+ */
+function createPathSet(): PathSet {
+  const files = new Map<string, string>();
+  const folders = new Map<string, string>();
+  const fold = (path: string): string => path.toLowerCase().normalize("NFC");
+
+  function addFolder(path: string): void {
+    const folded = fold(path);
+    const file = files.get(folded);
+    if (file !== undefined) refusePath(path, `is a folder, and ${quoted(file)} a file. Rename one of them.`);
+    folders.set(folded, path);
+  }
+
+  function addFile(path: string): void {
+    const folded = fold(path);
+    const twin = files.get(folded);
+    if (twin === path) refusePath(path, "is in the archive twice. Pack the folder again.");
+    if (twin !== undefined) refusePath(path, `and ${quoted(twin)} differ only in capital letters. Rename one of them.`);
+    const folder = folders.get(folded);
+    if (folder !== undefined) refusePath(path, `is a file, and ${quoted(folder)} a folder. Rename one of them.`);
+    files.set(folded, path);
+    for (let slash = path.indexOf("/"); slash !== -1; slash = path.indexOf("/", slash + 1)) addFolder(path.slice(0, slash));
+  }
+
+  return { addFile, addFolder };
+}

@@ -1,7 +1,6 @@
 import { domainToASCII } from "node:url";
 import { Problem } from "../../platform/problem.ts";
 import { parseStorefront, type StorefrontSettings } from "../storefront/storefront.ts";
-import { quoted } from "./archive-paths.ts";
 
 export const redirectStatuses = [301, 302, 307, 308] as const;
 export type RedirectStatusCode = (typeof redirectStatuses)[number];
@@ -24,6 +23,11 @@ export const redirectsMax = 100;
 const nameLengthMax = 200;
 /** The most characters of a host name as written: mapping it to ASCII takes quadratic time. A mapped name has at most 253. */
 const typedLengthMax = 512;
+
+/** Quotes a name from an archive for a message, on one line. */
+export function quoted(name: string): string {
+  return JSON.stringify(name.length > 120 ? `${name.slice(0, 120)}…` : name);
+}
 
 function refuse(why: string): never {
   throw new Problem("invalid_request", `${projectFileName}: ${why}`);

@@ -2,7 +2,7 @@ import { createCache } from "../../platform/cache.ts";
 import { inlineSource, markup, Markup } from "./markup.ts";
 import type { Shop } from "./storefront.ts";
 
-export type PageParts = {
+export type PageContent = {
   title: string;
   description: string;
   /** The canonical path; undefined for a page that search engines should not list. */
@@ -27,7 +27,7 @@ const paw = markup`<svg viewBox="0 0 24 24" fill="currentColor" aria-hidden="tru
 /** The picture of an animal without a photo. */
 export const placeholder = paw;
 
-export function pageOf(shop: Shop, { title, description, path, picture, head, main, search }: PageParts): Markup {
+export function pageOf(shop: Shop, { title, description, path, picture, head, main, search }: PageContent): Markup {
   const { name, origin, settings } = shop;
   const shown = picture ?? logoPath(shop);
   const canonical =
