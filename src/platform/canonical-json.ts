@@ -12,6 +12,7 @@ export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   const names = Object.keys(value);
   if (!isSorted(names)) names.sort();
+  else if (isFlat(value)) return JSON.stringify(value);
   let text = "";
   for (const name of names) {
     const member = (value as Record<string, unknown>)[name];
@@ -23,6 +24,11 @@ export function canonicalJson(value: unknown): string {
 /** A text as JSON writes it. */
 export function quoted(text: string): string {
   return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+function isFlat(value: object): boolean {
+  for (const name in value) if (typeof (value as Record<string, unknown>)[name] === "object") return false;
+  return true;
 }
 
 function isSorted(names: readonly string[]): boolean {

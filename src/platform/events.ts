@@ -66,10 +66,14 @@ function newId(): string {
   return `evt_${idsOfProcess}${idsMade.toString(16).padStart(8, "0")}`;
 }
 
-/** @param now the time of origins that have none */
-export function recordedEvent(draft: EventDraft, { actor, requestId, at }: Origin, now: () => number): RecordedEvent {
+/**
+ * @param now the time of origins that have none
+ * @param own what differs from the origin of the write
+ */
+export function recordedEvent(draft: EventDraft, origin: Origin, now: () => number, own: Partial<Origin> = origin): RecordedEvent {
   const { accountId, type, resource, data, previous, version } = draft;
-  const time = at ?? now();
+  const { actor = origin.actor, requestId = origin.requestId } = own;
+  const time = own.at ?? origin.at ?? now();
   const id = typeof resource.id === "number" ? `${resource.id}` : quoted(resource.id);
   return {
     accountId,

@@ -62,7 +62,7 @@ export async function transact<T>(
       updateEach: (update, rows) => updateRows(fixedRows, update, rows),
       rows: fixedRows,
       run: async (fixed, values) => (await step(() => fixedStatementOf(fixed, values))).rowCount ?? 0,
-      record: (event, of) => void recorded.push(recordedEvent(event, of ? { ...origin, ...of } : origin, clock)),
+      record: (event, of) => void recorded.push(recordedEvent(event, origin, clock, of)),
       script: async (text) => void (await step(() => ({ text, values: [] }))),
       lock: async (name) => void (await query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`)),
       tryLock: async (name) => (await query<{ got: boolean }>(tryLockOf(name)))[0]?.got === true,

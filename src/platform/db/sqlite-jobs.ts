@@ -36,7 +36,7 @@ export type Job = {
   outcome: unknown;
 };
 
-type Control = Record<"begin" | "savepoint" | "release" | "rollbackTo", StatementSync>;
+type Control = Record<"begin" | "rollback" | "savepoint" | "release" | "rollbackTo", StatementSync>;
 
 /** The queue of writes. A job whose turn begins is put into `admitted`. */
 export type WriteQueue = { turns: FairShare<CallerKey>; admitted: Job[] };
@@ -60,6 +60,8 @@ const eventsMax = 250;
 type Group = {
   engine: Engine;
   work: WorkClock;
+  /** Whether its transaction has changed nothing yet. */
+  isFresh: boolean;
   /** The events of the jobs that succeeded, in the order of the jobs, until they are appended. */
   events: RecordedEvent[];
   append: (events: readonly RecordedEvent[]) => void;
@@ -108,7 +110,7 @@ export function takeAll({ turns, admitted }: WriteQueue): Job[] {
  */
 export async function runJobs(engine: Engine, group: Job[], append: Group["append"], onError: Group["onError"]): Promise<void> {
   const { writer, control, turns } = engine;
-  const context: Group = { engine, work: openWorkClock(engine.timer), events: [], append, onError };
+  const context: Group = { engine, work: openWorkClock(engine.timer), isFresh: true, events: [], append, onError };
   const { work, events } = context;
   const endsAt = work.now() + groupMs;
   for (let from = 0; from < group.length;) {
@@ -135,6 +137,7 @@ async function appendAll({ events, append, work }: Group): Promise<void> {
 
 async function runNeighbours(group: Group, neighbours: readonly Job[]): Promise<void> {
   if (neighbours.length > 1) await runBatch(group, neighbours);
+  group.isFresh = false;
   for (const job of neighbours) {
     if (job.isDone) continue;
     const ran = runAlone(group, job);
@@ -144,19 +147,22 @@ async function runNeighbours(group: Group, neighbours: readonly Job[]): Promise<
   }
 }
 
-async function runBatch(group: Group, jobs: readonly Job[]): Promise<void> {
-  const { engine, events } = group;
+/**
+ * Runs jobs as one batch. The first of a transaction has the whole transaction in place of a savepoint, for which SQLite would copy each page that
+ * it changes.
+ */
+async function runBatch({ engine, work, isFresh, events }: Group, jobs: readonly Job[]): Promise<void> {
   const { writer, control } = engine;
-  const time = openBodyTime(group, undefined);
+  const time = openBodyTime({ engine, work }, undefined);
   const { tx, end, recorded } = openTransaction(engine, jobs[0]!.handle.origin, time.take);
-  control.savepoint.run();
+  if (!isFresh) control.savepoint.run();
   try {
     const parts = jobs.map(({ part }) => part!);
     const results = await parts[0]!.write(
       tx,
       parts.map(({ input }) => input),
     );
-    control.release.run();
+    if (!isFresh) control.release.run();
     for (const event of recorded) events.push(event);
     for (const [i, job] of jobs.entries()) {
       job.isDone = results[i] !== undefined;
@@ -164,8 +170,7 @@ async function runBatch(group: Group, jobs: readonly Job[]): Promise<void> {
     }
   } catch (error) {
     if (!writer.isTransaction) throw error;
-    control.rollbackTo.run();
-    control.release.run();
+    for (const step of isFresh ? [control.rollback, control.begin] : [control.rollbackTo, control.release]) step.run();
   } finally {
     end();
     const eachMs = time.usedMs() / jobs.length;
@@ -227,7 +232,7 @@ function runAlone(group: Group, job: Job): Promise<void> | undefined {
  * longer, on a slow machine for example; so may work that belongs to no caller, which is divided into short transactions where it arises
  * (decision 0102).
  */
-function openBodyTime({ engine: { turns }, work }: Group, caller: CallerKey | undefined) {
+function openBodyTime({ engine: { turns }, work }: Pick<Group, "engine" | "work">, caller: CallerKey | undefined) {
   const begunAt = work.now();
   /** What the clock of the processor showed when the body began. Until it has run for some ms, its time is taken for that of the processor. */
   let begunCpu: number | undefined;
@@ -323,7 +328,7 @@ function openTransaction({ writer, write, sequences, clock }: Writer, origin: Or
     giveTurn: takeTime,
     record: (event, of) => {
       requireOpen();
-      recorded.push(recordedEvent(event, of ? { ...origin, ...of } : origin, clock));
+      recorded.push(recordedEvent(event, origin, clock, of));
     },
     script: async (text) => {
       writer.exec(text);

@@ -185,16 +185,17 @@ export async function takeUnitsOfPets<T extends PetTakes>(tx: Transaction, wante
     const units = unitsOf(takes);
     return [-units, units, takes.length, accountId, petId];
   });
-  const rows = new Map((await tx.updateEach(changeCounts, values)).map((row) => [placeOf(row[6], row[0]), row]));
-  const taken = wanted.filter(({ accountId, petId }) => rows.has(placeOf(accountId, petId)));
-  for (const { accountId, petId, takes } of taken) {
-    const completed = completeChange(tx, accountId, rows.get(placeOf(accountId, petId))!, { takes });
+  const rows = (await tx.updateEach(changeCounts, values)).toSorted((a, b) => a[6] - b[6] || a[0] - b[0]);
+  const taken: T[] = [];
+  for (const one of wanted) {
+    const row = rows[taken.length];
+    if (row === undefined || row[0] !== one.petId || row[6] !== one.accountId) continue;
+    taken.push(one);
+    const completed = completeChange(tx, one.accountId, row, { takes: one.takes });
     if (completed instanceof Promise) await completed;
   }
   return taken;
 }
-
-const placeOf = (accountId: number, petId: number): string => `${accountId} ${petId}`;
 
 function unitsOf(takes: readonly Take[]): number {
   return takes.reduce((sum, { units }) => sum + units, 0);

@@ -146,26 +146,30 @@ async function holdUnits(tx: Transaction, { accountId, fields: { petId, quantity
   return complete ? sell(tx, accountId, petId, held) : held;
 }
 
+/** Compares by account and pet, the order in which `lockItems` locks inventory entries. */
+function byLockOrder(a: OrderRequest, b: OrderRequest): number {
+  return a.accountId - b.accountId || a.fields.petId! - b.fields.petId!;
+}
+
 /** Takes the units of open orders, each pet's together. Returns how many each order holds; leaves out those that are to be placed alone. */
 async function holdTogether(tx: Transaction, requests: readonly OrderRequest[]): Promise<Map<OrderRequest, number>> {
   const held = new Map<OrderRequest, number>();
-  const byPet = new Map<string, PetTakes & { orders: OrderRequest[] }>();
-  for (const request of requests) {
-    const { accountId, fields, origin } = request;
-    const { petId, quantity, complete } = fields;
-    if (complete) continue;
-    if (petId === null) {
-      held.set(request, 0);
-      continue;
+  const open = requests.filter(({ fields }) => !fields.complete);
+  for (const request of open) if (request.fields.petId === null) held.set(request, 0);
+  const byPet: (PetTakes & { orders: OrderRequest[] })[] = [];
+  for (const order of open.filter(({ fields }) => fields.petId !== null).toSorted(byLockOrder)) {
+    const { accountId, fields, origin } = order;
+    const petId = fields.petId!;
+    const last = byPet.at(-1);
+    const take = { units: fields.quantity, origin };
+    if (last?.petId === petId && last.accountId === accountId) {
+      last.takes.push(take);
+      last.orders.push(order);
+    } else {
+      byPet.push({ accountId, petId, takes: [take], orders: [order] });
     }
-    const key = `${accountId} ${petId}`;
-    let taken = byPet.get(key);
-    if (!taken) byPet.set(key, (taken = { accountId, petId, takes: [], orders: [] }));
-    taken.takes.push({ units: quantity, origin });
-    taken.orders.push(request);
   }
-  const inLockOrder = [...byPet.values()].toSorted((a, b) => a.accountId - b.accountId || a.petId - b.petId);
-  for (const { orders } of await takeUnitsOfPets(tx, inLockOrder)) for (const order of orders) held.set(order, order.fields.quantity);
+  for (const { orders } of await takeUnitsOfPets(tx, byPet)) for (const order of orders) held.set(order, order.fields.quantity);
   return held;
 }
 
@@ -279,7 +283,9 @@ async function deleteOrder(tx: Transaction, accountId: number, order: StoredOrde
 }
 
 function eventOf(accountId: number, type: EventDraft["type"], order: StoredOrder): EventDraft {
-  return { accountId, type, resource: { type: "order", id: order.id }, data: orderOf(order), version: order.version };
+  const { id, petId, quantity, shipDate, complete } = orderOf(order);
+  const data = { complete, id, petId, quantity, shipDate }; // in the order of canonical JSON, which is then fast
+  return { accountId, type, resource: { type: "order", id: order.id }, data, version: order.version };
 }
 
 function requireRow(rows: OrderRow[], id: number): StoredOrder {
