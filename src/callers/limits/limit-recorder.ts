@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
-import { createCache } from "../../platform/cache.ts";
-import { minuteMs, hourMs } from "../../platform/clock.ts";
+import { type Cache, createCache } from "../../platform/cache.ts";
+import { hourMs } from "../../platform/clock.ts";
 import { limitTo } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import type { EventType } from "../../platform/event-types.ts";
@@ -8,7 +8,7 @@ import { formatDateTime } from "../../platform/http/dates.ts";
 import { coalesced } from "../../platform/jobs/runs.ts";
 import type { Decision } from "./windows.ts";
 
-/** How many limits and bans this process remembers, so that it records each once. */
+/** How many limits of each window, and how many bans, this process remembers, so that it records each once. */
 const seenMax = 10_000;
 /** The most events in the queue. A refusal that finds it full is not recorded. */
 const queueMax = 1_000;
@@ -24,14 +24,17 @@ export type LimitRecorder = {
 
 /** @param onError called with each database error; the next such refusal queues the event again */
 export function openLimitRecorder(db: Pick<Database, "write">, onError: (error: unknown) => void): LimitRecorder {
-  const seen = createCache<string, LimitEvent>(seenMax);
-  let queue: { name: string; event: LimitEvent }[] = [];
+  // The hour in which an account last reached a limit, and when the last ban of a key ends.
+  const minutes = createCache<number, number>(seenMax);
+  const days = createCache<number, number>(seenMax);
+  const bans = createCache<number, number>(seenMax);
+  let queue: QueuedEvent[] = [];
   const recording = coalesced(recordAll);
 
-  function add(name: string, event: LimitEvent): void {
-    if (seen.peek(name) || queue.length >= queueMax) return;
-    seen.set(name, event);
-    queue.push({ name, event });
+  function add(seen: Cache<number, number>, id: number, time: number, event: LimitEvent): void {
+    if (queue.length >= queueMax) return;
+    seen.set(id, time);
+    queue.push({ event, forget: () => seen.delete(id) });
     void recording.run();
   }
 
@@ -44,7 +47,7 @@ export function openLimitRecorder(db: Pick<Database, "write">, onError: (error: 
           for (const { event } of batch) await recordOnce(tx, event);
         });
       } catch (error) {
-        for (const { name } of batch) seen.delete(name);
+        for (const { forget } of batch) forget();
         onError(error);
       }
     }
@@ -54,15 +57,14 @@ export function openLimitRecorder(db: Pick<Database, "write">, onError: (error: 
     record(accountId, keyId, { verdict, at, retryAfterSeconds, minuteRemaining, dayRemaining, perMinute, perDay }) {
       if (verdict === "key_banned") {
         const bannedUntil = at + retryAfterSeconds * 1_000;
-        add(`ban ${keyId} ${Math.round(bannedUntil / minuteMs)}`, { kind: "ban", accountId, keyId, bannedUntil, at });
+        if (isSameBan(bans.peek(keyId) ?? 0, bannedUntil)) return;
+        add(bans, keyId, bannedUntil, { kind: "ban", accountId, keyId, bannedUntil, at });
       } else if (verdict === "rate_limit_exceeded") {
-        const hour = Math.floor(at / (60 * minuteMs));
-        const limits = [
-          ["minute", minuteRemaining, perMinute],
-          ["day", dayRemaining, perDay],
-        ] as const;
-        for (const [window, remaining, limit] of limits)
-          if (remaining === 0) add(`${window} ${accountId} ${hour}`, { kind: "limit", accountId, window, limit, at });
+        const hour = hourOf(at);
+        if (minuteRemaining === 0 && minutes.peek(accountId) !== hour)
+          add(minutes, accountId, hour, { kind: "limit", accountId, window: "minute", limit: perMinute, at });
+        if (dayRemaining === 0 && days.peek(accountId) !== hour)
+          add(days, accountId, hour, { kind: "limit", accountId, window: "day", limit: perDay, at });
       }
     },
     close: async () => recording.running(),
@@ -73,12 +75,15 @@ export function openLimitRecorder(db: Pick<Database, "write">, onError: (error: 
 const newestMax = 100;
 /** Bans of a key that end within this time (ms) of each other are the same ban: each node computes the end from a different answer. */
 const sameBanMs = 10_000;
+const isSameBan = (oneUntil: number, otherUntil: number): boolean => Math.abs(oneUntil - otherUntil) < sameBanMs;
 
 /** A limit that an account reached, or a ban of one of its keys. Times in ms since the Unix epoch. */
 type LimitEvent = { accountId: number; at: number } & (
   | { kind: "limit"; window: "minute" | "day"; limit: number }
   | { kind: "ban"; keyId: number; bannedUntil: number }
 );
+/** `forget`: makes the next such refusal queue the event again. */
+type QueuedEvent = { event: LimitEvent; forget: () => void };
 
 /** Records an event unless a node has already recorded it: a limit once for each window and UTC hour, a ban once. */
 async function recordOnce(tx: Transaction, event: LimitEvent): Promise<void> {
@@ -93,7 +98,7 @@ async function recordOnce(tx: Transaction, event: LimitEvent): Promise<void> {
     return;
   }
   const { keyId, bannedUntil } = event;
-  const isSame = ({ data }: LimitRecord) => data.id === keyId && Math.abs(Date.parse(data.bannedUntil ?? "") - bannedUntil) < sameBanMs;
+  const isSame = ({ data }: LimitRecord) => data.id === keyId && isSameBan(Date.parse(data.bannedUntil ?? ""), bannedUntil);
   if ((await newestEvents(tx, accountId, "key.banned")).some(isSame)) return;
   const data = { id: keyId, bannedUntil: formatDateTime(bannedUntil) };
   tx.record({ accountId, type: "key.banned", resource: { type: "key", id: keyId }, data }, { at });
