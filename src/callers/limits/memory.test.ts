@@ -50,6 +50,27 @@ test("strikes and bans survive a restart", () => {
   assert.equal(restarted(limiter).strikeStatus(2, free).strikes, 5);
 });
 
+test("a snapshot of a release before 1.3.0, which has a time for each strike, is restored", () => {
+  const limiter = open();
+  limiter.restore([`["strikes","key",1,[0,0,${noon - 100},${noon - 200},${noon - 100},${noon - 60_000}]]`]);
+  assert.equal(limiter.strikeStatus(1, free).strikes, 3);
+});
+
+test("a flood of refusals takes memory and time for each ms in which it came, and each of them counts", () => {
+  let now = noon;
+  const limiter = open(() => now);
+  const large = { perMinute: 10_000_000, perDay: 1 };
+  for (let ms = 0; ms < 1_500; ms++, now++) times(20, () => limiter.account(1, 1, large));
+  assert.equal(limiter.strikeStatus(1, large).strikes, 29_999);
+  assert.ok([...limiter.snapshot()].join("").length < 1_500 * 20);
+  assert.equal(restarted(limiter, () => now).strikeStatus(1, large).strikes, 29_999);
+  now += 59_000;
+  assert.equal(limiter.strikeStatus(1, large).strikes, 19_980, "those of the first 501 ms are expired");
+  assert.equal(limiter.account(1, 1, large).strikesRemaining, 2_000_000 - 19_981);
+  now += 60_000;
+  assert.equal(limiter.strikeStatus(1, large).strikes, 0);
+});
+
 test("a snapshot of thousands of accounts is complete, and comes in pieces", () => {
   const limiter = open();
   for (let account = 0; account < 2_500; account++) limiter.account(account, account, free);

@@ -1,17 +1,17 @@
 import type { Cache } from "../../platform/cache.ts";
-import { longestBanMs, newStrikes, type Strikes } from "./strikes.ts";
+import { longestBanMs, newStrikes, setStrikes, type Strikes, strikesByTime, strikesWindowMs } from "./strikes.ts";
 import { newWindows, type Window, type Windows } from "./windows.ts";
 
 /** The most lines of one piece. */
 const pieceLines = 1_000;
-/** The most numbers in a line: the ban and the newest 99,998 strikes of a key. A longer line counts as damaged. */
-const valuesMax = 100_000;
+/** The most numbers in a line: two for each ms that counts. A longer line counts as damaged. */
+const valuesMax = 2 * strikesWindowMs;
 
 type Groups<V> = Record<string, Cache<number | string, V>>;
 
 /**
- * Yields the entries as text, in pieces of a thousand lines. Each line is the JSON array of one entry: `windows` or `strikes`,
- * the group's name, the entry's key, and the entry's numbers.
+ * Yields the entries as text, in pieces of a thousand lines. Each line is the JSON array of its kind, the group's name, the entry's key, and
+ * numbers. `windows` has a meter; `strikes` a ban, and in releases before 1.3.0 the time of each strike; `struck` the strikes: times and counts.
  */
 export function* snapshotEntries(meters: Groups<Windows>, strikes: Groups<Strikes>): Generator<string> {
   let piece: string[] = [];
@@ -29,8 +29,10 @@ function* lines(meters: Groups<Windows>, strikes: Groups<Strikes>): Generator<st
     for (const [key, { minute, day }] of entries) yield line("windows", name, key, [...numbers(minute), ...numbers(day)]);
   }
   for (const [name, entries] of Object.entries(strikes)) {
-    for (const [key, { bannedAt, banMs, times }] of entries)
-      yield line("strikes", name, key, [bannedAt, banMs, ...times.slice(-(valuesMax - 2))]);
+    for (const [key, one] of entries) {
+      yield line("strikes", name, key, [one.bannedAt, one.banMs]);
+      if (one.times.length > 0) yield line("struck", name, key, strikesByTime(one).flat().slice(-valuesMax));
+    }
   }
 }
 
@@ -49,7 +51,8 @@ export function restoreEntries(meters: Groups<Windows>, strikes: Groups<Strikes>
     if (entry === undefined) continue;
     const { kind, name, key, values } = entry;
     if (kind === "windows" && values.length === 8) restoreWindows(entryOf(meters, name, key, newWindows), values);
-    if (kind === "strikes" && values.length >= 2) restoreStrikes(entryOf(strikes, name, key, newStrikes), values);
+    if (kind === "strikes" && values.length >= 2) restoreBan(entryOf(strikes, name, key, newStrikes), values);
+    if (kind === "struck" && values.length % 2 === 0) restoreStrikes(entryOf(strikes, name, key, newStrikes), values);
   }
 }
 
@@ -89,7 +92,19 @@ function restoreWindow(window: Window, [number = 0, used = 0, previousNumber = 0
   Object.assign(window, { number, used, previousNumber, previousUsed });
 }
 
-function restoreStrikes(strikes: Strikes | undefined, [bannedAt = 0, banMs = 0, ...times]: number[]): void {
+function restoreBan(strikes: Strikes | undefined, [bannedAt = 0, banMs = 0, ...times]: number[]): void {
   if (strikes === undefined) return;
-  Object.assign(strikes, { bannedAt, banMs: Math.min(banMs, longestBanMs), times: times.toSorted((a, b) => a - b) });
+  Object.assign(strikes, { bannedAt, banMs: Math.min(banMs, longestBanMs) });
+  setStrikes(
+    strikes,
+    times.map((time) => [time, 1]),
+  );
+}
+
+function restoreStrikes(strikes: Strikes | undefined, values: number[]): void {
+  if (strikes)
+    setStrikes(
+      strikes,
+      Array.from({ length: values.length / 2 }, (_, i) => [values[2 * i]!, values[2 * i + 1]!]),
+    );
 }

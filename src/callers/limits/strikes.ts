@@ -8,11 +8,20 @@ export const longestBanMs = 60 * 60_000;
 /** A ban that begins within this time (ms) of the previous ban's start lasts twice as long. */
 export const banMemoryMs = dayMs;
 
-/** Expired strikes are removed once there are this many, or once they are half of the list: each removal copies the rest. */
+/** Expired times are removed once there are this many, or once they are half of the list: each removal copies the rest. */
 const expiredMax = 1_000;
 
-/** The times of a key's strikes, oldest first, some perhaps expired; and its last ban (`banMs` 0: none). All in ms. */
-export type Strikes = { times: number[]; bannedAt: number; banMs: number };
+/** A key's strikes, and its last ban (`banMs` 0: none). Times in ms. */
+export type Strikes = {
+  /** When there were strikes, oldest first, some perhaps expired. A time is there once, so a flood takes at most 60,000 of them. */
+  times: number[];
+  /** For each of these times, the strikes until then. */
+  totals: number[];
+  /** The strikes before the first of these times. */
+  dropped: number;
+  bannedAt: number;
+  banMs: number;
+};
 
 /** How many strikes a key may have within a minute before it is banned: a fifth of its plan's requests per minute, at least 20. */
 export function strikesAllowed(perMinute: number): number {
@@ -21,7 +30,7 @@ export function strikesAllowed(perMinute: number): number {
 
 /** The state of a key without strikes or bans. */
 export function newStrikes(): Strikes {
-  return { times: [], bannedAt: 0, banMs: 0 };
+  return { times: [], totals: [], dropped: 0, bannedAt: 0, banMs: 0 };
 }
 
 /** Returns the ms until the ban ends; 0 if there is none. If the clock was set back to before the ban, restarts the ban. */
@@ -32,16 +41,38 @@ export function banLeftMs(strikes: Strikes, now: number): number {
 
 /** Counts the strikes of the last minute. May remove expired ones. If the clock was set back, shifts all strikes back with it. */
 export function recentStrikes(strikes: Strikes, now: number): number {
-  const { times } = strikes;
+  const { times, totals } = strikes;
   const aheadMs = (times.at(-1) ?? now) - now;
   if (aheadMs > 0) strikes.times = times.map((time) => time - aheadMs);
   const expired = countExpired(strikes.times, now);
-  if (expired < expiredMax && expired < strikes.times.length / 2) return strikes.times.length - expired;
+  const before = expired === 0 ? strikes.dropped : totals[expired - 1]!;
+  const recent = (totals.at(-1) ?? strikes.dropped) - before;
+  if (expired < expiredMax && expired < times.length / 2) return recent;
   strikes.times.splice(0, expired);
-  return strikes.times.length;
+  totals.splice(0, expired);
+  strikes.dropped = before;
+  return recent;
 }
 
-/** Counts the strikes that are older than the window, by binary search. */
+/** Returns each time with strikes, and their number. */
+export function strikesByTime({ times, totals, dropped }: Strikes): [time: number, count: number][] {
+  return times.map((time, i) => [time, totals[i]! - (i === 0 ? dropped : totals[i - 1]!)]);
+}
+
+/** Replaces the strikes by these, which may come in any order. */
+export function setStrikes(strikes: Strikes, byTime: [time: number, count: number][]): void {
+  Object.assign(strikes, { times: [], totals: [], dropped: 0 });
+  for (const [time, count] of byTime.toSorted(([a], [b]) => a - b)) add(strikes, time, count);
+}
+
+function add({ times, totals, dropped }: Strikes, time: number, count: number): void {
+  const total = (totals.at(-1) ?? dropped) + count;
+  if (times.at(-1) === time) totals.pop();
+  else times.push(time);
+  totals.push(total);
+}
+
+/** Counts the times that are older than the window, by binary search. */
 function countExpired(times: readonly number[], now: number): number {
   let [from, to] = [0, times.length];
   while (from < to) {
@@ -62,7 +93,7 @@ export function strike(strikes: Strikes, allowed: number, now: number): number {
     ban(strikes, now);
     return -1;
   }
-  strikes.times.push(now);
+  add(strikes, now, 1);
   return allowed - made;
 }
 
@@ -70,5 +101,5 @@ function ban(strikes: Strikes, now: number): void {
   const again = strikes.banMs > 0 && now - strikes.bannedAt < banMemoryMs;
   strikes.banMs = again ? Math.min(strikes.banMs * 2, longestBanMs) : firstBanMs;
   strikes.bannedAt = now;
-  strikes.times = [];
+  setStrikes(strikes, []);
 }
