@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import sql from "sql-template-tag";
 import { sumTable, type Dump } from "../src/backup/dump.ts";
@@ -59,6 +60,24 @@ test("a dump loaded into either engine gives the same tables, rows, checksums an
     assert.deepEqual(await sums(copy), expected);
   }
   await assert.rejects(loadIntoPostgres(url, openSqliteDump(file)), /the database is not empty: it has the table accounts/);
+});
+
+test("an embedded database that a dump was loaded into has the planner's statistics of any other", async (t) => {
+  const [from, to] = [join(temporaryFolder(t), "from.db"), join(temporaryFolder(t), "to.db")];
+  const db = openSqlite(from);
+  await migrate(db, 1);
+  await db.close();
+  const source = openSqliteDump(from);
+  await loadIntoSqlite(to, source);
+  await source.close();
+  const [before, after] = [from, to].map((file) => {
+    const connection = new DatabaseSync(file, { readOnly: true });
+    const rows = connection.prepare("SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY tbl, idx").all();
+    connection.close();
+    return rows.map((row) => Object.values(row).join(" "));
+  });
+  assert.ok(before!.length > 0);
+  assert.deepEqual(after, before);
 });
 
 test("a page of rows with long texts has few rows", async (t) => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import pg from "pg";
-import { raw, type Sql } from "sql-template-tag";
+import { raw } from "sql-template-tag";
 import { apiOperations } from "../src/app/operations.ts";
 import { listKeys } from "../src/callers/keys/keys.store.ts";
 import { listMembers } from "../src/callers/members/members.store.ts";
@@ -20,6 +20,7 @@ import { temporaryFolder } from "./support/folder.ts";
 import { accountId, many, fillEvenly, fill, fillAccess } from "./support/list-rows.ts";
 import { combinationsOf, listsOf, shareOf, textOf, type ListOperation, type ListQuery } from "./support/lists.ts";
 import { newDatabase } from "./support/postgres.ts";
+import { type Asked, record } from "./support/recorded-statements.ts";
 
 /*
  * The engines count what a page reads: SQLite the steps of its virtual machine, PostgreSQL the rows that it
@@ -191,9 +192,6 @@ async function requireBounded(list: ListOperation, { db, costOf, mostFor, some }
   assert.ok(asked > 0);
 }
 
-/** What the engine was asked: the text for SQLite and for PostgreSQL, and the values. */
-type Asked = Pick<Sql, "sql" | "text"> & { values: readonly unknown[] };
-
 type Page = { statements: Asked[]; cursor: string | undefined };
 
 async function pageOf(db: Database, list: ListOperation, query: ListQuery): Promise<Page> {
@@ -211,20 +209,6 @@ async function pageOf(db: Database, list: ListOperation, query: ListQuery): Prom
   const { headers } = await list.read(recorded, call as never);
   const cursor = /cursor=([^&>]+)/.exec(headers?.["link"] ?? "")?.[1];
   return { statements, cursor };
-}
-
-/** The same database, and what it was asked. */
-function record(db: Database): { db: Database; statements: Asked[] } {
-  const statements: Asked[] = [];
-  const query: Database["query"] = (statement) => {
-    statements.push(statement);
-    return db.query(statement);
-  };
-  const rows: Database["rows"] = (statement, values) => {
-    statements.push({ sql: statement.sqlite, text: statement.postgres, values });
-    return db.rows(statement, values);
-  };
-  return { db: { ...db, query, rows }, statements };
 }
 
 /** Steps of SQLite's virtual machine (`SQLITE_STMTSTATUS_VM_STEP`). */

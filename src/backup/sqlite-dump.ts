@@ -173,10 +173,13 @@ async function loadAll(connection: DatabaseSync, dump: DumpedRows, progress: Pro
   connection.exec("BEGIN");
   // an index that is made at the end is made by one sort, without a look-up for each row
   const indexes = connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL").all();
+  // An index takes its statistics with it. ANALYZE makes their table, which the schemas of older dumps lack, and reads no rows.
+  connection.exec("ANALYZE sqlite_schema; CREATE TEMP TABLE kept_statistics AS SELECT * FROM sqlite_stat1");
   for (const { name } of indexes) connection.exec(`DROP INDEX "${String(name)}"`);
   const sums = new Map<string, TableSum>();
   for (const table of dump.tables) sums.set(table.name, await loadTable(connection, dump, table, progress));
   for (const { name, sql } of indexes) insertRow(`the index ${String(name)}`, () => connection.exec(String(sql)));
+  connection.exec("DELETE FROM sqlite_stat1; INSERT INTO sqlite_stat1 SELECT * FROM kept_statistics; DROP TABLE kept_statistics");
   const upsert = connection.prepare(
     "INSERT INTO sequences (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
   );
