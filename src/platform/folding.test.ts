@@ -61,6 +61,19 @@ test("a text folds as its characters do, in any normalisation form, and once is 
   );
 });
 
+test("the beginning of a key is that of the whole key", () => {
+  const pieces = ["ﷺ", "ﷻ", "㌀", "e\u0301", "\u0323", "각", "🐕", "É ", "x"];
+  const long = fc.array(fc.oneof(text, fc.constantFrom(...pieces.map((piece) => piece.repeat(40)))), { maxLength: 8 });
+  const points = (key: string, count: number): string => Array.from(key).slice(0, count).join("");
+  fc.assert(
+    fc.property(long, fc.integer({ min: 1, max: 60 }), (some, count) => {
+      const name = some.join("");
+      assert.equal(points(normalize(name, count), count), points(normalize(name), count));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
 test("names that differ in case, form and invisible characters have one key", () => {
   for (const [key, ...same] of [
     ["οδυσσευσ", "ΟΔΥΣΣΕΥΣ", "οδυσσευς", "Οδυσσευς"],

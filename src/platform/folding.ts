@@ -6,26 +6,45 @@ import { foldings, marks, normalised, unicodeVersion } from "./unicode.gen.ts";
  * characters which the oldest supported runtime knows. Newer ones fold by the table, and stay where they are.
  */
 
-type Tables = { folded: Map<string, string>; bounds: Uint32Array; memo: Map<string, string> };
+type Tables = {
+  /** What characters fold to, before they are normalised. */
+  folded: Map<string, string>;
+  /** Finds each character that folding may change. */
+  changing: RegExp;
+  /** Finds the runs of characters that no normalisation changes, and of those that it must leave alone. */
+  inactive: RegExp;
+  /** What those of `changing` fold to, as far as texts had them. */
+  memo: Map<string, string>;
+};
 
 let tables: Tables | undefined;
 
+/** Stands for a run of inactive characters while the others are normalised: a noncharacter, which has no part in that. */
+const standIn = "\uffff";
+
 /** Returns what a text folds to: equal for texts that differ in case, in compatible forms of characters, or in characters that nobody sees. */
-function foldText(text: string): string {
+function foldText(text: string, pointsMax: number): string {
   tables ??= readTables();
-  const { memo } = tables;
-  let folded = "";
-  for (const character of inForm(text, "NFD")) folded += memo.get(character) ?? foldCharacter(character, tables);
-  return inForm(folded, "NFC");
+  const { changing, memo } = tables;
+  const folded = inForm(text, "NFD").replaceAll(changing, (character) => memo.get(character) ?? foldCharacter(character));
+  const start = startOf(folded, 4 * pointsMax); // one character can fold to 18
+  const composed = inForm(start, "NFC");
+  return start === folded || composed.length >= 2 * pointsMax ? composed : inForm(folded, "NFC");
 }
 
-/** Folds one character, as the property NFKC_Casefold is defined: until nothing changes. Keeps in `memo` what changes, so a bounded number. */
-function foldCharacter(character: string, { folded, memo }: Tables): string {
-  if (character <= "\x7f" && !(character >= "A" && character <= "Z")) return character;
+/** Returns the part of a text up to the first character of ASCII after `length`: no such character composes with what is before it. */
+function startOf(text: string, length: number): string {
+  const more = text.slice(length).search(/[\0-\x7f]/);
+  return more < 0 ? text : text.slice(0, length + more);
+}
+
+/** Folds one character, as the property NFKC_Casefold is defined: until nothing changes. */
+function foldCharacter(character: string): string {
+  const { folded, memo } = (tables ??= readTables());
   for (let text = character; ;) {
     const next = inForm(Array.from(inForm(text, "NFKC"), (one) => folded.get(one) ?? one).join(""), "NFC");
     if (next === text) {
-      if (text !== character) memo.set(character, text);
+      memo.set(character, text);
       return text;
     }
     text = next;
@@ -33,46 +52,31 @@ function foldCharacter(character: string, { folded, memo }: Tables): string {
 }
 
 function inForm(text: string, form: "NFC" | "NFD" | "NFKC"): string {
-  const { bounds } = (tables ??= readTables());
-  let done = "";
-  let from = 0;
-  for (let at = 0; at < text.length;) {
-    const point = text.codePointAt(at) ?? 0;
-    const next = at + (point > 0xffff ? 2 : 1);
-    if (point > 0x7f && !isWithin(point, bounds)) {
-      done += text.slice(from, at).normalize(form) + text.slice(at, next);
-      from = next;
-    }
-    at = next;
-  }
-  return from === 0 ? text.normalize(form) : done + text.slice(from).normalize(form);
-}
-
-function isWithin(point: number, bounds: Uint32Array): boolean {
-  let low = 0;
-  let high = bounds.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((bounds[middle] ?? 0) <= point) low = middle + 1;
-    else high = middle;
-  }
-  return low % 2 === 1;
+  const { inactive } = (tables ??= readTables());
+  const runs = text.match(inactive);
+  if (runs === null) return text.normalize(form);
+  const others = text.split(inactive).join(standIn).normalize(form).split(standIn);
+  return others.map((part, i) => part + (runs[i] ?? "")).join("");
 }
 
 function readTables(): Tables {
   const folded = new Map<string, string>();
+  const ranges: string[] = [];
   for (const entry of foldings.split(" ")) {
     const [, from = "", to = from, step, distance, sequence] = /^(\w+)(?:-(\w+))?(?:\/(2))?(?::(-?\w+)|=(.*))$/.exec(entry) ?? [];
+    ranges.push(`${from}-${to}`);
     for (let point = parseInt(from, 16); point <= parseInt(to, 16); point += Number(step ?? 1)) {
       const points = distance === undefined ? pointsIn(sequence ?? "") : [point + parseInt(distance, 16)];
       folded.set(String.fromCodePoint(point), String.fromCodePoint(...points));
     }
   }
-  const bounds = normalised.split(" ").flatMap((range) => {
-    const [from = 0, to = from] = range.split("-").map((point) => parseInt(point, 16));
-    return [from, to + 1];
-  });
-  return { folded, bounds: Uint32Array.from(bounds), memo: new Map() };
+  const active = classOf(normalised);
+  return {
+    folded,
+    changing: new RegExp(`[${active}${classOf(ranges.join(" "))}]`, "gu"),
+    inactive: new RegExp(`[^\\0-\\x7f${active}]+`, "gu"),
+    memo: new Map(),
+  };
 }
 
 function pointsIn(sequence: string): number[] {
@@ -102,9 +106,13 @@ export function withPlainMarks(folded: string): string {
 /** Names the rules that make a stored key of a name; another text has all keys made anew at the next start. */
 export const foldingVersion = `${unicodeVersion}/2`;
 
-/** Returns the key by which a name is sorted, compared and found: Unicode's NFKC_Casefold (specification 1.6). */
-export function normalize(name: string): string {
-  return isAscii.test(name) ? name.toLowerCase() : foldText(name);
+/**
+ * Returns the key by which a name is sorted, compared and found: Unicode's NFKC_Casefold (specification 1.6).
+ *
+ * @param pointsMax how many characters of the key are needed; it may end after them
+ */
+export function normalize(name: string, pointsMax = Infinity): string {
+  return isAscii.test(name) ? name.toLowerCase() : foldText(name, pointsMax);
 }
 
 /** Returns the key of releases before 1.2.0: NFKC, lower case. Emails and what mappings and files of earlier imports hold are still compared by it. */

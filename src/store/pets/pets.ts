@@ -91,11 +91,11 @@ const nameKeyMax = 200;
  * indexes contain the key, so the key is cut at `nameKeyMax`.
  */
 export function nameKeyOf(text: string): string {
-  const folded = withPlainMarks(normalize(text));
-  if (folded.length <= nameKeyMax) return folded;
+  const folded = normalize(text, nameKeyMax);
+  if (folded.length <= nameKeyMax) return withPlainMarks(folded);
   let end = 0;
   for (let points = 0; points < nameKeyMax && end < folded.length; points++) end += (folded.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
-  return folded.slice(0, end);
+  return withPlainMarks(folded.slice(0, end));
 }
 
 /** The fields that a client writes. A null status means the default: what follows from the stock, or `available` if the pet is untracked. */
