@@ -118,7 +118,10 @@ export type Around = <T>(operation: "SELECT" | "transaction", work: () => Awaita
 export const directly: Around = (_operation, work) => work();
 
 export type WriteOptions = {
-  /** Time (ms) for each statement, if the engine bounds it: for work that takes longer than a request. */
+  /**
+   * For work that takes longer than a request: time (ms) for each statement, if the engine bounds it. The embedded engine bounds none, but answers
+   * such a write only once its log is copied into the file: what it wrote may be so long that the next write would wait too long for that.
+   */
   statementMs?: number;
   /** Whether to return the body's result, or throw its error, and change nothing. Default: false. */
   isDryRun?: boolean;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import sql from "sql-template-tag";
 import { temporaryFolder } from "../../../test/support/folder.ts";
@@ -181,4 +182,15 @@ test("a statement that has run before returns the columns that a migration adds"
   await db.write((tx) => tx.script("ALTER TABLE shelves ADD COLUMN width INTEGER NOT NULL DEFAULT 80"));
   const after = { ...before, width: 80 };
   assert.deepEqual(await read(), [[after], [after]]);
+});
+
+test("a write that may take long is answered when the log that it wrote has been copied into the file", async (t) => {
+  const { db, file } = await openShelves(t);
+  const labels = sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT hex(randomblob(1000)) FROM n`;
+  await db.write((tx) => tx.query(sql`INSERT INTO shelves (label) ${labels}`), { statementMs: 600_000 });
+  const other = new DatabaseSync(file, { readOnly: true });
+  t.after(() => other.close());
+  const { log, checkpointed } = other.prepare("PRAGMA wal_checkpoint(NOOP)").get() as Record<string, number>;
+  assert.ok(log! > 1_000);
+  assert.equal(checkpointed, log);
 });

@@ -72,8 +72,11 @@ function handleOf(engine: Engine, handle: Handle, around: Around): Database {
     engine: "sqlite",
     query: async <R>(query: Sql) => read(() => engine.read.rows(query) as R[]),
     rows: (statement, values) => read(() => engine.read.arrays(statement, values)),
-    write: async (body, { isDryRun = false } = {}) =>
-      around("transaction", () => enqueue(engine, { handle, body, part: undefined, isDryRun })),
+    write: async (body, { isDryRun = false, statementMs } = {}) => {
+      const outcome = await around("transaction", () => enqueue(engine, { handle, body, part: undefined, isDryRun }));
+      if (statementMs !== undefined) await engine.shortening;
+      return outcome;
+    },
     batch: async (write, input) =>
       around("transaction", () => enqueue(engine, { handle, body: batchOfOne(write, input), part: { write, input }, isDryRun: false })),
     scan: (work) => scan(engine, handle, work),
@@ -134,6 +137,7 @@ function openEngine(file: string, options: SqliteOptions): Engine {
     commitSizes: openHistogram(commitBounds),
     shortens: false,
     draining: undefined,
+    shortening: undefined,
     closed: false,
     closing: undefined,
     isDamaged: false,
@@ -186,6 +190,8 @@ type Engine = WriteQueue & {
   /** Whether the next commit copies the log into the file, however short it is. */
   shortens: boolean;
   draining: Promise<void> | undefined;
+  /** The last copying of the log, or the attempt at it. */
+  shortening: Promise<void> | undefined;
   closed: boolean;
   closing: Promise<void> | undefined;
   /** Whether a page was found damaged. From then on nothing is written, because a write could damage more. */
@@ -275,7 +281,7 @@ async function commitGroup(engine: Engine): Promise<void> {
     else resolve(outcome);
   }
   if (accountIds.size > 0) engine.onEvents([...accountIds]);
-  await shortenLog(engine);
+  await (engine.shortening = shortenLog(engine));
 }
 
 /** Shortens a long log before the next commit. Afterwards reads begin a new snapshot, in the file, because one in the log would keep the log from its restart. */
