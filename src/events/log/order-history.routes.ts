@@ -68,7 +68,7 @@ const changesMax = 100;
 /** How far, in `order.created` events, a placing may be from where the order of ids puts it. */
 const disorderMax = 2_000;
 /** The condition of `events_of_order_changes`. */
-const isChange = "type IN ('order.updated', 'order.completed', 'order.cancelled')";
+const isChange = "(type = 'order.updated' OR type = 'order.completed' OR type = 'order.cancelled')";
 
 /** The events of an order, oldest first. `isWhole` is false if the log lacks some of them, or if there are too many to show. */
 type History = { events: StoredEvent[]; isWhole: boolean };
