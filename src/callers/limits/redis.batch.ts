@@ -19,7 +19,7 @@ const waitingMax = 10_000;
 type ReadResult<T> = (answer: number[] | undefined, offset: number, run: number) => T;
 /** `run`: the script's number on its connection, from 1; 0 if there was none to send it on. `answer`: undefined if the connection is lost. */
 export type ScriptRun = { run: number; answer: Promise<Buffer | undefined> };
-type SendScript = (keys: string[], args: (string | number)[]) => ScriptRun;
+type SendScript = (keys: string[], args: (string | number)[], slot: number) => ScriptRun;
 
 export type Batches = {
   ask<T>(request: LimitRequest, read: ReadResult<T>): Promise<T>;
@@ -30,6 +30,7 @@ export type Batches = {
 
 /** The requests that one run of the script decides. The order of keys and arguments is that of `limitScript`. */
 type Batch = {
+  slot: number;
   keys: string[];
   /** The place of each request's rule, as a character. */
   order: string;
@@ -40,30 +41,38 @@ type Batch = {
 };
 
 /**
- * Asks Redis to decide requests. Up to 32 requests of one turn of the event loop go into one run of the script, which decides them
- * in order: they share the cost of one round trip.
+ * Asks Redis to decide requests. Up to 32 requests of one slot and one turn of the event loop go into one run of the script, which
+ * decides them in order: they share the cost of one round trip.
  *
+ * @param slotOf the slot that all keys of a request are in. One command cannot have keys of several slots on a Redis Cluster; on a
+ *   single server all keys are in one
  * @param redisClock the clock that the script uses instead of Redis' own
  * @param reporter returns the name under which this node reports figures to other nodes; "" if there are none
  */
-export function openBatches(send: SendScript, redisClock: Clock | undefined, reporter: () => string): Batches {
-  let open: Batch | undefined;
+export function openBatches(
+  send: SendScript,
+  slotOf: (request: LimitRequest) => number,
+  redisClock: Clock | undefined,
+  reporter: () => string,
+): Batches {
+  const open = new Map<number, Batch>();
   let waiting = 0;
 
   async function flush(batch: Batch): Promise<void> {
-    if (open === batch) open = undefined;
-    const { keys, order, rules, resolvers } = batch;
+    const { slot, keys, order, rules, resolvers } = batch;
+    open.delete(slot);
     const texts = Array.from(rules.keys(), ({ text }) => text);
-    const { run, answer } = send(keys, [redisClock?.() ?? "", reporter(), order, ...texts]);
+    const { run, answer } = send(keys, [redisClock?.() ?? "", reporter(), order, ...texts], slot);
     const bytes = await answer;
     const figures = bytes && figuresOf(bytes);
     waiting -= resolvers.length;
     for (const resolve of resolvers) resolve(figures, run);
   }
 
-  function begin(): Batch {
-    const batch: Batch = { keys: [], order: "", rules: new Map(), resolvers: [], nextOffset: 1 };
-    setImmediate(() => void (open === batch && flush(batch)));
+  function begin(slot: number): Batch {
+    const batch: Batch = { slot, keys: [], order: "", rules: new Map(), resolvers: [], nextOffset: 1 };
+    open.set(slot, batch);
+    setImmediate(() => void (open.get(slot) === batch && flush(batch)));
     return batch;
   }
 
@@ -71,7 +80,8 @@ export function openBatches(send: SendScript, redisClock: Clock | undefined, rep
     ask: (request, read) =>
       new Promise((resolve) => {
         waiting += 1;
-        const batch = (open ??= begin());
+        const slot = slotOf(request);
+        const batch = open.get(slot) ?? begin(slot);
         const offset = batch.nextOffset;
         batch.resolvers.push((answer, run) => resolve(read(answer, offset, run)));
         add(batch, request);

@@ -20,6 +20,9 @@ const scriptOf = (text: string) => ({ text, sha: createHash("sha1").update(text)
 const decideScript = scriptOf(limitScript);
 const addPendingScript = scriptOf(addScript);
 
+/** The slot of all keys on a single server, which has none. */
+const onlySlot = () => 0;
+
 export type RedisLimiterOptions = {
   /** `redis://` or `rediss://`; never logged. */
   url: string;
@@ -106,7 +109,7 @@ function openState({ url, ca, clock, redisClock, liveNodes = () => 1, log, answe
     },
     onReport: (message) => message.startsWith(`${node} `) || ledgers.recordReport(ledger, message),
   });
-  const batches = openBatches((keys, args) => links.run(link, decideScript, keys, args), redisClock, reporter);
+  const batches = openBatches((keys, args) => links.run(link, decideScript, keys, args), onlySlot, redisClock, reporter);
   return { link, ledger, batches, secretRules: new WeakMap(), publishableRules: new WeakMap(), decidedAlone: 0 };
 }
 
