@@ -61,6 +61,25 @@ test("after a body in too many chunks no later request of its connection is exec
   for (let i = 0; i < 10; i++) assert.equal((await sendRaw(shop.address, one)).status, 201);
 });
 
+test("a request that is refused before its body comes, or that needs no key, may have fewer chunks", async () => {
+  const many = `${chunk(" ").repeat(500)}0\r\n\r\n`;
+  const ask = async (line: string, ...headers: string[]): Promise<[status: number, isOpen: boolean]> => {
+    const connection = await openRaw(shop.address);
+    const lines = ["host: a", "content-type: application/json", "transfer-encoding: chunked", ...headers];
+    await connection.write(`${line} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${many}GET /v1/pets HTTP/1.1\r\nhost: a\r\n\r\n`);
+    const { status } = await connection.answer();
+    const isOpen = await connection.answer().then(
+      () => true,
+      () => false,
+    );
+    connection.close();
+    return [status, isOpen];
+  };
+  assert.deepEqual(await ask("POST /v1/pets"), [401, false]);
+  assert.deepEqual(await ask("POST /dashboard/v1/sign-in", `origin: ${shop.address}`), [400, false]);
+  assert.deepEqual(await ask("POST /v1/pets", `authorization: Bearer ${shop.key}`), [400, true]);
+});
+
 test("a deployment in thousands of tiny chunks returns 400 too, which the client can read while it still sends", async () => {
   const { body: project } = await shop.ask<{ id: number }>("POST", "/projects", { body: { name: "Chunks", slug: "chunks" } });
   const line = head(`POST /v1/projects/${project.id}/deployments`, "transfer-encoding: chunked");

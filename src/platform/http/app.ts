@@ -57,10 +57,10 @@ export function openApp(options: AppOptions): App {
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const onChunk = (bytes: number): void => connections.expect(request.socket, bytes);
-    if (boundChunks(request, response, onChunk)) response.once("finish", () => drain(request));
     const { method = "", url = "/", headers } = request;
     const { authority = headers.host, target } = splitAbsoluteForm(url);
     const to = router.find(method, target.startsWith("/") ? target : `/${target}`);
+    if (boundChunks(request, response, to.route, onChunk)) response.once("finish", () => drain(request));
     const exchange = openExchange(service, request, response, to, authority);
     try {
       const done = admit(admission, exchange);

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Bounds } from "../bounds.ts";
+import type { Route } from "./exchange.ts";
 
 /**
  * The most requests of one connection that wait for their answers. Node's parser begins all requests of one read, of up to 64 KiB,
@@ -75,6 +76,8 @@ const answerReadMs = 1_000;
  * thousands.
  */
 const chunksFree = 1_000;
+/** The same for operations that need no key and take few bytes, and for a request that has its answer, so that nothing reads its body. */
+const chunksFreeOpen = 200;
 const bytesOfChunk = 512;
 /** What a chunk takes besides its content: its length in hexadecimal, and two ends of lines. */
 const headBytes = 12;
@@ -91,10 +94,16 @@ export function isStopped(request: IncomingMessage): boolean {
  * Bounds the chunks of a body, whether or not anything reads it. Beyond the bound nothing more is read from the connection, which is
  * closed when the client has had time to read the answer. Call it before anything reads the body.
  *
+ * @param route whether the request needs no key
  * @param onBytes called with the bytes that each chunk within the bound took
  * @returns whether the body is chunked
  */
-export function boundChunks(request: IncomingMessage, response: ServerResponse, onBytes: (bytes: number) => void): boolean {
+export function boundChunks(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { isOpen }: Pick<Route, "isOpen">,
+  onBytes: (bytes: number) => void,
+): boolean {
   if (request.headers["transfer-encoding"] === undefined) return false;
   const push = request.push.bind(request);
   let [chunks, bytes] = [0, 0];
@@ -115,6 +124,9 @@ export function boundChunks(request: IncomingMessage, response: ServerResponse, 
     // Node closes right after the answer, and a close with unread bytes makes the client's system drop the answer
     socket.destroySoon = () => void socket.end();
     response.shouldKeepAlive = false;
+    // an answer whose head was made before would leave the connection open
+    if (response.writableFinished) socket.end();
+    else response.once("finish", () => socket.end());
     // oxlint-disable-next-line no-underscore-dangle -- Node's own name; a request that asks for more would wake the socket
     request._read = () => undefined;
     request.emit(stoppedEvent);
@@ -128,7 +140,7 @@ export function boundChunks(request: IncomingMessage, response: ServerResponse, 
     }
     chunks += 1;
     bytes += chunk.length;
-    if (chunks > chunksFree + bytes / bytesOfChunk) {
+    if (chunks > (isOpen || response.headersSent ? chunksFreeOpen : chunksFree) + bytes / bytesOfChunk) {
       stop();
       return false;
     }
