@@ -71,6 +71,18 @@ test("a flood of refusals takes memory and time for each ms in which it came, an
   assert.equal(limiter.strikeStatus(1, large).strikes, 0);
 });
 
+test("requests of a banned key and of a banned visitor leave nothing to save", () => {
+  const limiter = open();
+  times(81, () => limiter.account(1, 1, free));
+  times(81, () => limiter.publishable(2, "192.0.2.1", free));
+  const before = limiter.changes();
+  assert.equal(limiter.account(1, 1, free).verdict, "key_banned");
+  assert.equal(limiter.publishable(2, "192.0.2.1", free).verdict, "key_banned");
+  assert.equal(limiter.changes(), before);
+  limiter.account(1, 2, free);
+  assert.equal(limiter.changes(), before + 1);
+});
+
 test("a snapshot of thousands of accounts is complete, and comes in pieces", () => {
   const limiter = open();
   for (let account = 0; account < 2_500; account++) limiter.account(account, account, free);

@@ -102,10 +102,10 @@ function countAccount(state: State, accountId: number, keyId: number, quota: Quo
   const { clock, meters, strikes } = state;
   const now = clock();
   const windows = windowsOf(meters.account, accountId);
-  state.changes += 1;
   roll(windows, now);
   const leftMs = longestBanLeft(state, keyId, makers, now);
-  if (leftMs > 0) return banned(figures(windows, quota, now), leftMs);
+  if (leftMs > 0) return banned(figures(windows, quota, now), leftMs); // counts nowhere, so there is nothing to save
+  state.changes += 1;
   if (hasRoom(windows, quota)) {
     take(windows);
     return figures(windows, quota, now);
@@ -137,10 +137,10 @@ function countPublishable(state: State, accountId: number, address: string, quot
     windowsOf(meters.publishable, accountId),
     windowsOf(meters.account, accountId),
   ];
-  state.changes += 1;
   for (const windows of [visitor, publishable, account]) roll(windows, now);
   const leftMs = banLeftOf(strikes.visitor.peek(name), now);
   if (leftMs > 0) return banned(publishableDecision(visitor, publishable, account, quota, now), leftMs);
+  state.changes += 1;
   const fits = hasRoom(visitor, visitorQuota) && hasRoom(publishable, publishableShare(quota)) && hasRoom(account, quota);
   if (!fits) {
     const allowed = strikesAllowed(visitorQuota.perMinute);
