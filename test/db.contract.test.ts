@@ -181,7 +181,7 @@ for (const engine of Object.keys(engines) as Database["engine"][]) {
       let turns = 0;
       await db.write(async (tx) => {
         const counting = setInterval(() => (turns += 1), 1);
-        for (let i = 0; i < 4; i++) seen.push(turns, (await tx.query(long)).length);
+        for (let i = 0; i < 8; i++) seen.push(turns, (await tx.query(long)).length);
         clearInterval(counting);
       });
       assert.ok(seen.at(-2)! >= 2, seen.join());

@@ -122,7 +122,8 @@ export function hashAfter(previousHash: string, text: string): string {
 
 /** The previous values of the fields in which a resource has changed; null for a field that was absent. */
 export function fieldsBefore(before: object, after: object): Record<string, unknown> {
-  const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
+  const old = before as Record<string, unknown>;
+  const now = after as Record<string, unknown>;
   const changed: Record<string, unknown> = {};
   for (const name of Object.keys(old)) if (!isSame(old[name], now[name])) changed[name] = old[name] ?? null;
   for (const name of Object.keys(now)) if (old[name] === undefined && now[name] !== undefined) changed[name] = null;

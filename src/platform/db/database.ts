@@ -141,8 +141,12 @@ export type WriteOptions = {
 export interface Database extends Queryable {
   readonly engine: "sqlite" | "postgres";
   write<T>(body: (tx: Transaction) => Awaitable<T>, options?: WriteOptions): Promise<T>;
-  /** Writes an input, with others of its kind that wait. Rejects as if it had been written alone. The caller makes a new `input` for each call. */
-  batch<Input extends object, Result>(write: Batch<Input, Result>, input: Input): Promise<Result>;
+  /**
+   * Writes an input, with others of its kind that wait. Rejects as if it had been written alone. The caller makes a new `input` for each call.
+   *
+   * @param handle for whom, as in `as`
+   */
+  batch<Input extends object, Result>(write: Batch<Input, Result>, input: Input, handle?: Partial<Handle>): Promise<Result>;
   /**
    * Reads one page of many rows: each step of a loop over awaited reads goes through it (decision 0095). The embedded engine answers a read
    * without a turn of the event loop, so there a page first waits for its turn among the pages of all accounts, one in each turn of the

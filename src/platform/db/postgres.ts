@@ -83,7 +83,8 @@ function handleOf(engine: Engine, handle: Handle, around: Around): Database {
           return runUntilCommitted(engine, handle, body, options);
         }),
       ),
-    batch: async (write, input) => around("transaction", () => track(engine, () => engine.writeInGroup(handle, write, input))),
+    batch: async (write, input, other) =>
+      around("transaction", () => track(engine, () => engine.writeInGroup({ ...handle, ...other }, write, input))),
     scan: async (work) => work(),
     as: (other) => handleOf(engine, { ...handle, ...other }, around),
     around: (outer) => handleOf(engine, handle, (operation, work) => outer(operation, () => around(operation, work))),

@@ -56,7 +56,7 @@ export function openEventChain(write: Statements) {
     /** Appends events to the logs of their accounts in the transaction that recorded them, and returns them by account. Skips accounts that it deleted. */
     append(recorded: readonly RecordedEvent[]): ReadonlyMap<number, readonly RecordedEvent[]> {
       if (heads.size >= headsMax) heads.clear();
-      const rows: BoundValue[][] = [];
+      const values: BoundValue[] = [];
       const byAccount = Map.groupBy([...waiting(), ...recorded], ({ accountId }) => accountId);
       for (const [accountId, own] of byAccount) {
         if (write.arrays(findAccount, [accountId]).length === 0) continue;
@@ -67,12 +67,12 @@ export function openEventChain(write: Statements) {
           const text = event.head + position + event.tail;
           hash = hashAfter(hash, text);
           bytes += bytesOfEvent(text);
-          rows.push(valuesOf(event, position, text, hash));
+          addValues(values, event, { position, text, hash });
         }
         counting.add(accountId, bytes);
         heads.set(accountId, { position, hash });
       }
-      for (const portion of portionsOf(rows)) write.run(insertOf(portion.length), portion.flat());
+      for (const portion of portionsOf(values, columns.length)) write.run(insertOf(portion.rows), portion.values);
       return byAccount;
     },
     /** Called when the transaction was rolled back. */
@@ -97,8 +97,8 @@ function openCounting(write: Statements) {
   };
 }
 
-/** The values of an event with its place in the chain, in the order of `columns`. */
-function valuesOf(event: RecordedEvent, position: number, text: string, hash: string): BoundValue[] {
+/** Adds the values of an event with its place in the chain, in the order of `columns`. */
+function addValues(values: BoundValue[], event: RecordedEvent, { position, text, hash }: Head & { text: string }): void {
   const { accountId, type, at, resource, actor, requestId, version } = event;
-  return [accountId, position, type, at, resource, actor, requestId, version, text, hash];
+  values.push(accountId, position, type, at, resource, actor, requestId, version, text, hash);
 }

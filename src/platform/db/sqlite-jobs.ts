@@ -164,10 +164,10 @@ async function runBatch({ engine, work, isFresh, events }: Group, jobs: readonly
     );
     if (!isFresh) control.release.run();
     for (const event of recorded) events.push(event);
-    for (const [i, job] of jobs.entries()) {
+    jobs.forEach((job, i) => {
       job.isDone = results[i] !== undefined;
       job.outcome = results[i];
-    }
+    });
   } catch (error) {
     if (!writer.isTransaction) throw error;
     for (const step of isFresh ? [control.rollback, control.begin] : [control.rollbackTo, control.release]) step.run();
@@ -268,14 +268,21 @@ type Writer = {
 /** About the most bytes that one statement inserts, so that it takes few ms even where rows have long texts and many indexes. */
 const bytesOfStep = 4_096;
 
-function rowsOfStep(rows: readonly BoundValue[][]): number {
-  const bytes = rows.map((row) => row.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 8), 0));
-  return Math.max(1, Math.floor(bytesOfStep / bytes.reduce((most, one) => Math.max(most, one), 1)));
+/** The most rows, of this many values each, that one statement inserts. */
+function rowsOfStep(values: readonly BoundValue[], width: number): number {
+  let longest = 1;
+  for (let from = 0; from < values.length; from += width) {
+    let bytes = 0;
+    for (let i = from; i < from + width; i++) bytes += typeof values[i] === "string" ? (values[i] as string).length : 8;
+    longest = Math.max(longest, bytes);
+  }
+  return Math.max(1, Math.floor(bytesOfStep / longest));
 }
 
-/** Runs a statement for each portion of the rows, at once unless it has to wait for its time. Returns the results. */
-function eachPortion<T, R>(rows: readonly T[], most: number | undefined, run: (portion: T[]) => Awaitable<R>): Awaitable<R[]> {
-  const portions = portionsOf(rows, most);
+type Portion = ReturnType<typeof portionsOf>[number];
+
+/** Runs a statement for each portion, at once unless it has to wait for its time. Returns the results. */
+function eachPortion<R>(portions: readonly Portion[], run: (portion: Portion) => Awaitable<R>): Awaitable<R[]> {
   const results: R[] = [];
   const runFrom = (first: number): Awaitable<R[]> => {
     for (let i = first; i < portions.length; i++) {
@@ -316,15 +323,23 @@ function openTransaction({ writer, write, sequences, clock }: Writer, origin: Or
     run: (statement, values) => inTime(() => write.run(statement, values)),
     insert: ({ sequence, statementFor }, rows) => {
       requireOpen();
-      const whole = rows.map((row) => [sequences.next(sequence), ...row]);
-      const inserted = eachPortion(whole, rowsOfStep(whole), (portion) => tx.run(statementFor(portion.length), portion.flat()));
-      return andThen(inserted, () => whole.map(([id]) => id as number));
+      const ids = rows.map(() => sequences.next(sequence));
+      const values: BoundValue[] = [];
+      for (const [i, row] of rows.entries()) values.push(ids[i]!, ...row);
+      const width = values.length / rows.length;
+      const portions = portionsOf(values, width, rowsOfStep(values, width));
+      return andThen(
+        eachPortion(portions, (portion) => tx.run(statementFor(portion.rows), portion.values)),
+        () => ids,
+      );
     },
-    updateEach: ({ statementFor }, rows) =>
-      andThen(
-        eachPortion(rows, undefined, (portion) => tx.rows(statementFor(portion.length), portion.flat())),
+    updateEach: ({ statementFor }, rows) => {
+      const portions = portionsOf(rows.flat(), rows[0]?.length ?? 1);
+      return andThen(
+        eachPortion(portions, (portion) => tx.rows(statementFor(portion.rows), portion.values)),
         (updated) => updated.flat(),
-      ),
+      );
+    },
     giveTurn: takeTime,
     record: (event, of) => {
       requireOpen();

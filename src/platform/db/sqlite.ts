@@ -77,8 +77,10 @@ function handleOf(engine: Engine, handle: Handle, around: Around): Database {
       if (statementMs !== undefined) await engine.shortening;
       return outcome;
     },
-    batch: async (write, input) =>
-      around("transaction", () => enqueue(engine, { handle, body: batchOfOne(write, input), part: { write, input }, isDryRun: false })),
+    batch: async (write, input, other) => {
+      const job = { handle: { ...handle, ...other }, body: batchOfOne(write, input), part: { write, input }, isDryRun: false };
+      return around("transaction", () => enqueue(engine, job));
+    },
     scan: (work) => scan(engine, handle, work),
     as: (other) => handleOf(engine, { ...handle, ...other }, around),
     around: (outer) => handleOf(engine, handle, (operation, work) => outer(operation, () => around(operation, work))),

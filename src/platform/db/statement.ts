@@ -55,13 +55,21 @@ export function insertion(table: string, sequence: string, columns: Readonly<Rec
 /** The most rows of one statement. */
 const rowsMax = 128;
 
-/** Cuts rows into portions of a multiple of eight and one of the rest, so that few statements are made, and few are needed. */
-export function portionsOf<T>(rows: readonly T[], most = rowsMax): T[][] {
-  const portions: T[][] = [];
-  for (let from = 0; from < rows.length;) {
-    const left = Math.min(rows.length - from, most);
-    const size = left < 8 ? left : left - (left % 8);
-    portions.push(rows.slice(from, (from += size)));
+/**
+ * Cuts rows, `width` values each, into portions of a multiple of eight and one of the rest, so that few statements are made, and few are needed.
+ *
+ * @param values those of the first row, then those of the second, and so on
+ */
+export function portionsOf(
+  values: readonly BoundValue[],
+  width: number,
+  most = rowsMax,
+): { rows: number; values: readonly BoundValue[] }[] {
+  const portions: { rows: number; values: readonly BoundValue[] }[] = [];
+  for (let from = 0; from < values.length;) {
+    const left = Math.min((values.length - from) / width, most);
+    const rows = left < 8 ? left : left - (left % 8);
+    portions.push({ rows, values: values.slice(from, (from += rows * width)) });
   }
   return portions;
 }

@@ -194,9 +194,10 @@ function execute<S>(compiled: Compiled<S>, { exchange, caller, now }: AdmittedCa
   const conditions = { ifMatch: headers["if-match"], ifNoneMatch: headers["if-none-match"] };
   const call = { params, query, body, accountId, keyId, conditions, headers, caller, services, now, origin, hasGone } as Call<S, never>;
   if (operation.read) return operation.read(db.as({ caller: accountId }), call);
-  const own = db.as({ caller: accountId, origin, isGone: hasGone });
-  if (operation.write && operation.batch && !isDryRun && key === undefined) return own.batch(operation.batch, call);
+  const handle = { caller: accountId, origin, isGone: hasGone };
+  if (operation.write && operation.batch && !isDryRun && key === undefined) return db.batch(operation.batch, call, handle);
 
+  const own = db.as(handle);
   if (isDryRun) exchange.lines += dryRunApplied;
   const slot = key === undefined || isDryRun ? undefined : { accountId, target: targetOf(compiled, params), key };
   const changing = { exchange, call, db: own, isDryRun, sent, slot };

@@ -256,11 +256,13 @@ function recordTakes(
   const { petId } = after.item;
   let taken = unitsOf(takes);
   let before: InventoryItem = { petId, quantity: after.item.quantity + taken, status: statusBefore };
-  for (const [i, { units, origin }] of takes.entries()) {
+  let version = after.version - takes.length;
+  for (const { units, origin } of takes) {
     taken -= units;
+    version += 1;
     const [quantity, held] = [after.item.quantity + taken, after.held - taken];
     const item = { petId, quantity, status: statusOfStock({ quantity, held }) };
-    recordCount(tx, accountId, before, { item, held, version: after.version - takes.length + i + 1 }, lowStock, origin);
+    recordCount(tx, accountId, before, { item, held, version }, lowStock, origin);
     before = item;
   }
 }
