@@ -139,9 +139,11 @@ export async function updatePets(
   accountId: number,
   changes: readonly { current: StoredPet; next: Pet }[],
 ): Promise<StoredPet[]> {
-  const rows = changes.map(
-    ({ next: { id, name, categoryId, status } }) => [id, name, nameKeyOf(name), categoryId, status, accountId] as const,
+  const keys = await keysOf(
+    tx,
+    changes.map(({ next }) => next.name),
   );
+  const rows = changes.map(({ next: { id, name, categoryId, status } }, i) => [id, name, keys[i]!, categoryId, status, accountId] as const);
   for (const portion of portionsByWords(rows, ([, , key]) => key)) await tx.run(updateRows, [JSON.stringify(portion)]);
   return changes.map(({ current, next }) => {
     const updated = { pet: next, version: current.version + 1 };
@@ -243,9 +245,22 @@ function recordDeletion(tx: Transaction, accountId: number, current: PetWithEntr
   tx.record(eventOf(accountId, "pet.deleted", current));
 }
 
+/** Returns the keys of names. A thousand of the costliest take longer than one turn of the event loop may. */
+async function keysOf(tx: Transaction, names: readonly string[]): Promise<string[]> {
+  const keys: string[] = [];
+  for (const name of names) {
+    keys.push(nameKeyOf(name));
+    await tx.giveTurn();
+  }
+  return keys;
+}
+
 async function insertRows(tx: Transaction, accountId: number, created: NewPet[]): Promise<StoredPet[]> {
   const whole = created.map(({ name, categoryId, status = statusDefault }) => ({ name, categoryId, status }));
-  const keys = whole.map(({ name }) => nameKeyOf(name));
+  const keys = await keysOf(
+    tx,
+    whole.map(({ name }) => name),
+  );
   const areSplit = splitAtOnce(keys);
   const rows = whole.map(({ name, categoryId, status }, i) => [accountId, name, keys[i]!, categoryId, status, 1, Number(areSplit[i])]);
   try {
