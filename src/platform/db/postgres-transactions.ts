@@ -113,7 +113,7 @@ async function updateRows<R extends unknown[]>(
   { one }: RowUpdate<R>,
   rows: readonly BoundValue[][],
 ): Promise<R[]> {
-  return (await Promise.all(rows.map((values) => query(one, values)))).flat();
+  return (await Promise.all(rows.map(async (values) => query(one, values)))).flat();
 }
 
 /** Sends the statements that begin a transaction, without waiting for them. */
