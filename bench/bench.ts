@@ -4,7 +4,7 @@
  * are measured alternately in the same run, so that the machine matters little. `--quick` measures smaller shops in shorter rounds, if a
  * suite supports that, and writes nothing.
  *
- * Exit codes: 1 if a row got worse; 2 for a wrong command line; 3 if no row got worse, but the machine was too busy to be sure of every row.
+ * Exit codes: 1 if a row got worse, or a budget does not add up; 2 for a wrong command line; 3 if no row got worse, but the machine was too busy to be sure of every row.
  * `runInGroup` has further codes.
  */
 import { parseArgs } from "node:util";
@@ -15,6 +15,8 @@ import {
   headingLines,
   keepRows,
   lineOf,
+  missingRow,
+  onlyNamed,
   readRows,
   rowOf,
   suiteNames,
@@ -38,11 +40,13 @@ const suites: Record<SuiteName, () => Promise<Suite>> = {
   pages: async () => (await import("./first-load.ts")).measureFirstLoads,
   hostile: async () => (await import("./hostile.ts")).measureHostile,
   backup: async () => (await import("./backup.ts")).measureBackup,
+  growth: async () => (await import("./growth.ts")).measureGrowth,
+  upgrade: async () => (await import("./upgrade.ts")).measureUpgrade,
   light: async () => (await import("./light.ts")).measureLight,
   webhooks: async () => (await import("./webhooks.ts")).measureWebhooks,
 };
-/** A suite that runs only if it is named, and writes its tables into docs/scaling.md. */
-const scaling = "scaling";
+/** Measurements that run only if they are named, and write tables of their own: `scaling` into docs/scaling.md, `budget` into docs/performance.md. */
+const separate = ["scaling", "budget"];
 const exitCodes = { held: 0, worse: 1, unsure: 3 };
 
 process.exitCode = await main();
@@ -50,20 +54,22 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   const { values, positionals } = readWords();
   const { check: isCheck = false, quick: isQuick = false } = values;
-  const unknown = positionals.find((name) => !(name in suites) && name !== scaling);
+  const unknown = positionals.find((name) => !(name in suites) && !separate.includes(name));
   if (unknown !== undefined) {
-    console.error(`there is no suite ${unknown}: there are ${[...suiteNames, scaling].join(", ")}`);
+    console.error(`there is no suite ${unknown}: there are ${[...suiteNames, ...separate].join(", ")}`);
     return 2;
   }
   if (isCheck && isQuick) {
     console.error("--quick measures other shops than those of the table, so that --check cannot compare them");
     return 2;
   }
-  const wanted = suiteNames.filter((name) => positionals.length === 0 || positionals.includes(name)); // without a name: all
+  const wanted = suiteNames.filter((name) => (positionals.length === 0 ? !onlyNamed.includes(name) : positionals.includes(name)));
   return runInGroup(import.meta.filename, process.argv.slice(2), async () => {
     const code = isCheck ? await check(wanted) : await measure(wanted, isQuick);
-    if (positionals.includes(scaling)) await (await import("./scaling/report.ts")).reportScaling();
-    return code;
+    if (positionals.includes("scaling")) await (await import("./scaling/report.ts")).reportScaling();
+    if (!positionals.includes("budget")) return code;
+    const addsUp = await (await import("./budget/report.ts")).reportBudget({ isCheck, isQuick });
+    return addsUp ? code : exitCodes.worse;
   });
 }
 
@@ -102,7 +108,7 @@ async function check(names: SuiteName[]): Promise<number> {
       report(found, compareRow(figure, committed.get(figure.id)));
       committed.delete(figure.id);
     }
-    for (const id of committed.keys()) report(found, { outcome: "worse", text: `${id}: is in bench/table.json, and was not measured` });
+    for (const row of committed.values()) report(found, missingRow(row));
   }
   const outcome = (["worse", "unsure"] as const).find((one) => found.some((finding) => finding.outcome === one)) ?? "held";
   const counted = (one: Finding["outcome"]): number => found.filter((finding) => finding.outcome === one).length;

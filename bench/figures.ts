@@ -13,6 +13,8 @@ export type Figure = {
   rounds: number[];
   /** As `≥ 0.5` or `≤ 1.2`. */
   goal: string;
+  /** What a machine must have to measure it, if not all that can run the bench have it. */
+  needs?: string;
 };
 
 /** Measures rows one after another. `isQuick` asks for a smaller measurement, if the suite has one. */

@@ -31,6 +31,11 @@ export async function requestsPerCpuSecond(pid: number, load: Load): Promise<num
   return (requests * 1_000) / (cpuMsOf(pid) - before);
 }
 
+/** The CPU (µs) that a server takes for a request. */
+export async function cpuUsOfRequest(pid: number, load: Load): Promise<number> {
+  return 1e6 / (await requestsPerCpuSecond(pid, load));
+}
+
 async function send({
   url,
   key,

@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePorts } from "../test/support/ports.ts";
 import { measureAlternately, type Figure } from "./figures.ts";
-import { requestsPerCpuSecond } from "./load.ts";
+import { cpuUsOfRequest } from "./load.ts";
+import { buildPocketBase, idOf, openPocketBase } from "./pocketbase.ts";
 import { spawnServer, stop } from "./processes.ts";
-import { fillWithAnimals, makeFolder, openShop } from "./shop.ts";
+import { fillWithAnimals, makeFolder, openShop, untilAnswers, type Shop } from "./shop.ts";
 
 const version = "0.17.4";
 /** Not in package.json or node_modules, because only a measurement needs it. */
@@ -16,43 +16,75 @@ const installMsMax = 300_000;
 const rounds = 5;
 const connections = 16;
 const animals = 1_000;
-const unit = "requests a second of CPU";
+const unit = "µs of CPU";
 
-/** Compares reads, lists and new animals with json-server, which checks no key, counts no requests and keeps all data in memory. */
+/** Another server. `key` is what it checks, if it checks any. */
+type Peer = { name: string; url: string; pid: number; key?: string; stop(): Promise<void> };
+
+/** What a client asks of the service, and the same of a peer. */
+type Work = { id: string; what: string; goal: string; path: string; body?: object; theirs: { path: string; body?: object } };
+
+/**
+ * Compares the CPU of reads, pages, orders and new animals with that of json-server, which checks no key, counts no requests and keeps all data in
+ * memory, and with that of PocketBase, which checks a key and keeps its data in SQLite. Neither keeps stock, limits or events.
+ */
 export async function* measurePeers(): AsyncGenerator<Figure> {
   installJsonServer();
   const folder = makeFolder();
   fillWithAnimals(folder, animals);
   const shop = await openShop(folder);
-  const peer = await openJsonServer(folder.dataDir);
-  const compare = (path: string, theirs: string, more: { script?: string; body?: string }) =>
-    measureAlternately(
-      rounds,
-      () => requestsPerCpuSecond(shop.pid, { url: `${shop.url}${path}`, key: shop.key, connections, ...more }),
-      () => requestsPerCpuSecond(peer.pid, { url: `${peer.url}${theirs}`, connections, ...more }),
-    );
-  const body = JSON.stringify({ name: "Rex", categoryId: 1, status: "available" });
   try {
-    yield {
-      id: "json-server-read",
-      what: "`GET /pets/{id}` / json-server",
-      ...(await compare("/pets/500", "/pets/500", {})),
-      unit,
-      goal: "≥ 3",
-    };
-    const lists = await compare("/pets?limit=20", "/pets?_limit=20", {});
-    yield { id: "json-server-list", what: "`GET /pets?limit=20` / json-server", ...lists, unit, goal: "≥ 1.5" };
-    yield {
-      id: "json-server-create",
-      what: "`POST /pets` / json-server",
-      ...(await compare("/pets", "/pets", { body })),
-      unit,
-      goal: "≥ 10",
-    };
+    yield* measurePeer(shop, await openJsonServer(folder.dataDir), jsonServerWork);
+    if (buildPocketBase()) {
+      const peer = await openPocketBase(folder.dataDir, animals);
+      for await (const figure of measurePeer(shop, { ...peer, name: "PocketBase" }, pocketBaseWork)) yield { ...figure, needs: "Go" };
+    }
   } finally {
-    await peer.stop();
     await shop.stop();
     folder.remove();
+  }
+}
+
+const order = { petId: 1, quantity: 1 };
+const pet = { name: "Rex", categoryId: 1, status: "available" };
+const read = { what: "`GET /pets/{id}`", path: "/pets/500" };
+const page = { what: "`GET /pets?limit=20`", path: "/pets?limit=20" };
+const placed = { what: "`POST /store/orders`", path: "/store/orders", body: order };
+const createdPet = { what: "`POST /pets`", path: "/pets", body: pet };
+
+const jsonServerWork: Work[] = [
+  { ...read, id: "json-server-read-cpu", goal: "≤ 0.33", theirs: { path: "/pets/500" } },
+  { ...page, id: "json-server-page-cpu", goal: "≤ 0.6", theirs: { path: "/pets?_limit=20" } },
+  { ...placed, id: "json-server-order-cpu", goal: "≤ 0.2", theirs: { path: "/orders", body: order } },
+  { ...createdPet, id: "json-server-create-cpu", goal: "≤ 0.1", theirs: { path: "/pets", body: pet } },
+];
+
+const pocketBaseWork: Work[] = [
+  { ...read, id: "pocketbase-read-cpu", goal: "≤ 1", theirs: { path: `/pets/records/${idOf(500)}` } },
+  { ...page, id: "pocketbase-page-cpu", goal: "≤ 1", theirs: { path: "/pets/records?perPage=20&skipTotal=1" } },
+  { ...placed, id: "pocketbase-order-cpu", goal: "≤ 1", theirs: { path: "/orders/records", body: { ...order, petId: idOf(1) } } },
+];
+
+async function* measurePeer(shop: Shop, peer: Peer, works: Work[]): AsyncGenerator<Figure> {
+  try {
+    for (const { id, what, goal, path, body, theirs } of works) {
+      const bodyOf = (sent: object | undefined) => (sent === undefined ? {} : { body: JSON.stringify(sent) });
+      const ours = { url: shop.url + path, key: shop.key, connections, ...bodyOf(body) };
+      const against = {
+        url: peer.url + theirs.path,
+        connections,
+        ...(peer.key !== undefined && { key: peer.key }),
+        ...bodyOf(theirs.body),
+      };
+      const measured = await measureAlternately(
+        rounds,
+        () => cpuUsOfRequest(shop.pid, ours),
+        () => cpuUsOfRequest(peer.pid, against),
+      );
+      yield { id, what: `CPU of ${what} / ${peer.name}`, ...measured, unit, goal };
+    }
+  } finally {
+    await peer.stop();
   }
 }
 
@@ -63,24 +95,16 @@ function installJsonServer(): void {
   execFileSync("npm", args, { stdio: ["ignore", "ignore", "inherit"], timeout: installMsMax });
 }
 
-async function openJsonServer(dataDir: string): Promise<{ url: string; pid: number; stop(): Promise<void> }> {
+async function openJsonServer(dataDir: string): Promise<Peer> {
   const [port] = await freePorts(1);
   const file = join(dataDir, "json-server.json");
-  const pets = Array.from({ length: animals }, (_, i) => ({ id: i + 1, name: `Animal ${i + 1}`, categoryId: 1, status: "available" }));
-  writeFileSync(file, JSON.stringify({ pets }));
+  const pets = Array.from({ length: animals }, (_, i) => ({ ...pet, id: i + 1, name: `Animal ${i + 1}` }));
+  writeFileSync(file, JSON.stringify({ pets, orders: [] }));
   const program = join(installed, "node_modules/json-server/lib/cli/bin.js");
   const child = spawnServer([process.execPath, program, "--quiet", "--host", "127.0.0.1", "--port", String(port), file], {
     stdio: ["ignore", "ignore", "inherit"],
   });
   const url = `http://127.0.0.1:${port}`;
-  for (let tries = 0; tries < 200; tries++) {
-    const isReady = await fetch(`${url}/pets/1`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isReady) return { url, pid: child.pid ?? 0, stop: () => stop(child) };
-    await sleep(50);
-  }
-  await stop(child);
-  throw new Error("json-server does not answer");
+  await untilAnswers(`${url}/pets/1`);
+  return { name: "json-server", url, pid: child.pid ?? 0, stop: () => stop(child) };
 }

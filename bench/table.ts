@@ -19,9 +19,13 @@ export const suiteNames = [
   "pages",
   "hostile",
   "backup",
+  "growth",
+  "upgrade",
   "light",
   "webhooks",
 ] as const;
+/** Suites that run only if they are named, because they take long. They may have no rows yet. */
+export const onlyNamed: readonly SuiteName[] = ["growth"];
 export type SuiteName = (typeof suiteNames)[number];
 
 const place = /(<!-- table -->\n)[^]*?(<!-- end of table -->)/;
@@ -40,9 +44,10 @@ export function readRows(): Row[] {
 
 export function rowOf(suite: SuiteName, { rounds, ...figure }: Figure): Row {
   const short = (value: number): number => Number(value.toPrecision(3));
-  const { id, what, unit, goal, ours, against, ratio } = figure;
+  const { id, what, unit, goal, ours, against, ratio, needs } = figure;
   const [lowest, highest] = [short(Math.min(...rounds)), short(Math.max(...rounds))];
-  return { suite, id, what, unit, goal, ours: short(ours), against: short(against), ratio: short(ratio), lowest, highest };
+  const row = { suite, id, what, unit, goal, ours: short(ours), against: short(against), ratio: short(ratio), lowest, highest };
+  return needs === undefined ? row : { ...row, needs };
 }
 
 /** Replaces a suite's rows in bench/table.json and docs/performance.md. */
@@ -73,6 +78,12 @@ function count(value: number): string {
 }
 
 export type Finding = { outcome: "held" | "worse" | "unsure"; text: string };
+
+/** What a committed row shows that was not measured. */
+export function missingRow({ id, needs }: Row): Finding {
+  if (needs !== undefined) return { outcome: "unsure", text: `${id}: needs ${needs}, which this machine lacks` };
+  return { outcome: "worse", text: `${id}: is in bench/table.json, and was not measured` };
+}
 
 /** Compares a measured row with the committed one. It is worse, or held, only if nearly all of its rounds agree. */
 export function compareRow(figure: Figure, committed: Row | undefined): Finding {
