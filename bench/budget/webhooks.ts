@@ -17,7 +17,7 @@ import { asParts, cpuUsEach, type Measure, type Whole } from "./whole.ts";
 /** The events of a round, and how many of them are on their way at once, as the service sends them to one endpoint. */
 const events = 1_000;
 const concurrency = 8;
-const pollMs = 2;
+const pollMs = 25;
 /** How often (ms) a session looks whether it may go on, as in the delivery worker. */
 const tickMs = 200;
 const waitMsMax = 60_000;
