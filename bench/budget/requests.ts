@@ -108,7 +108,7 @@ function openStage(last: number, { service, requests, sent, runnable }: Answerin
   const first = app.find(requests.method, prefix + requests.path);
   const route = { ...first.route, serve };
   function handle(request: IncomingMessage, response: ServerResponse): void {
-    boundChunks(request, response, () => undefined);
+    boundChunks(request, response, route, () => undefined);
     const { method = "", url = "" } = request;
     const to = admits ? app.find(method, splitAbsoluteForm(url).target) : first;
     const exchange = openExchange(shared, request, response, { ...to, route });

@@ -9,6 +9,7 @@ import { fill, healthOf, positionToSave, startAttempts, type DeliveryContext, ty
 import { listWebhooks, saveProgress, type StoredWebhook } from "../../src/events/webhooks/webhooks.store.ts";
 import { openBounds } from "../../src/platform/bounds.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import type { Database } from "../../src/platform/db/database.ts";
 import { coalesced } from "../../src/platform/jobs/runs.ts";
 import { firstLine, spawnServer, stop } from "../processes.ts";
 import type { OwnService } from "./service.ts";
@@ -26,9 +27,13 @@ const waitMsMax = 60_000;
 export async function webhookWhole(service: OwnService): Promise<Whole> {
   const receiver = await openReceiver();
   for (let sent = 0; sent < events; sent += concurrency) await Promise.all(Array.from({ length: concurrency }, () => placeOrder(service)));
-  const { id } = (await (await service.ask("POST", "/webhooks", { url: receiver.url, types: ["order.created"] })).json()) as { id: number };
+  const create = async (enabled: boolean): Promise<number> => {
+    const answer = await service.ask("POST", "/webhooks", { url: receiver.url, types: ["order.created"], enabled });
+    return ((await answer.json()) as { id: number }).id;
+  };
+  const id = await create(true);
   const { accountId } = service.folder;
-  const [stored] = await listWebhooks(service.db, accountId, 0, 1);
+  const stored = await leased(service.db, accountId, await create(false));
   const read = await readEvents(service.db, accountId, { after: 0, limit: 50, types: ["order.created"] });
   const messages = Array.from({ length: events }, (_, i) => messageOf(read[i % read.length]!)).map((message, i) => ({
     ...message,
@@ -41,7 +46,7 @@ export async function webhookWhole(service: OwnService): Promise<Whole> {
   const session =
     (stage: SessionStage): Measure =>
     async () =>
-      (await cpuUsEach(1, () => runSession({ service, stored: stored!, sender, messages }, stage))) / events;
+      (await cpuUsEach(1, () => runSession({ service, stored, sender, messages }, stage))) / events;
   const secret = newWebhookSecret();
   return {
     name: "webhook, from the event in the log to its saved delivery",
@@ -132,6 +137,16 @@ function sendOne(sender: Sender, url: string, { text }: Message, accountId: numb
   return sender.send({ url: new URL(url), headers, body: text, accountId });
 }
 
+const leaseId = "bench";
+
+/** Leases an endpoint for the sessions here. It is disabled, so that the service leaves it alone. */
+async function leased(db: Database, accountId: number, id: number): Promise<StoredWebhook> {
+  const [found] = await listWebhooks(db, accountId, id - 1, 1);
+  const nothing = { deliveries: [], position: 0, health: healthOf(found!), recovered: false, trims: false, counts: false };
+  const saved = await db.write((tx) => saveProgress(tx, found!, nothing, { lease: { until: 0, leaseId }, now: 0 }));
+  return saved!.webhook;
+}
+
 /** How much of its work a session does. */
 type SessionStage = "attempts" | "reading" | "saving";
 
@@ -157,13 +172,14 @@ async function runSession({ service, stored, sender, messages }: Sending, stage:
     },
     onError: ended.reject,
   };
-  const lease = { until: Infinity, leaseId: stored.leaseId ?? "" };
+  const lease = { until: Infinity, leaseId };
   const save = async (): Promise<void> => {
     const progress = { deliveries: session.unsaved.splice(0), position: positionToSave(session), health: session.health };
     if (stage !== "saving") return;
     const state = { recovered: false, trims: false, counts: false };
     const now = Date.now();
-    await db.write((tx) => saveProgress(tx, stored, { ...progress, ...state }, { lease: { until: now, leaseId: lease.leaseId }, now }));
+    const saved = await db.write((tx) => saveProgress(tx, stored, { ...progress, ...state }, { lease: { until: now, leaseId }, now }));
+    if (!saved) throw new Error("the results were not saved");
   };
   const send = async (): Promise<void> => {
     await fill(context, session);
