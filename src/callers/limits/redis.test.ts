@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
+import fc from "fast-check";
 import { Redis } from "iovalkey";
 import { callersContract } from "../../../test/support/limits-callers-contract.ts";
 import { limiterContract, free, noon } from "../../../test/support/limits-contract.ts";
@@ -9,6 +10,8 @@ import { modelProperty } from "../../../test/support/limits-model.ts";
 import { openLog, openNode as openNodeOn } from "../../../test/support/redis-limiter.ts";
 import { type RedisProcess, startRedis } from "../../../test/support/redis-process.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Limiter } from "./limits.ts";
+import { openMemoryLimiter } from "./memory.ts";
 import { RedisConnector } from "./redis.link.ts";
 import type { RedisLimiterOptions } from "./redis.ts";
 
@@ -110,6 +113,41 @@ test("up to 32 requests of one turn of the event loop share one script run, and 
     Array.from({ length: 64 }, (_, i) => 59 - Math.floor(i / 2)),
   );
   assert.match(await admin.info("commandstats"), /cmdstat_evalsha:calls=2,/);
+});
+
+/** A request of any kind. The first key of an account may be the maker of its others. */
+const anyCall = fc
+  .record({ account: fc.nat(3), key: fc.constantFrom(0, 0, 0, 0, 1, 2), visitor: fc.nat(3), kind: fc.nat(9), hasMaker: fc.boolean() })
+  .map(({ account, key, visitor, kind, hasMaker }) => (limiter: Limiter, at: number) => {
+    const [keyId, address] = [account * 10 + key, `192.0.2.${visitor}`];
+    const quota = [free, { perMinute: 12, perDay: 30 }, { perMinute: 5, perDay: Infinity }, { perMinute: 0, perDay: 9 }][account]!;
+    const makers = hasMaker && key > 0 ? [account * 10] : [];
+    if (kind < 5) return limiter.account(account, keyId, quota, makers);
+    if (kind < 7) return limiter.publishable(account, address, quota);
+    if (kind === 7) return limiter.address(address);
+    return kind === 8 ? limiter.strikeStatus(keyId, quota, makers) : limiter.giveBack({ accountId: account, quota, visitor: address }, at);
+  });
+
+test("requests of all kinds and several accounts that Redis decides together get the answers that they would get one by one", async () => {
+  const wait = fc.constantFrom(0, 1, 999, 20_000, 60_000, 300_000, 86_400_000);
+  const burst = fc.tuple(anyCall, fc.integer({ min: 1, max: 25 })).map(([call, times]) => Array.from({ length: times }, () => call));
+  const calls = fc.array(burst, { minLength: 2, maxLength: 12, size: "max" }).map((bursts) => bursts.flat());
+  const batches = fc.array(fc.tuple(wait, calls), { minLength: 4, maxLength: 8, size: "max" });
+  const property = fc.asyncProperty(batches, async (course) => {
+    const time = { now: noon };
+    const together = await openEmpty(() => time.now);
+    const oneByOne = openMemoryLimiter({ clock: () => time.now, addressQuota: free });
+    for (const [waitMs, sent] of course) {
+      time.now += waitMs;
+      const answers = await Promise.all(sent.map(async (call) => call(together, time.now)));
+      assert.deepEqual(
+        answers,
+        sent.map((call) => call(oneByOne, time.now)),
+      );
+    }
+    await together.close();
+  });
+  await fc.assert(property, { numRuns: 15 });
 });
 
 test("keys with so many makers that one command could not read all their bans are decided", async (context) => {
