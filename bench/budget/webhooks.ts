@@ -27,13 +27,15 @@ const waitMsMax = 60_000;
 export async function webhookWhole(service: OwnService): Promise<Whole> {
   const receiver = await openReceiver();
   for (let sent = 0; sent < events; sent += concurrency) await Promise.all(Array.from({ length: concurrency }, () => placeOrder(service)));
-  const create = async (enabled: boolean): Promise<number> => {
-    const answer = await service.ask("POST", "/webhooks", { url: receiver.url, types: ["order.created"], enabled });
+  const create = async (): Promise<number> => {
+    const answer = await service.ask("POST", "/webhooks", { url: receiver.url, types: ["order.created"] });
     return ((await answer.json()) as { id: number }).id;
   };
-  const id = await create(true);
+  const [id, ownId] = [await create(), await create()];
+  const disabled = await service.ask("PATCH", `/webhooks/${ownId}`, { enabled: false });
+  if (disabled.status !== 200) throw new Error(await disabled.text());
   const { accountId } = service.folder;
-  const stored = await leased(service.db, accountId, await create(false));
+  const stored = await leased(service.db, accountId, ownId);
   const read = await readEvents(service.db, accountId, { after: 0, limit: 50, types: ["order.created"] });
   const messages = Array.from({ length: events }, (_, i) => messageOf(read[i % read.length]!)).map((message, i) => ({
     ...message,
