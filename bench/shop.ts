@@ -56,6 +56,7 @@ export function fillWithAnimals({ dataDir, accountId }: Pick<ShopFolder, "dataDi
     .all() as { name: string; sql: string }[];
   database.exec(`
     PRAGMA synchronous = OFF; PRAGMA cache_size = -1048576; BEGIN;
+    CREATE TEMP TABLE planner AS SELECT * FROM sqlite_stat1; -- of an index that is dropped they go too
     ${indexes.map(({ name }) => `DROP INDEX ${name};`).join(" ")}
     INSERT INTO categories (account_id, id, name, name_key, version) VALUES (${accountId}, 1, 'Dogs', 'dogs', 1);
     ${numbers} INSERT INTO pets (account_id, id, name, name_key, category_id, status, version)
@@ -63,6 +64,7 @@ export function fillWithAnimals({ dataDir, accountId }: Pick<ShopFolder, "dataDi
     ${numbers} INSERT INTO inventory (account_id, pet_id, quantity, held, status, version) SELECT ${accountId}, i, 1000000, 0, 'available', 1 FROM n;
     INSERT INTO sequences VALUES ('category_ids', 1), ('pet_ids', ${animals}) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
     ${indexes.map(({ sql }) => `${sql};`).join(" ")}
+    DELETE FROM sqlite_stat1; INSERT INTO sqlite_stat1 SELECT * FROM planner;
     COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`);
   database.close();
 }
