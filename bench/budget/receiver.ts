@@ -9,5 +9,5 @@ const server = createServer((request, response) => {
     response.writeHead(204).end();
   });
 });
-process.on("message", () => process.send!(received));
+process.on("message", () => process.send!(received)).on("disconnect", () => process.exit());
 server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
