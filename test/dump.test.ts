@@ -62,7 +62,7 @@ test("a dump loaded into either engine gives the same tables, rows, checksums an
   await assert.rejects(loadIntoPostgres(url, openSqliteDump(file)), /the database is not empty: it has the table accounts/);
 });
 
-test("an embedded database that a dump was loaded into has the planner's statistics of any other", async (t) => {
+test("an embedded database loaded from a dump has the planner's statistics of any other", async (t) => {
   const [from, to] = [join(temporaryFolder(t), "from.db"), join(temporaryFolder(t), "to.db")];
   const db = openSqlite(from);
   await migrate(db, 1);

@@ -26,9 +26,9 @@ import { record } from "./support/recorded-statements.ts";
  * Each write pays for each index, so every index names here the queries that need it. SQLite says whether its plan of the query uses the index.
  */
 
-/** A function of the service, of whose statements at least one uses the index. */
+/** A function of the service that runs a statement which uses the index. */
 type Call = (db: Database) => unknown;
-/** A part of the text of a file of `src`. `statement` is a whole one, with the part in place of `…`. */
+/** A part of a statement, as a file of `src` has it. `statement`: a whole statement, with `…` in place of the part. */
 type Fragment = { file: string; text: string; statement: string };
 
 function at(file: string, text: string, statement = text.startsWith("FROM ") ? "SELECT 1 …" : "…"): Fragment {
@@ -55,7 +55,7 @@ const [budget, certificates, deployments, projects] = [
   "publishing/projects/deployments.store.ts",
   "publishing/projects/projects.store.ts",
 ];
-/** SQLite looks for the rows that refer to a row which is deleted. */
+/** To delete a row, SQLite looks for the rows that refer to it. */
 const deletedProject = at(projects, "DELETE FROM projects WHERE account_id = ${accountId} AND id = ${id}");
 const deletedMember = at("callers/members/members.store.ts", "DELETE FROM members WHERE account_id = ${accountId} AND id = ${memberId}");
 
@@ -274,9 +274,9 @@ test("a table has statistics for all of its indexes, or for none", async (t) => 
   for (const { tbl, known, all } of tables) assert.equal(known, all, tbl);
 });
 
-/** What SQLite has no table for. */
+/** Indexes of tables that SQLite lacks. */
 const onPostgresOnly = ["blobs_by_age"];
-/** SQLite has dropped them; nodes of an earlier version may run beside this one on PostgreSQL only. */
+/** Indexes that PostgreSQL keeps, because only there nodes of an earlier version may run beside this one. */
 const droppedOnSqlite = ["orders_by_pet", "webhooks_due"];
 
 test("PostgreSQL has the same indexes", async (t) => {

@@ -20,7 +20,7 @@ import { temporaryFolder } from "./support/folder.ts";
 import { accountId, many, fillEvenly, fill, fillAccess } from "./support/list-rows.ts";
 import { combinationsOf, listsOf, shareOf, textOf, type ListOperation, type ListQuery } from "./support/lists.ts";
 import { newDatabase } from "./support/postgres.ts";
-import { type Asked, record } from "./support/recorded-statements.ts";
+import { type RecordedStatement, record } from "./support/recorded-statements.ts";
 
 /*
  * The engines count what a page reads: SQLite the steps of its virtual machine, PostgreSQL the rows that it
@@ -63,7 +63,7 @@ type Cost = { work: number; plans: unknown };
 type Place = {
   db: Database;
   /** Runs statements again, and returns what the engine did for them. */
-  costOf: (statements: Asked[]) => Promise<Cost>;
+  costOf: (statements: RecordedStatement[]) => Promise<Cost>;
   /** The most work for so many rows. */
   mostFor: (rows: number, plain: number, times: number) => number;
   /** The combinations to look at. */
@@ -192,7 +192,7 @@ async function requireBounded(list: ListOperation, { db, costOf, mostFor, some }
   assert.ok(asked > 0);
 }
 
-type Page = { statements: Asked[]; cursor: string | undefined };
+type Page = { statements: RecordedStatement[]; cursor: string | undefined };
 
 async function pageOf(db: Database, list: ListOperation, query: ListQuery): Promise<Page> {
   const { db: recorded, statements } = record(db);
@@ -212,7 +212,7 @@ async function pageOf(db: Database, list: ListOperation, query: ListQuery): Prom
 }
 
 /** Steps of SQLite's virtual machine (`SQLITE_STMTSTATUS_VM_STEP`). */
-function stepsOf(engine: DatabaseSync, { sql: text, values }: Asked): number {
+function stepsOf(engine: DatabaseSync, { sql: text, values }: RecordedStatement): number {
   const statement = engine.prepare(text);
   statement.all(...values.map((value) => (typeof value === "string" ? value : BigInt(value as number)) as SQLInputValue));
   return (statement as unknown as { stat(counter: "vmStep"): number }).stat("vmStep");
@@ -221,7 +221,7 @@ function stepsOf(engine: DatabaseSync, { sql: text, values }: Asked): number {
 type Plan = Record<string, unknown> & { Plans?: Plan[] };
 
 /** On a connection as the service has it for its reads. */
-async function explained(db: Database, statements: Asked[], mode: string): Promise<Cost> {
+async function explained(db: Database, statements: RecordedStatement[], mode: string): Promise<Cost> {
   const plans: Plan[] = [];
   for (const { text, values } of statements) {
     const literals = values.map((value) => pg.escapeLiteral(String(value))).join(", ");

@@ -21,7 +21,7 @@ function breaking(script: string): string | undefined {
 
 /**
  * One process at a time uses a folder, and an earlier release refuses its newer data. So on SQLite a migration may drop an index that only earlier
- * code reads, and a table or trigger that the script creates.
+ * code reads, and a table or trigger that the script creates again.
  */
 function withoutReplaced(script: string): string {
   const created = new Set([...script.matchAll(/^CREATE (?:TABLE|TRIGGER) (\w+) /gm)].map(([, name]) => name));

@@ -293,7 +293,7 @@ for (const engine of ["sqlite", "postgres"] as const) {
   });
 }
 
-test("pets, inventory entries and orders move to tables in the order of their keys with all they had, in steps that are announced", async (t) => {
+test("the migration to tables in the order of their keys keeps all rows, indexes and triggers, and announces its steps", async (t) => {
   const db = openEmpty(t);
   const upTo = (last: number) => migrationsFor("sqlite").filter(({ number }) => number <= last);
   await migrate(db, 1, upTo(57));

@@ -30,7 +30,7 @@ test("an update of many rows finds each by its key, and does not walk the accoun
   }
 });
 
-test("so does the update of the stock for orders that are placed together", async (t) => {
+test("the update of stock for orders placed together finds entries by their key", async (t) => {
   const db = openEmpty(t);
   await migrate(db, 0);
   const texts: string[] = [];

@@ -51,7 +51,7 @@ export type StorageOptions = Pick<SqliteOptions, "clock" | "bounds" | "onEvents"
   onAway?: (reason: string, nextMs: number) => void;
   /** Called with a line if the clock is far behind the data. Default: the clock is not compared with the data. */
   onClockBehind?: ((line: string) => void) | undefined;
-  /** Called before each step of an upgrade of the embedded database that may take long, unless it is new. */
+  /** Called before each step of an upgrade of the embedded database that may take long, unless the database is new. */
   onUpgradeStep?: OnStep;
   /** Called after migrations were applied to a database that was not new. */
   onUpgraded?: (upgrade: Upgrade) => void;

@@ -173,7 +173,7 @@ async function loadAll(connection: DatabaseSync, dump: DumpedRows, progress: Pro
   connection.exec("BEGIN");
   // an index that is made at the end is made by one sort, without a look-up for each row
   const indexes = connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL").all();
-  // An index takes its statistics with it. ANALYZE makes their table, which the schemas of older dumps lack, and reads no rows.
+  // Dropping an index drops its statistics. ANALYZE of the schema makes their table, which older dumps lack, and reads no rows.
   connection.exec("ANALYZE sqlite_schema; CREATE TEMP TABLE kept_statistics AS SELECT * FROM sqlite_stat1");
   for (const { name } of indexes) connection.exec(`DROP INDEX "${String(name)}"`);
   const sums = new Map<string, TableSum>();

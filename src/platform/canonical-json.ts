@@ -3,7 +3,8 @@ const plainText = /^[ !#-[\]-~]*$/;
 
 /**
  * The canonical JSON text of a value (RFC 8785): members sorted by the UTF-16 units of their names, no spaces. Leaves out members that are undefined.
- * Writes plain text and numbers itself, because a call of `JSON.stringify` for each takes three times as long.
+ * Leaves a sorted object without nested ones to `JSON.stringify`, but otherwise writes plain text and numbers itself, because a call of
+ * `JSON.stringify` for each takes three times as long.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === "number") return Number.isFinite(value) ? `${value}` : "null";

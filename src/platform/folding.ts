@@ -11,15 +11,15 @@ type Tables = {
   folded: Map<string, string>;
   /** Finds each character that folding may change. */
   changing: RegExp;
-  /** Finds the runs of characters that no normalisation changes, and of those that it must leave alone. */
+  /** Finds runs of characters that no normalisation changes, or that are too new to be normalised. */
   inactive: RegExp;
-  /** What those of `changing` fold to, as far as texts had them. */
+  /** A cache of what the characters of `changing` fold to. */
   memo: Map<string, string>;
 };
 
 let tables: Tables | undefined;
 
-/** Stands for a run of inactive characters while the others are normalised: a noncharacter, which has no part in that. */
+/** Stands for a run of inactive characters while the others are normalised: a noncharacter, which never changes nor composes. */
 const standIn = "\uffff";
 
 /** Returns what a text folds to: equal for texts that differ in case, in compatible forms of characters, or in characters that nobody sees. */
@@ -27,7 +27,7 @@ function foldText(text: string, pointsMax: number): string {
   tables ??= readTables();
   const { changing, memo } = tables;
   const folded = inForm(text, "NFD").replaceAll(changing, (character) => memo.get(character) ?? foldCharacter(character));
-  const start = startOf(folded, 4 * pointsMax); // one character can fold to 18
+  const start = startOf(folded, 4 * pointsMax); // bounds the work: one character can fold to 18
   const composed = inForm(start, "NFC");
   return start === folded || composed.length >= 2 * pointsMax ? composed : inForm(folded, "NFC");
 }

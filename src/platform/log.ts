@@ -68,7 +68,7 @@ export function openLog(level: string, format: LogFormat = "json", output: LogOu
     [batch, lines] = ["", 0];
   }
 
-  const stream = { write: add, flush }; // `log.flush` calls it
+  const stream = { write: add, flush }; // `log.flush` calls this `flush`
   const log = pino({ level, base: undefined, timestamp: stdTimeFunctions.epochTime }, stream);
   const timer = setInterval(flush, batchMs).unref();
   return {

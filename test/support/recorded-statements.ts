@@ -1,12 +1,12 @@
 import type { Sql } from "sql-template-tag";
 import type { Database } from "../../src/platform/db/database.ts";
 
-/** What an engine was asked: the text for SQLite and for PostgreSQL, and the values. */
-export type Asked = Pick<Sql, "sql" | "text"> & { values: readonly unknown[] };
+/** A statement that was run: its text for SQLite and for PostgreSQL, and its values. */
+export type RecordedStatement = Pick<Sql, "sql" | "text"> & { values: readonly unknown[] };
 
-/** Returns the same database, and what its reads ask it from now on. */
-export function record(db: Database): { db: Database; statements: Asked[] } {
-  const statements: Asked[] = [];
+/** Returns the same database, and the statements of the reads that it will run. */
+export function record(db: Database): { db: Database; statements: RecordedStatement[] } {
+  const statements: RecordedStatement[] = [];
   const query: Database["query"] = (statement) => {
     statements.push(statement);
     return db.query(statement);

@@ -24,7 +24,7 @@ export type LimitRecorder = {
 
 /** @param onError called with each database error; the next such refusal queues the event again */
 export function openLimitRecorder(db: Pick<Database, "write">, onError: (error: unknown) => void): LimitRecorder {
-  // The hour in which an account last reached a limit, and when the last ban of a key ends.
+  // By account, the hour in which it last reached its limit of the window; by key, when its last ban ends.
   const minutes = createCache<number, number>(seenMax);
   const days = createCache<number, number>(seenMax);
   const bans = createCache<number, number>(seenMax);

@@ -56,7 +56,7 @@ test("a snapshot of a release before 1.3.0, which has a time for each strike, is
   assert.equal(limiter.strikeStatus(1, free).strikes, 3);
 });
 
-test("a flood of refusals takes memory and time for each ms in which it came, and each of them counts", () => {
+test("a flood of refusals takes memory and time for each ms, not for each refusal, and every refusal counts", () => {
   let now = noon;
   const limiter = open(() => now);
   const large = { perMinute: 10_000_000, perDay: 1 };

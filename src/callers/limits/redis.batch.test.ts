@@ -12,7 +12,7 @@ const rule = ruleOf("count", 0, [60, 1_000]);
 const requestOf = (accountId: number): LimitRequest => ({ rule, meters: [accountMeter(ledger, accountId)], bans: [] });
 const accountOf = ({ meters: [meter] }: LimitRequest): number => Number(/\d+$/.exec(meter!.name)![0]);
 
-/** Batches in three slots by account. Each script answers with the time 7, and for a request with its place in the batch. */
+/** Opens batches in three slots by account. Each script answers with the time 7, and each request with its index in the batch. */
 function openSlots() {
   const sent: { slot: number; accounts: number[] }[] = [];
   const batches = openBatches(

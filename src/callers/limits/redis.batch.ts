@@ -4,7 +4,7 @@ import type { Rule } from "./redis.script.ts";
 
 /**
  * The most requests in one run of the script: enough to share its fixed costs, and few enough that Redis decides one batch while
- * the node makes the next. The place of a rule fits into a character of one byte.
+ * the node makes the next. Below 128, because the index of a rule is sent as a character of one byte.
  */
 const requestsMax = 32;
 /** The script is sent once it has this many keys, because Lua passes at most 8,000 arguments to a command. */
@@ -17,7 +17,7 @@ const waitingMax = 10_000;
  * figures begin at `offset`. `answer` is undefined if the connection was lost. `run` is the script's number: see `ScriptRun`.
  */
 type ReadResult<T> = (answer: number[] | undefined, offset: number, run: number) => T;
-/** `run`: the script's number on its connection, from 1; 0 if there was none to send it on. `answer`: undefined if the connection is lost. */
+/** `run`: the script's number on its connection, from 1; 0 if there was no connection. `answer`: undefined if the connection is lost. */
 export type ScriptRun = { run: number; answer: Promise<Buffer | undefined> };
 type SendScript = (keys: string[], args: (string | number)[], slot: number) => ScriptRun;
 
@@ -32,8 +32,9 @@ export type Batches = {
 type Batch = {
   slot: number;
   keys: string[];
-  /** The place of each request's rule, as a character. */
-  order: string;
+  /** The index of each request's rule, as a character. */
+  indexes: string;
+  /** The rules, each with its index. */
   rules: Map<Rule, string>;
   resolvers: ((answer: number[] | undefined, run: number) => void)[];
   /** Where the figures of the next request will begin in the answer. */
@@ -44,8 +45,7 @@ type Batch = {
  * Asks Redis to decide requests. Up to 32 requests of one slot and one turn of the event loop go into one run of the script, which
  * decides them in order: they share the cost of one round trip.
  *
- * @param slotOf the slot that all keys of a request are in. One command cannot have keys of several slots on a Redis Cluster; on a
- *   single server all keys are in one
+ * @param slotOf returns the slot of all keys of a request: a command to a Redis Cluster can have keys of one slot only
  * @param redisClock the clock that the script uses instead of Redis' own
  * @param reporter returns the name under which this node reports figures to other nodes; "" if there are none
  */
@@ -59,10 +59,10 @@ export function openBatches(
   let waiting = 0;
 
   async function flush(batch: Batch): Promise<void> {
-    const { slot, keys, order, rules, resolvers } = batch;
+    const { slot, keys, indexes, rules, resolvers } = batch;
     open.delete(slot);
     const texts = Array.from(rules.keys(), ({ text }) => text);
-    const { run, answer } = send(keys, [redisClock?.() ?? "", reporter(), order, ...texts], slot);
+    const { run, answer } = send(keys, [redisClock?.() ?? "", reporter(), indexes, ...texts], slot);
     const bytes = await answer;
     const figures = bytes && figuresOf(bytes);
     waiting -= resolvers.length;
@@ -70,7 +70,7 @@ export function openBatches(
   }
 
   function begin(slot: number): Batch {
-    const batch: Batch = { slot, keys: [], order: "", rules: new Map(), resolvers: [], nextOffset: 1 };
+    const batch: Batch = { slot, keys: [], indexes: "", rules: new Map(), resolvers: [], nextOffset: 1 };
     open.set(slot, batch);
     setImmediate(() => void (open.get(slot) === batch && flush(batch)));
     return batch;
@@ -93,9 +93,9 @@ export function openBatches(
 }
 
 function add(batch: Batch, { rule, meters, bans }: LimitRequest): void {
-  let place = batch.rules.get(rule);
-  if (place === undefined) batch.rules.set(rule, (place = String.fromCharCode(batch.rules.size)));
-  batch.order += place;
+  let index = batch.rules.get(rule);
+  if (index === undefined) batch.rules.set(rule, (index = String.fromCharCode(batch.rules.size)));
+  batch.indexes += index;
   for (const { name } of meters) batch.keys.push(name);
   for (const ban of bans) batch.keys.push(ban);
   batch.nextOffset += 3 + rule.limits.length;

@@ -78,12 +78,12 @@ export function openLedger(clock: Clock, liveNodes: () => number): Ledger {
   };
 }
 
-/** Returns the meter of an account. A number finds it faster than its name. */
+/** Returns the meter of an account. Looks it up by the account's id, which is faster than by name. */
 export function accountMeter({ accounts }: Ledger, accountId: number): Meter {
   return accounts.peek(accountId) ?? accounts.set(accountId, newMeter(`${accountPrefix}${accountId}`));
 }
 
-/** Returns the meter with this name, after the prefix of all keys. It is not an account's. */
+/** Returns a meter that is not an account's. `name` lacks the prefix of all keys. */
 export function otherMeter({ others }: Ledger, name: string): Meter {
   return others.peek(name) ?? others.set(name, newMeter(`${prefix}${name}`));
 }

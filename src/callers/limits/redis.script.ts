@@ -87,7 +87,7 @@ end
  *
  * KEYS, after the first, for each request: its meters; and its ban and the other bans that count for it, if its refusals are strikes.
  * ARGV, after the first two:
- *   for each request, a byte: the place of its rule in the list that follows, from 0
+ *   for each request, a byte: the index of its rule in the list that follows, from 0
  *   then the rules, each a text of numbers (`ruleOf`), in this order:
  *     0 to read only, 1 to count, 2 to count a request with a secret key, -1 to give back
  *     the number of strikes allowed (0: its refusals are no strikes)
@@ -99,7 +99,7 @@ end
  *   the number of recent strikes
  *   for each meter, the requests used in the minute and in the day
  *
- * Rules and answer are packed because most of what a plain command costs is to convert its arguments and its answer.
+ * Rules and answer are packed because converting arguments and answers is most of the cost of a plain command.
  *
  * A ban is the text "SINCE LENGTH", both in ms. All keys expire two hours later than needed, so that a clock that jumps back
  * loses no count.
@@ -108,7 +108,7 @@ export const limitScript = `${scriptStart}
 local found = call('MGET', unpack(KEYS, 2))
 local bans = {}
 
--- Loads a meter that only refusals need. Its name is the account meter's, with kind for ':account:'.
+-- Loads a meter that only refusals need. Its name is that of the account's meter, with kind in place of ':account:'.
 local function meterBeside(account, kind)
   local name = string.gsub(account, ':account:', kind, 1)
   local meter = meters[name] or loadMeter(name, call('GET', name))
@@ -130,7 +130,7 @@ local function saveBan(ban, k)
   call('SET', KEYS[k], format('%d %d', ban[1], ban[2]), 'PX', format('%d', ${banMemoryMs} + 7200000))
 end
 
--- The list of strikes that belongs to a ban.
+-- The name of the list of strikes that belongs to a ban.
 local function listBeside(k)
   return (string.gsub(KEYS[k], 'ban:', 'strikes:', 1))
 end
@@ -186,7 +186,7 @@ local function strike(k, strikes, allowed)
   return 2, ban[2], made
 end
 
-local order, rules = ARGV[3], {}
+local indexes, rules = ARGV[3], {}
 for i = 4, #ARGV do
   local rule = {}
   for number in string.gmatch(ARGV[i], '%S+') do rule[#rule + 1] = tonumber(number) end
@@ -195,8 +195,8 @@ for i = 4, #ARGV do
 end
 
 local reply, size, key = {}, 0, 2
-for i = 1, #order do
-  local rule = rules[byte(order, i)]
+for i = 1, #indexes do
+  local rule = rules[byte(indexes, i)]
   local kind, allowed, next = rule[1], rule[2], key + rule.meters
   local limit, over, counts, verdict, left, strikes = 4, false, kind > 0, 0, 0, 0
   for k = key, next - 1 do
@@ -253,7 +253,7 @@ export type Rule = { kind: Kind; isCounting: boolean; limits: readonly number[];
 /**
  * Makes a rule.
  *
- * @param allowed strikes allowed before a ban; 0 if refusals are no strikes: a request then has no `bans`
+ * @param allowed strikes allowed before a ban; 0 if refusals are no strikes, and requests have no `bans`
  * @param limits requests per minute and per day of each meter; to give back, the numbers of the minute and day that counted the request
  * @param otherBans bans of other keys that count too
  */

@@ -150,7 +150,7 @@ test("requests of all kinds and several accounts that Redis decides together get
   await fc.assert(property, { numRuns: 15 });
 });
 
-test("keys with so many makers that one command could not read all their bans are decided", async (context) => {
+test("requests are decided even if their keys have more makers than one command could read bans of", async (context) => {
   await admin.flushall();
   const limiter = await openNode();
   context.after(() => limiter.close());

@@ -20,7 +20,7 @@ const scriptOf = (text: string) => ({ text, sha: createHash("sha1").update(text)
 const decideScript = scriptOf(limitScript);
 const addPendingScript = scriptOf(addScript);
 
-/** The slot of all keys on a single server, which has none. */
+/** A single server has no slots, so all its keys count as one. */
 const onlySlot = () => 0;
 
 export type RedisLimiterOptions = {
@@ -66,7 +66,7 @@ export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Li
     account: (...request) => countAccount(state, ...request),
     address: (address) => countOne(state, addressMeter(ledger, address), addressQuota, addressRule),
     publishable: (accountId, address, quota) => countPublishable(state, accountId, address, quota),
-    dashboard: (memberId) => countOne(state, personMeter(ledger, memberId), dashboardQuota, dashboardRule),
+    dashboard: (memberId) => countOne(state, memberMeter(ledger, memberId), dashboardQuota, dashboardRule),
     peekAccount: (accountId, quota) => peek(state, ledgers.accountMeter(ledger, accountId), quota),
     peekAddress: (address) => peek(state, addressMeter(ledger, address), addressQuota),
     giveBack: (counted, at) => giveBack(state, counted, at),
@@ -224,10 +224,10 @@ const banOf = (keyId: number): string => `${prefix}ban:${keyId}`;
 const bansOf = (keyId: number, makers: readonly number[]): string[] => [banOf(keyId), ...makers.map(banOf)];
 
 const addressMeter = (ledger: ledgers.Ledger, address: string) => ledgers.otherMeter(ledger, `address:${addressName(address)}`);
-const personMeter = (ledger: ledgers.Ledger, memberId: number) => ledgers.otherMeter(ledger, `person:${memberId}`);
+const memberMeter = (ledger: ledgers.Ledger, memberId: number) => ledgers.otherMeter(ledger, `person:${memberId}`);
 
 function metersOf(ledger: ledgers.Ledger, counted: CountedCaller): ledgers.Meter[] {
-  if ("memberId" in counted) return [personMeter(ledger, counted.memberId)];
+  if ("memberId" in counted) return [memberMeter(ledger, counted.memberId)];
   const { accountId, visitor } = counted;
   const account = ledgers.accountMeter(ledger, accountId);
   if (visitor === undefined) return [account];

@@ -4,14 +4,15 @@ import { newWindows, type Window, type Windows } from "./windows.ts";
 
 /** The most lines of one piece. */
 const pieceLines = 1_000;
-/** The most numbers in a line: two for each ms that counts. A longer line counts as damaged. */
+/** The most numbers in a line: two for each ms of the window of strikes. A longer line counts as damaged. */
 const valuesMax = 2 * strikesWindowMs;
 
 type Groups<V> = Record<string, Cache<number | string, V>>;
 
 /**
  * Yields the entries as text, in pieces of a thousand lines. Each line is the JSON array of its kind, the group's name, the entry's key, and
- * numbers. `windows` has a meter; `strikes` a ban, and in releases before 1.3.0 the time of each strike; `struck` the strikes: times and counts.
+ * numbers: those of a meter (`windows`), of a ban (`strikes`), or of the strikes (`struck`), each time with its count. Before 1.3.0 a line of
+ * `strikes` also had the time of each strike.
  */
 export function* snapshotEntries(meters: Groups<Windows>, strikes: Groups<Strikes>): Generator<string> {
   let piece: string[] = [];

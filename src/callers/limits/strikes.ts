@@ -8,16 +8,16 @@ export const longestBanMs = 60 * 60_000;
 /** A ban that begins within this time (ms) of the previous ban's start lasts twice as long. */
 export const banMemoryMs = dayMs;
 
-/** Expired times are removed once there are this many, or once they are half of the list: each removal copies the rest. */
+/** Expired times are removed once there are this many, or once they are half of the list, because each removal copies the rest. */
 const expiredMax = 1_000;
 
 /** A key's strikes, and its last ban (`banMs` 0: none). Times in ms. */
 export type Strikes = {
-  /** When there were strikes, oldest first, some perhaps expired. A time is there once, so a flood takes at most 60,000 of them. */
+  /** The times of strikes, oldest first and each once, so that a flood has at most 60,000. Some may be expired. */
   times: number[];
-  /** For each of these times, the strikes until then. */
+  /** For each time, the number of all strikes up to it. */
   totals: number[];
-  /** The strikes before the first of these times. */
+  /** The number of strikes before the first time, all of them removed. */
   dropped: number;
   bannedAt: number;
   banMs: number;
@@ -54,12 +54,12 @@ export function recentStrikes(strikes: Strikes, now: number): number {
   return recent;
 }
 
-/** Returns each time with strikes, and their number. */
+/** Returns the times of strikes, each with the number of strikes at it. */
 export function strikesByTime({ times, totals, dropped }: Strikes): [time: number, count: number][] {
   return times.map((time, i) => [time, totals[i]! - (i === 0 ? dropped : totals[i - 1]!)]);
 }
 
-/** Replaces the strikes by these, which may come in any order. */
+/** Replaces the strikes. `byTime` may be in any order. */
 export function setStrikes(strikes: Strikes, byTime: [time: number, count: number][]): void {
   Object.assign(strikes, { times: [], totals: [], dropped: 0 });
   for (const [time, count] of byTime.toSorted(([a], [b]) => a - b)) add(strikes, time, count);

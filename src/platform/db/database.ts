@@ -33,7 +33,7 @@ export interface Queryable {
 export interface Transaction extends Queryable {
   /** Inserts rows with new identifiers, and returns these in ascending order. `RETURNING` would nearly double the cost in SQLite. */
   insert(insertion: Insertion, rows: readonly BoundValue[][]): Awaitable<number[]>;
-  /** Updates one row for each of these, in their order if the engine locks rows, and returns what the updates return, in any order. */
+  /** Runs the update with each of these rows of values, in their order if the engine locks rows. Returns the updated rows in any order. */
   updateEach<R extends unknown[]>(update: RowUpdate<R>, rows: readonly BoundValue[][]): Awaitable<R[]>;
   /** Runs a prepared statement without `RETURNING`, and returns how many rows it changed. */
   run(statement: Statement, values: readonly BoundValue[]): Awaitable<number>;
@@ -72,8 +72,8 @@ export interface Transaction extends Queryable {
  * A kind of write, declared once for any number of inputs. An engine runs those that wait at the same time as one batch, in one transaction with
  * fewer statements than each would need alone. Locks rows in the common order, as bodies do.
  *
- * Returns the results of the inputs, in their order; undefined for one that it leaves out, which is then written as a batch of one, and that returns its
- * result or throws. A batch of several that throws has changed nothing, and each of its inputs is written as a batch of one.
+ * Returns a result for each input, in their order, or undefined for an input that it leaves out. The engine writes such an input as a batch of one, which
+ * returns a result or throws. If a batch of several throws, it changes nothing, and the engine writes each of its inputs as a batch of one.
  *
  * Declared as a method: TypeScript then compares its parameters loosely, so batches of all types fit one queue.
  */
@@ -119,8 +119,8 @@ export const directly: Around = (_operation, work) => work();
 
 export type WriteOptions = {
   /**
-   * For work that takes longer than a request: time (ms) for each statement, if the engine bounds it. The embedded engine bounds none, but answers
-   * such a write only once its log is copied into the file: what it wrote may be so long that the next write would wait too long for that.
+   * For a write that takes longer than a request: how long (ms) each statement may take. The embedded engine has no such bound. It resolves such a
+   * write only once the log is copied into the file, because the log may have grown so long that the next write would wait too long for the copy.
    */
   statementMs?: number;
   /** Whether to return the body's result, or throw its error, and change nothing. Default: false. */
@@ -142,7 +142,7 @@ export interface Database extends Queryable {
   readonly engine: "sqlite" | "postgres";
   write<T>(body: (tx: Transaction) => Awaitable<T>, options?: WriteOptions): Promise<T>;
   /**
-   * Writes an input, with others of its kind that wait. Rejects as if it had been written alone. The caller makes a new `input` for each call.
+   * Writes an input in a batch with those of its kind that wait. Rejects as if it had been written alone. The caller makes a new `input` for each call.
    *
    * @param handle for whom, as in `as`
    */

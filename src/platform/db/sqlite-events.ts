@@ -1,7 +1,7 @@
 import { bytesOfEvent } from "../event-storage.ts";
 import { emptyHead, hashAfter, type Head, type RecordedEvent } from "../events.ts";
 import type { Statements } from "./sqlite-statements.ts";
-import { madeOnce, portionsOf, statement, type BoundValue } from "./statement.ts";
+import { cachedByRows, portionsOf, statement, type BoundValue } from "./statement.ts";
 
 /** The most accounts whose heads are in memory. When it is reached, all heads are dropped, and read again when they are needed. */
 const headsMax = 10_000;
@@ -18,7 +18,7 @@ const deleteWaiting = statement("DELETE FROM event_outbox");
 const findTable = statement<[number]>("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
 const countBytes = statement("UPDATE event_storage SET log_bytes = log_bytes + ? WHERE account_id = ?");
 const countFirst = statement("INSERT INTO event_storage (log_bytes, account_id) VALUES (?, ?)");
-const insertOf = madeOnce((rows) => {
+const insertOf = cachedByRows((rows) => {
   const row = `(${columns.map(() => "?").join(", ")})`;
   return statement(`INSERT INTO events (${columns.join(", ")}) VALUES ${Array.from({ length: rows }, () => row).join(", ")}`);
 });

@@ -148,8 +148,8 @@ async function runNeighbours(group: Group, neighbours: readonly Job[]): Promise<
 }
 
 /**
- * Runs jobs as one batch. The first of a transaction has the whole transaction in place of a savepoint, for which SQLite would copy each page that
- * it changes.
+ * Runs jobs as one batch. The first batch of a transaction has no savepoint, for which SQLite would copy each page that the batch changes: if it
+ * fails, the whole transaction is rolled back and begins again.
  */
 async function runBatch({ engine, work, isFresh, events }: Group, jobs: readonly Job[]): Promise<void> {
   const { writer, control } = engine;
@@ -265,23 +265,23 @@ type Writer = {
   clock: Clock;
 };
 
-/** About the most bytes that one statement inserts, so that it takes few ms even where rows have long texts and many indexes. */
-const bytesOfStep = 4_096;
+/** About the most bytes that one INSERT has, so that it takes few ms even for rows with long texts and many indexes. */
+const insertBytes = 4_096;
 
-/** The most rows, of this many values each, that one statement inserts. */
-function rowsOfStep(values: readonly BoundValue[], width: number): number {
+/** Returns the most rows, of `width` values each, that one INSERT may have. */
+function rowsOfInsert(values: readonly BoundValue[], width: number): number {
   let longest = 1;
   for (let from = 0; from < values.length; from += width) {
     let bytes = 0;
     for (let i = from; i < from + width; i++) bytes += typeof values[i] === "string" ? (values[i] as string).length : 8;
     longest = Math.max(longest, bytes);
   }
-  return Math.max(1, Math.floor(bytesOfStep / longest));
+  return Math.max(1, Math.floor(insertBytes / longest));
 }
 
 type Portion = ReturnType<typeof portionsOf>[number];
 
-/** Runs a statement for each portion, at once unless it has to wait for its time. Returns the results. */
+/** Runs a statement for each portion, one after another. Returns the results, without a promise if no statement waits for its turn. */
 function eachPortion<R>(portions: readonly Portion[], run: (portion: Portion) => Awaitable<R>): Awaitable<R[]> {
   const results: R[] = [];
   const runFrom = (first: number): Awaitable<R[]> => {
@@ -327,7 +327,7 @@ function openTransaction({ writer, write, sequences, clock }: Writer, origin: Or
       const values: BoundValue[] = [];
       for (const [i, row] of rows.entries()) values.push(ids[i]!, ...row);
       const width = values.length / rows.length;
-      const portions = portionsOf(values, width, rowsOfStep(values, width));
+      const portions = portionsOf(values, width, rowsOfInsert(values, width));
       return andThen(
         eachPortion(portions, (portion) => tx.run(statementFor(portion.rows), portion.values)),
         () => ids,

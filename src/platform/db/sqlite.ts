@@ -28,7 +28,7 @@ import { recoverLog } from "./sqlite-recovery.ts";
 import { giveBackPages } from "./sqlite-space.ts";
 import { openSequences, preparedStatements, storageFaultOf, translate, type Statements, type StorageFault } from "./sqlite-statements.ts";
 
-/** The pages that each connection may keep in memory (decision 66). */
+/** The size (KiB) of the page cache of each connection (decision 0066). */
 const [readerCacheKib, writerCacheKib] = [32_768, 16_384];
 
 /** Buckets of the histogram of writes in a commit. */
@@ -192,7 +192,7 @@ type Engine = WriteQueue & {
   /** Whether the next commit copies the log into the file, however short it is. */
   shortens: boolean;
   draining: Promise<void> | undefined;
-  /** The last copying of the log, or the attempt at it. */
+  /** The newest attempt to copy the log into the file; undefined before the first. */
   shortening: Promise<void> | undefined;
   closed: boolean;
   closing: Promise<void> | undefined;

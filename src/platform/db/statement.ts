@@ -48,7 +48,7 @@ export function insertion(table: string, sequence: string, columns: Readonly<Rec
   return {
     sequence,
     ofMany: statementOfRows(`INSERT INTO ${table} (id, ${names}) SELECT nextval('${sequence}'), ${values} FROM ROWS AS made RETURNING id`),
-    statementFor: madeOnce((rows) => statement(text("?", rows), `${text(`nextval('${sequence}')`, rows)} RETURNING id`)),
+    statementFor: cachedByRows((rows) => statement(text("?", rows), `${text(`nextval('${sequence}')`, rows)} RETURNING id`)),
   };
 }
 
@@ -56,7 +56,8 @@ export function insertion(table: string, sequence: string, columns: Readonly<Rec
 const rowsMax = 128;
 
 /**
- * Cuts rows, `width` values each, into portions of a multiple of eight and one of the rest, so that few statements are made, and few are needed.
+ * Cuts rows of `width` values into portions, each for one statement. A portion of more than eight rows has a multiple of eight, so that few different
+ * statements are prepared.
  *
  * @param values those of the first row, then those of the second, and so on
  */
@@ -75,30 +76,30 @@ export function portionsOf(
 }
 
 /**
- * An UPDATE of one row, which `Transaction.updateEach` runs for many rows: `one` for each, or `statementFor` for several together. Its text has
- * `?1`, `?2` in place of values.
+ * An UPDATE by key, which `Transaction.updateEach` runs with many rows of values: `one` with each, or `statementFor` with several at once. In its
+ * text, `?1` stands for the first value of a row, `?2` for the second.
  */
 export type RowUpdate<R extends unknown[] = unknown[]> = {
   readonly one: Statement<R>;
   readonly statementFor: (rows: number) => Statement<R>;
 };
 
-/** Makes an UPDATE of one row. `where` has the whole key among its conditions, the account too: SQLite would walk all rows of an account otherwise. */
+/** Makes an UPDATE by key. `where` compares the whole key, the account too: otherwise SQLite would walk all rows of an account. */
 export function rowUpdate<R extends unknown[]>(table: string, set: string, where: string, returning: string): RowUpdate<R> {
   const width = Math.max(...Array.from(`${set} ${where}`.matchAll(/\?(\d+)/g), ([, place]) => Number(place)));
   const row = `(${Array.from({ length: width }, () => "?").join(", ")})`;
   const ofRow = (text: string): string => text.replaceAll(/\?(\d+)/g, "changed.column$1");
   return {
     one: statement(`UPDATE ${table} SET ${set} WHERE ${where} RETURNING ${returning}`),
-    statementFor: madeOnce((rows) => {
+    statementFor: cachedByRows((rows) => {
       const values = Array.from({ length: rows }, () => row).join(", ");
       return statement(`UPDATE ${table} SET ${ofRow(set)} FROM (VALUES ${values}) AS changed WHERE ${ofRow(where)} RETURNING ${returning}`);
     }),
   };
 }
 
-/** Keeps the statement for each number of rows, of which `portionsOf` makes few. */
-export function madeOnce<R extends unknown[]>(make: (rows: number) => Statement<R>): (rows: number) => Statement<R> {
+/** Caches the statement for each number of rows, of which `portionsOf` makes few. */
+export function cachedByRows<R extends unknown[]>(make: (rows: number) => Statement<R>): (rows: number) => Statement<R> {
   const made: (Statement<R> | undefined)[] = [];
   return (rows) => (made[rows] ??= make(rows));
 }

@@ -76,7 +76,7 @@ const answerReadMs = 1_000;
  * thousands.
  */
 const chunksFree = 1_000;
-/** The same for operations that need no key and take few bytes, and for a request that has its answer, so that nothing reads its body. */
+/** The same for operations that need no key and take few bytes, and for the rest of a body whose request has its answer. */
 const chunksFreeOpen = 200;
 const bytesOfChunk = 512;
 /** What a chunk takes besides its content: its length in hexadecimal, and two ends of lines. */
@@ -94,7 +94,7 @@ export function isStopped(request: IncomingMessage): boolean {
  * Bounds the chunks of a body, whether or not anything reads it. Beyond the bound nothing more is read from the connection, which is
  * closed when the client has had time to read the answer. Call it before anything reads the body.
  *
- * @param route whether the request needs no key
+ * @param route `isOpen`: whether the request needs no key
  * @param onBytes called with the bytes that each chunk within the bound took
  * @returns whether the body is chunked
  */
@@ -124,7 +124,7 @@ export function boundChunks(
     // Node closes right after the answer, and a close with unread bytes makes the client's system drop the answer
     socket.destroySoon = () => void socket.end();
     response.shouldKeepAlive = false;
-    // an answer whose head was made before would leave the connection open
+    // `shouldKeepAlive` comes too late for an answer whose head is already made
     if (response.writableFinished) socket.end();
     else response.once("finish", () => socket.end());
     // oxlint-disable-next-line no-underscore-dangle -- Node's own name; a request that asks for more would wake the socket

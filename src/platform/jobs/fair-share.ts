@@ -42,13 +42,13 @@ export type FairShare<K> = Required<ShareLimits> &
     queues: Map<K | undefined, Waiter[]>;
     usage: Usage<K>;
     parts: KeyParts<K> | undefined;
-    /** Runs while work waits, until the longest wait is over. */
+    /** Refuses work that waits too long; undefined while nothing waits. */
     timer: NodeJS.Timeout | undefined;
     /** Makes the error of work that gets no place. */
     refusal: (refusal: Refusal) => Error;
   };
 
-/** `settle` is called once: without a refusal when the work gets its place. Work of one `kind` may be done together. It waits `since`, by `monotonic`. */
+/** `settle` is called once: without a refusal when the work gets its place. Work of one `kind` may be done together. `since`: when the wait began, by `monotonic`. */
 type Waiter = { settle: (refusal: Refusal | undefined) => void; kind: unknown; since: number };
 
 /**
@@ -288,7 +288,7 @@ function enqueue<K>(share: FairShare<K>, key: K | undefined, settle: Waiter["set
   if (share.timer === undefined) watchWaits(share, one.since);
 }
 
-/** Refuses what waits too long. There is one timer for all, because one for each would cost a small write a hundredth of its time. */
+/** Starts the timer, which refuses work that waits too long. It is one for all work, because one for each would cost a small write 1 % more time. */
 function watchWaits<K>(share: FairShare<K>, since: number): void {
   if (share.waitMs === Infinity) return;
   share.timer = setTimeout(

@@ -1,6 +1,6 @@
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import { isTypo } from "../../platform/typo.ts";
-import { redirectFault, requireRedirects, type RedirectStatusCode } from "../projects/project-file.ts";
+import { redirectRefusal, requireRedirects, type RedirectStatusCode } from "../projects/project-file.ts";
 import type { Redirect, DomainStatus } from "./serving.ts";
 
 /**
@@ -106,8 +106,8 @@ function assertRedirectsEnd(names: readonly SiteName[], pathOf: (from: string) =
   const targets = new Map(names.flatMap(({ hostname, redirect }) => (redirect === null ? [] : [[hostname, redirect.to] as const])));
   for (const { hostname, redirect } of names) {
     if (redirect === null || (!touched.has(hostname) && !touched.has(redirect.to))) continue;
-    const fault = attached.has(redirect.to) ? redirectFault(targets, hostname) : notAttached(redirect.to, names);
-    if (fault !== undefined) throw invalid(pathOf(hostname), fault);
+    const why = attached.has(redirect.to) ? redirectRefusal(targets, hostname) : notAttached(redirect.to, names);
+    if (why !== undefined) throw invalid(pathOf(hostname), why);
   }
 }
 

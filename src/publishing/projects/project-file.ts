@@ -116,13 +116,13 @@ export function requireRedirects(
     targets.set(from, to);
   }
   for (const [index, { from }] of redirects.entries()) {
-    const fault = redirectFault(targets, from);
-    if (fault !== undefined) refuseAt(`domains.redirects[${index}].to`, fault);
+    const why = redirectRefusal(targets, from);
+    if (why !== undefined) refuseAt(`domains.redirects[${index}].to`, why);
   }
 }
 
-/** Why the target of a redirect does not serve the site; undefined if it does. `targets` are those of all redirects of the project, by their names. */
-export function redirectFault(targets: ReadonlyMap<string, string>, from: string): string | undefined {
+/** Why the target of the redirect `from` does not serve the site; undefined if it does. `targets`: the target of each name that redirects. */
+export function redirectRefusal(targets: ReadonlyMap<string, string>, from: string): string | undefined {
   const to = targets.get(from);
   const next = to === undefined ? undefined : targets.get(to);
   if (to === undefined || next === undefined) return undefined;

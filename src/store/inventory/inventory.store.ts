@@ -179,7 +179,7 @@ export function takeUnits(tx: Transaction, accountId: number, petId: number, tak
 /** What the open orders for one pet take, in order. */
 export type PetTakes = { accountId: number; petId: number; takes: Take[] };
 
-/** Does the same for several pets, each named once, in the order in which entries are locked. Returns those whose units it has taken. */
+/** Takes units of several pets, each named once, in the order in which entries are locked. Returns those of which it has taken the units. */
 export async function takeUnitsOfPets<T extends PetTakes>(tx: Transaction, wanted: readonly T[]): Promise<T[]> {
   const values = wanted.map(({ accountId, petId, takes }) => {
     const units = unitsOf(takes);

@@ -109,9 +109,9 @@ export function orderOf({ id, fields: { petId, quantity, shipDate, complete } }:
 export type OrderRequest = { accountId: number; fields: OrderFields; origin: Origin };
 
 /**
- * Places orders, with one stock update and one INSERT: an open order holds its units, a complete order sells them. A batch of several leaves out
- * complete orders, and the orders for a pet that has too few free units for all of them, or that is not tracked. Returns the orders in the order of
- * the requests, undefined for those left out.
+ * Places orders in one batch: an open order holds its units, a complete order sells them. A batch of several leaves out complete orders, and all
+ * orders for a pet that is untracked or has too few free units for them. Returns the orders in the order of the requests, undefined for those that
+ * it leaves out.
  *
  * @throws Problem `storage_limit_reached` if an account has no room for all open orders; of a batch of one also `unknown_reference`,
  *   `pet_not_available`, `insufficient_stock`
@@ -151,7 +151,7 @@ function byLockOrder(a: OrderRequest, b: OrderRequest): number {
   return a.accountId - b.accountId || a.fields.petId! - b.fields.petId!;
 }
 
-/** Takes the units of open orders, each pet's together. Returns how many each order holds; leaves out those that are to be placed alone. */
+/** Takes the units of open orders, for each pet at once. Returns how many each order holds; lacks the orders that the batch leaves out. */
 async function holdTogether(tx: Transaction, requests: readonly OrderRequest[]): Promise<Map<OrderRequest, number>> {
   const held = new Map<OrderRequest, number>();
   const open = requests.filter(({ fields }) => !fields.complete);
@@ -284,7 +284,7 @@ async function deleteOrder(tx: Transaction, accountId: number, order: StoredOrde
 
 function eventOf(accountId: number, type: EventDraft["type"], order: StoredOrder): EventDraft {
   const { id, petId, quantity, shipDate, complete } = orderOf(order);
-  const data = { complete, id, petId, quantity, shipDate }; // in the order of canonical JSON, which is then fast
+  const data = { complete, id, petId, quantity, shipDate }; // in the order of canonical JSON, which is faster
   return { accountId, type, resource: { type: "order", id: order.id }, data, version: order.version };
 }
 

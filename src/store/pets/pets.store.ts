@@ -23,8 +23,8 @@ const byKey = "FROM pets WHERE account_id = ? AND id = ?";
 const petById = `SELECT ${columnNames} ${byKey}`;
 
 /**
- * The JSON of a pet, as answers show it. SQLite makes it when the row changes, as a column. PostgreSQL makes it when the row is read: it has no
- * generated column whose text depends on `to_json`.
+ * The JSON of a pet, as answers show it. SQLite makes it when the row changes, as a column. PostgreSQL makes it when the row is read,
+ * because its generated columns cannot use `to_json`.
  */
 const jsonOfPet = {
   sqlite: "json",
@@ -245,7 +245,7 @@ function recordDeletion(tx: Transaction, accountId: number, current: PetWithEntr
   tx.record(eventOf(accountId, "pet.deleted", current));
 }
 
-/** Returns the keys of names. A thousand of the costliest take longer than one turn of the event loop may. */
+/** Returns the keys of names. Gives other work its turn, because a thousand of the costliest names take longer than one turn may. */
 async function keysOf(tx: Transaction, names: readonly string[]): Promise<string[]> {
   const keys: string[] = [];
   for (const name of names) {
