@@ -31,7 +31,8 @@ export async function attemptCheck(faults: Faults, what: string, check: () => Pr
 /** Checks the rows of a snapshot: that the engine can read them, references, stock, counts, sequences, answers kept for an Idempotency-Key, and secrets. */
 export async function checkDatabase(dump: Dump, keyIds: KeyIds, faults: Faults): Promise<void> {
   const { ask } = dump;
-  await attemptCheck(faults, "the database", () => (dump.engine === "sqlite" ? checkSqlite(ask, faults) : checkReferences(ask, faults)));
+  if (dump.engine === "sqlite") await attemptCheck(faults, "the database", () => checkPages(ask, faults));
+  await attemptCheck(faults, "references", () => checkReferences(dump, faults));
   await checkRows(dump, keyIds, faults);
   if (dump.tables.some(({ name }) => name === "idempotency"))
     await attemptCheck(faults, "answers kept for an Idempotency-Key", () => checkAnswers(dump, faults));
@@ -60,19 +61,50 @@ async function checkRule({ query, say, what }: Rule, ask: Ask, faults: Faults): 
   if (rows.length > namedMax) faults.add(`more rows break the rule that ${what}`);
 }
 
-async function checkSqlite(ask: Ask, faults: Faults): Promise<void> {
+async function checkPages(ask: Ask, faults: Faults): Promise<void> {
   for (const row of await ask(`PRAGMA integrity_check(${namedMax})`)) {
     const text = String(row["integrity_check"]);
     if (text !== "ok") faults.add(`the database is damaged: ${text}`);
   }
-  const broken = await ask(`SELECT "table", rowid AS place, parent FROM pragma_foreign_key_check LIMIT ${namedMax}`);
-  for (const { table, place, parent } of broken)
-    faults.add(`row ${String(place)} of ${String(table)} refers to a row of ${String(parent)} that is not there`);
 }
 
-/** PostgreSQL enforces foreign keys by triggers, which a superuser can switch off and a damaged index can mislead. */
-async function checkReferences(ask: Ask, faults: Faults): Promise<void> {
-  const references = await ask(`
+/** A foreign key: the columns of a table, and those of the table that they refer to. */
+type Reference = { from: string; to: string; columns: string[]; keys: string[] };
+
+/**
+ * Checks that each foreign key finds its row. SQLite enforces them for each connection that asks for it; PostgreSQL by triggers, which a superuser can
+ * switch off and a damaged index can mislead.
+ */
+async function checkReferences({ engine, tables, ask }: Dump, faults: Faults): Promise<void> {
+  for (const { from, to, columns, keys } of await (engine === "sqlite" ? referencesOfSqlite(ask) : referencesOfPostgres(ask))) {
+    const names = tables.find(({ name }) => name === from)?.key ?? columns;
+    const isSame = columns.map((column, at) => `target."${keys[at]}" = source."${column}"`).join(" AND ");
+    const isSet = columns.map((column) => `source."${column}" IS NOT NULL`).join(" AND ");
+    const rows = await ask(`
+      SELECT ${names.map((name) => `source."${name}"`).join(", ")} FROM "${from}" source
+      WHERE ${isSet} AND NOT EXISTS (SELECT 1 FROM "${to}" target WHERE ${isSame}) LIMIT ${namedMax + 1}`);
+    for (const row of rows.slice(0, namedMax)) {
+      const place = names.map((name) => `${name} ${String(row[name])}`).join(", ");
+      faults.add(`the row of ${from} with ${place} refers to a row of ${to} that is not there`);
+    }
+    if (rows.length > namedMax) faults.add(`more rows of ${from} refer to rows of ${to} that are not there`);
+  }
+}
+
+async function referencesOfSqlite(ask: Ask): Promise<Reference[]> {
+  const rows = await ask(`
+    SELECT made.name AS "from", part.id, part."table" AS "to", part."from" AS "column", part."to" AS "key"
+    FROM sqlite_schema made JOIN pragma_foreign_key_list(made.name) part WHERE made.type = 'table' ORDER BY 1, 2, part.seq`);
+  return [...Map.groupBy(rows, ({ from, id }) => `${String(from)} ${String(id)}`).values()].map((parts) => ({
+    from: String(parts[0]!["from"]),
+    to: String(parts[0]!["to"]),
+    columns: parts.map(({ column }) => String(column)),
+    keys: parts.map(({ key }) => String(key)),
+  }));
+}
+
+async function referencesOfPostgres(ask: Ask): Promise<Reference[]> {
+  const rows = await ask(`
     SELECT source.relname AS "from", target.relname AS "to",
       ARRAY(SELECT attname FROM unnest(conkey) WITH ORDINALITY AS part (number, place)
         JOIN pg_attribute ON attrelid = conrelid AND attnum = number ORDER BY place)::TEXT[] AS columns,
@@ -80,16 +112,12 @@ async function checkReferences(ask: Ask, faults: Faults): Promise<void> {
         JOIN pg_attribute ON attrelid = confrelid AND attnum = number ORDER BY place)::TEXT[] AS keys
     FROM pg_constraint JOIN pg_class source ON source.oid = conrelid JOIN pg_class target ON target.oid = confrelid
     WHERE contype = 'f' AND source.relnamespace = CAST(current_schema() AS REGNAMESPACE)`);
-  for (const row of references) {
-    const [from, to, columns, keys] = [String(row["from"]), String(row["to"]), row["columns"] as string[], row["keys"] as string[]];
-    const isSame = columns.map((column, at) => `target."${keys[at]}" = source."${column}"`).join(" AND ");
-    const isSet = columns.map((column) => `source."${column}" IS NOT NULL`).join(" AND ");
-    const [counted] = await ask(
-      `SELECT COUNT(*) AS broken FROM "${from}" source WHERE ${isSet} AND NOT EXISTS (SELECT 1 FROM "${to}" target WHERE ${isSame})`,
-    );
-    if (Number(counted?.["broken"]) > 0)
-      faults.add(`${String(counted?.["broken"])} rows of ${from} refer to rows of ${to} that are not there`);
-  }
+  return rows.map(({ from, to, columns, keys }) => ({
+    from: String(from),
+    to: String(to),
+    columns: columns as string[],
+    keys: keys as string[],
+  }));
 }
 
 async function checkSequences({ sequences, ask }: Pick<Dump, "sequences" | "ask">, tables: Set<string>, faults: Faults): Promise<void> {
