@@ -1,4 +1,4 @@
-/** Accepts webhooks in a separate process. Prints its address, and tells its parent how many messages have come. */
+/** Accepts webhooks in a separate process. Prints its address, and reports to its parent how many messages have come. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -20,7 +20,7 @@ export type Whole = {
   close: () => Promise<void>;
 };
 
-/** Parts of which each is measured by itself. */
+/** Parts, each of which is measured alone. */
 export function asParts(parts: readonly Named[]): Whole["parts"] {
   return {
     what: parts.map(({ what }) => what),
