@@ -83,20 +83,9 @@ export function recordedEvent(draft: EventDraft, origin: Origin, now: () => numb
     actor: actorText(actor),
     requestId,
     version: version ?? null,
-    head: `{"actor":{"id":${actor.id},"type":"${actor.type}"},"at":"${textOfTime(time)}","data":${canonicalJson(data)},"id":"${newId()}","position":`,
+    head: `{"actor":{"id":${actor.id},"type":"${actor.type}"},"at":"${formatDateTime(time)}","data":${canonicalJson(data)},"id":"${newId()}","position":`,
     tail: `,"previous":${previous === undefined ? "{}" : canonicalJson(previous)},"requestId":${requestId === null ? "null" : quoted(requestId)},"resource":{"id":${id},"type":"${resource.type}"},"type":"${type}"}`,
   };
-}
-
-/** The last second and its text without the zone, which most events of a batch share. */
-let lastSecond = { second: NaN, text: "" };
-
-/** Formats a time as `formatDateTime` does, but faster. */
-function textOfTime(time: number): string {
-  const second = Math.floor(time / 1_000);
-  if (lastSecond.second !== second) lastSecond = { second, text: formatDateTime(second * 1_000).slice(0, -1) };
-  const ms = time - second * 1_000;
-  return ms === 0 ? `${lastSecond.text}Z` : `${lastSecond.text}.${ms < 10 ? "00" : ms < 100 ? "0" : ""}${ms}Z`;
 }
 
 /** The last event of an account's log. */

@@ -24,9 +24,16 @@ export function parseDateTime(text: string): number | undefined {
   return time >= earliest && time <= latest ? time : undefined;
 }
 
+/** The last second and its text without the zone, which most times of a batch of writes share. */
+let last = { second: NaN, text: "" };
+
 /** The RFC 3339 text of a time, in UTC, with milliseconds only if there are any. */
 export function formatDateTime(time: number): string {
-  return new Date(time).toISOString().replace(".000Z", "Z");
+  const whole = Math.trunc(time);
+  const second = Math.floor(whole / 1_000);
+  if (last.second !== second) last = { second, text: new Date(second * 1_000).toISOString().replace(".000Z", "") };
+  const ms = whole - second * 1_000;
+  return ms === 0 ? `${last.text}Z` : `${last.text}.${ms < 10 ? "00" : ms < 100 ? "0" : ""}${ms}Z`;
 }
 
 function daysIn(year: number, month: number): number {

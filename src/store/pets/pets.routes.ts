@@ -249,8 +249,8 @@ function readInOrder({ db, accountId, query, after, limit }: List): Awaitable<An
   return andThen(showListedPets(db, accountId, query, after, limit), ([texts, joinedIds]) => {
     if (texts === null || joinedIds === null) return { status: 200, text: "[]" };
     const ids = joinedIds.split(",");
-    // The row beyond the page begins where this text occurs last: in a name its quotes would be escaped.
     const { rows, headers } = pageOf(path, query, ids, (id) => [Number(id)]);
+    // The row beyond the page begins where this text occurs last: in a name its quotes would be escaped.
     const text = rows === ids ? texts : texts.slice(0, texts.lastIndexOf(`,{"id":${ids.at(-1)},`));
     return { status: 200, text: `[${text}]`, headers };
   });
