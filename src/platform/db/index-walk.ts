@@ -147,15 +147,15 @@ export function walkStatement<R extends unknown[]>(engine: Database["engine"], w
   return bindWalks(engine, "", walks, limit);
 }
 
-/** The JSON texts of a list's rows and their ids, each joined by commas in the list's order; null if there are no rows. */
-export type JoinedRows = [texts: string | null, ids: string | null];
+/** The JSON texts of a list's rows, joined by commas in the list's order, and how many they are; null if there are none. */
+export type JoinedRows = [texts: string | null, count: number];
 
 /**
- * Like `walkStatement`, but joins the rows, which have the columns `json` and `id`, into one. For an engine, that takes a third of the time of
+ * Like `walkStatement`, but joins the rows, which have a column `json`, into one. For an engine, that takes a third of the time of
  * returning them one by one.
  */
 export function joinedStatement(engine: Database["engine"], walks: readonly Walk[], limit: number): Bound<JoinedRows> {
-  return bindWalks(engine, "string_agg(json, ','), string_agg(CAST(id AS TEXT), ',')", walks, limit);
+  return bindWalks(engine, "string_agg(json, ','), COUNT(*)", walks, limit);
 }
 
 /** @param aggregates what to select from the rows; empty for the rows themselves */

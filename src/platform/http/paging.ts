@@ -42,8 +42,13 @@ export function pageOf<R>(
   const limit = query.limit ?? limitDefault;
   const last = rows[limit - 1];
   if (rows.length <= limit || last === undefined) return { rows, headers: {} };
-  const cursor = Buffer.from(JSON.stringify([fingerprintOf(query), ...positionAfter(last)])).toString("base64url");
-  return { rows: rows.slice(0, limit), headers: linkToNext(path, query, "cursor", cursor) };
+  return { rows: rows.slice(0, limit), headers: linkAfter(path, query, positionAfter(last)) };
+}
+
+/** The `Link` to the page of this list that begins after a position. */
+export function linkAfter(path: string, query: Query, position: Position): { link: string } {
+  const cursor = Buffer.from(JSON.stringify([fingerprintOf(query), ...position])).toString("base64url");
+  return linkToNext(path, query, "cursor", cursor);
 }
 
 /** The `Link` to a page of a list with the same query, except for the parameter `place`, which says where the page begins. */

@@ -2,7 +2,7 @@ import { andThen, type Awaitable, type Database, type Transaction } from "../../
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
 import { type Answer, created, deleted, listed, mergePatch, operation, type Operation, resource } from "../../platform/http/operation.ts";
-import { limitDefault, pageOf, type Position, positionOf } from "../../platform/http/paging.ts";
+import { limitDefault, linkAfter, pageOf, type Position, positionOf } from "../../platform/http/paging.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { asksForOrigin, idsFromOrigin, listImportedPets, requireOriginQuery } from "./imported-pets.store.ts";
 import { asksForOne, findPets } from "./pet-ids.store.ts";
@@ -245,14 +245,15 @@ function readByName({ db, accountId, query, after, limit }: List): Awaitable<Ans
   });
 }
 
+/** Where each pet begins in a list's text. In a name the quotes are escaped. */
+const beginning = '{"id":';
+
 function readInOrder({ db, accountId, query, after, limit }: List): Awaitable<Answer> {
-  return andThen(showListedPets(db, accountId, query, after, limit), ([texts, joinedIds]) => {
-    if (texts === null || joinedIds === null) return { status: 200, text: "[]" };
-    const ids = joinedIds.split(",");
-    const { rows, headers } = pageOf(path, query, ids, (id) => [Number(id)]);
-    // The row beyond the page begins where this text occurs last: in a name its quotes would be escaped.
-    const text = rows === ids ? texts : texts.slice(0, texts.lastIndexOf(`,{"id":${ids.at(-1)},`));
-    return { status: 200, text: `[${text}]`, headers };
+  return andThen(showListedPets(db, accountId, query, after, limit), ([texts, count]) => {
+    if (texts === null || count < limit) return { status: 200, text: `[${texts ?? ""}]` };
+    const text = texts.slice(0, texts.lastIndexOf(`,${beginning}`));
+    const lastId = Number.parseInt(text.slice(text.lastIndexOf(beginning) + beginning.length), 10);
+    return { status: 200, text: `[${text}]`, headers: linkAfter(path, query, [lastId]) };
   });
 }
 
