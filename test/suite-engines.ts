@@ -273,6 +273,7 @@ export const groups: Group[] = [
       "dashboard-usage",
       "dashboard-webhooks",
       "dashboard-weight",
+      "dashboard-widths",
       "first-shop",
       "passkeys",
       "readers",

@@ -40,6 +40,12 @@ for (const path of ["/", "/animals/1", "/?q=nobody", "/nope"]) {
   });
 }
 
+test("an address without a site shows a page that is accessible in light and dark and fits 320 pixels", async (t) => {
+  const { page } = await visit(t, browser, url.replace("//rex.", "//nobody."));
+  await page.getByText("There is no site at this address.").waitFor();
+  await assertAccessibleOnPhone(page);
+});
+
 test("a visitor without JavaScript searches, filters, and opens an animal with its pictures, price and contact", async (t) => {
   const { page } = await visit(t, browser, url, { javaScriptEnabled: false });
   await page.getByRole("searchbox").fill("re");
@@ -51,4 +57,19 @@ test("a visitor without JavaScript searches, filters, and opens an animal with i
   assert.match(String(await page.getByRole("link", { name: "Ask about Rex" }).getAttribute("href")), /^mailto:a@b\.example\?subject=Rex/);
   await page.getByRole("link", { name: "Dogs" }).click();
   await page.getByRole("heading", { level: 1, name: "Dogs" }).waitFor();
+});
+
+test("a portrait fills the frame of its card as other pictures do, with the part where a head is", async (t) => {
+  const cats = await newCategory(service, "Cats");
+  const { id } = await newPet(service, cats.id, { name: "Mia" });
+  const portrait = await picture("teal", { width: 300, height: 900 });
+  await service.ask("POST", `/pets/${id}/profile/photos?alt=Mia`, { body: portrait, headers: { "content-type": "image/jpeg" } });
+  for (const width of [360, 1280]) {
+    const { page } = await visit(t, browser, url, { viewport: { width, height: 900 } });
+    const shapes = `[...document.querySelectorAll(".card .frame")].map((frame) => {
+      const [box, image] = [frame, frame.querySelector("img") ?? frame].map((one) => one.getBoundingClientRect());
+      return [box.width / box.height, image.width / box.width, image.height / box.height].map((ratio) => ratio.toFixed(2)).join();
+    })`;
+    assert.deepEqual([...new Set(await page.evaluate<string[]>(shapes))], ["1.33,1.00,1.00"], `${width} px`);
+  }
 });

@@ -4,6 +4,7 @@ import type { PagedRows } from "../calls/lists.ts";
 import { texts } from "../texts/texts.ts";
 import { ErrorPanel } from "./error-panel.tsx";
 import styles from "./rows-table.module.css";
+import { useTableShape } from "./table-shape.ts";
 import { useFocusAfterRemoval } from "./use-focus-return.ts";
 import { useRowWindow } from "./use-row-window.ts";
 
@@ -18,7 +19,7 @@ export type Column<Row> = {
   isActions?: boolean;
   /** The sort orders that a click on the header switches between. */
   sorts?: { ascending: string; descending: string };
-  /** Hidden on phones, where a row has two lines. */
+  /** Left out where the table is narrow. */
   isWideOnly?: boolean;
 };
 
@@ -30,7 +31,7 @@ type Props<Row> = {
   columns: Column<Row>[];
   rows: readonly Row[] | PagedRows<Row>;
   keyOf: (row: Row) => number | string;
-  /** One line for each row, two on phones: for lists that may have thousands of rows. */
+  /** One line for each row, two for a card: for lists that may have thousands of rows. */
   isCompact?: boolean;
   sorting?: Sorting;
   /** Makes the whole row clickable, apart from the controls in it. */
@@ -42,25 +43,27 @@ const rowsAhead = 30;
 const controls = "a, button, input, label, select, textarea, [role=menuitem]";
 
 /**
- * A table with a sticky header, shown as cards on a narrow screen. Only the rows near the window are in the document. The table requests
+ * A table with a sticky header, shown as cards where its columns do not fit. Only the rows near the window are in the document. The table requests
  * more rows near the end of the list, and rows that were dropped from memory once they are visible again.
  */
-export function RowsTable<Row>({ label, columns, rows, keyOf, isCompact = false, sorting, onOpen }: Props<Row>): ReactNode {
+export function RowsTable<Row>({ label, columns: all, rows, keyOf, isCompact = false, sorting, onOpen }: Props<Row>): ReactNode {
   const table = useRef<HTMLTableElement>(null);
+  const { place, columns, isCards } = useTableShape(all);
   const paged = "pageOf" in rows ? rows : wholeOf(rows);
   const { count, isWhole, failure } = paged;
-  const shown = useRowWindow(table, count, isCompact ? rowPxOf.compact : rowPxOf.roomy);
+  const shown = useRowWindow(table, count, isCompact ? rowPxOf.compact : rowPxOf.roomy, isCards);
   useEffect(() => paged.show(shown.first, shown.last + rowsAhead));
   useFocusAfterRemoval(count);
   const indexes = Array.from({ length: shown.last - shown.first }, (_, offset) => shown.first + offset);
   const missing = indexes.find((index) => paged.at(index) === undefined);
 
   return (
-    <>
+    <div ref={place}>
       <table
         ref={table}
         className={styles.table}
         data-compact={isCompact}
+        data-cards={isCards}
         data-opens={onOpen !== undefined}
         aria-label={label}
         aria-rowcount={isWhole ? count + 1 : -1}
@@ -95,7 +98,7 @@ export function RowsTable<Row>({ label, columns, rows, keyOf, isCompact = false,
         </tbody>
       </table>
       {!isWhole && <More rows={paged} isFailed={missing === undefined && failure !== undefined} />}
-    </>
+    </div>
   );
 }
 

@@ -23,10 +23,10 @@ type Layout = RowWindow & { table: HTMLTableElement | null; count: number; size:
  * are removed, or differ from their guessed height. If the list is higher than an element may be, the scroll bar moves to its
  * proportional place when scrolling stops.
  */
-export function useRowWindow(table: RefObject<HTMLTableElement | null>, count: number, rowPxGuess: number): RowWindow {
+export function useRowWindow(table: RefObject<HTMLTableElement | null>, count: number, rowPxGuess: number, isCards: boolean): RowWindow {
   const [view, setView] = useState<View>({ first: 0, before: 0, rowPx: rowPxGuess });
   const anchor = useRef<Anchor>(undefined);
-  const measuredWidth = useRef(0);
+  const measuredShape = useRef("");
   const laidOutCount = useRef(0);
   const resting = useRef<ReturnType<typeof setTimeout>>(undefined);
   const shown = rowWindowOf(view, count);
@@ -52,10 +52,10 @@ export function useRowWindow(table: RefObject<HTMLTableElement | null>, count: n
       setView({ first: next.first, before: next.before + drift(layout()), rowPx });
     }
     laidOutCount.current = count;
-    const width = table.current?.offsetWidth ?? 0;
+    const shape = `${table.current?.offsetWidth} ${isCards}`;
     const heights = rowsIn(table.current).map((row) => row.offsetHeight);
-    if (width === measuredWidth.current || heights.length === 0) return;
-    measuredWidth.current = width;
+    if (shape === measuredShape.current || heights.length === 0) return;
+    measuredShape.current = shape;
     const mean = heights.reduce((sum, height) => sum + height, 0) / heights.length;
     if (Math.abs(mean - rowPx) > 1) setView({ first, before, rowPx: mean });
   });

@@ -283,3 +283,23 @@ test("a file that is missing on disk returns a neutral 500 and logs a line", asy
     assert.equal(edge.lines.length, logged + 1);
   }
 });
+
+test("a browser gets a refusal as a page, a program as plain text", async () => {
+  const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+  for (const [host, path, status, text] of [
+    ["nobody.petstore.localhost", "/", 404, "There is no site at this address."],
+    ["bare.petstore.localhost", "/nope", 404, "There is no such page on this site."],
+    ["bare.petstore.localhost", "/%", 400, "The request has no valid path."],
+  ] as const) {
+    const plain = await get(path, {}, host);
+    assert.deepEqual([plain.status, plain.headers["content-type"], plain.body.toString()], [status, "text/plain; charset=utf-8", text]);
+    const { headers, body, ...shown } = await get(path, { headers: { accept } }, host);
+    assert.deepEqual([shown.status, headers["content-type"]], [status, "text/html; charset=utf-8"]);
+    assert.match(body.toString(), new RegExp(`<p>${text}</p>`));
+    assert.match(String(headers["content-security-policy"]), /^default-src 'none'; style-src 'sha256-/);
+    const head = await get(path, { method: "HEAD", headers: { accept } }, host);
+    assert.equal(head.headers["content-length"], String(body.length));
+  }
+  const own = await get("/nope", { headers: { accept } });
+  assert.equal(own.body.toString(), "<h1>Lost</h1>".repeat(20), "a site's own page stays");
+});

@@ -8,6 +8,7 @@ import type { StreamedBody } from "../storefront/storefront.ts";
 import type { Bodies } from "./bodies.ts";
 import { sizeOf, text, type Answer, type Body, type ByteRange } from "./files.ts";
 import type { Http2Bounds } from "./http2-bounds.ts";
+import { shownTo } from "./refusal-pages.ts";
 import type { Visit } from "./visits.ts";
 
 const chunkBytes = 64 * 1024;
@@ -37,7 +38,8 @@ export type Channel = {
 };
 
 /** Sends an answer. Returns a promise only if its body is not in memory, or if it is sent piece by piece. */
-export function sendAnswer(answer: Answer, visit: Visit, channel: Channel, bodies: Bodies): void | Promise<void> {
+export function sendAnswer(found: Answer, visit: Visit, channel: Channel, bodies: Bodies): void | Promise<void> {
+  const answer = shownTo(visit, found);
   const { body, host = "" } = answer;
   if (body === undefined || visit.method === "HEAD") return channel.send(answer);
   if (typeof body === "string" || Buffer.isBuffer(body)) return channel.send(answer, body);

@@ -196,8 +196,9 @@ h2{font-size:1.35rem;letter-spacing:-.015em;line-height:1.25}
 .grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,15.5rem),1fr));gap:1.25rem;margin:0 0 2rem;padding:0;list-style:none}
 .card{position:relative;display:flex;flex-direction:column;height:100%;overflow:hidden;border:1px solid var(--line);border-radius:1.1rem;background:var(--card);box-shadow:var(--shadow);transition:transform .15s,border-color .15s}
 .card:hover{border-color:var(--accent);transform:translateY(-2px)}
-.frame{display:grid;place-items:center;aspect-ratio:4/3;background:var(--tint);color:var(--accent)}
-.frame img{display:block;width:100%;height:100%;object-fit:cover}
+.frame{position:relative;display:grid;place-items:center;aspect-ratio:4/3;overflow:hidden;background:var(--tint);color:var(--accent)}
+.frame img{position:absolute;inset:0;width:100%;height:100%}
+.gallery img,.frame img{object-fit:cover;object-position:50% 25%}
 .frame svg{width:30%;opacity:.45}
 .facts{display:flex;flex:1;flex-direction:column;padding:1rem 1.1rem 1.1rem}
 .card h2{margin:0;font-size:1.15rem}
@@ -215,9 +216,9 @@ h2{font-size:1.35rem;letter-spacing:-.015em;line-height:1.25}
 .crumbs{margin:1.5rem 0 1rem;color:var(--quiet)}
 .pet{display:grid;grid-template-columns:minmax(0,1.35fr) minmax(0,1fr);gap:2.25rem;align-items:start;margin-bottom:3rem}
 .gallery{display:grid;gap:.75rem}
-.gallery .frame{overflow:hidden;border-radius:1.1rem}
+.gallery .frame{border-radius:1.1rem}
 .gallery .others{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.75rem}
-.gallery .others img{width:100%;height:auto;aspect-ratio:4/3;border-radius:.75rem;object-fit:cover;display:block}
+.gallery .others img{width:100%;height:auto;aspect-ratio:4/3;border-radius:.75rem;display:block}
 .pet h1{font-size:clamp(1.9rem,1.4rem + 1.8vw,2.6rem)}
 .pet .price{margin:.75rem 0 .25rem;font-size:1.6rem}
 .pet .text{margin:1.25rem 0 1.75rem;white-space:pre-line}

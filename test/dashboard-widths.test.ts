@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { stage } from "./support/browser.ts";
+import { openDashboardShop } from "./support/dashboard-shop.ts";
+import { goWithin, overflow } from "./support/pages.ts";
+import { startService } from "./support/service.ts";
+
+const [browser, service] = await stage(startService);
+
+/** From a small phone to a large screen, closest where the menu moves to the side and tables become cards. */
+const widths = [320, 360, 414, 480, 600, 700, 761, 820, 921, 992, 1024, 1100, 1150, 1280, 1440, 1920];
+const paths = [
+  "",
+  "animals",
+  "categories",
+  "orders",
+  "inventory",
+  "import",
+  "projects",
+  "domains",
+  "usage",
+  "keys",
+  "webhooks",
+  "activity",
+  "account",
+];
+
+/** The words of the page's tables and titles that are cut off or broken in two. Addresses and words of over 20 letters may break. */
+const brokenWords = `(() => {
+  const broken = [];
+  for (const cell of document.querySelectorAll("main td, main th, main h1, main h2")) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const { textContent, parentElement } = texts.currentNode;
+      const isForReaders = [parentElement, parentElement.closest("thead")].some((one) => one !== null && getComputedStyle(one).clipPath !== "none");
+      if (isForReaders || !parentElement.checkVisibility()) continue;
+      for (const { index, 0: word } of textContent.matchAll(/(?<=^|[\\s-])[^\\s@/-]{1,20}(?=[\\s-]|$)/g)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, index);
+        range.setEnd(texts.currentNode, index + word.length);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        const { right, width } = range.getBoundingClientRect();
+        if (lines.size !== 1 || width === 0 || right > cell.getBoundingClientRect().right + 1) broken.push(word + " in " + textContent);
+      }
+    }
+  }
+  return broken;
+})()`;
+
+test("no page breaks a word or hides a name, however wide the window is", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const category = await shop.category("Hunting and companion dogs");
+  for (const name of ["Sir Reginald Featherstonehaugh of Underwood", "charlie", "Bello"]) {
+    const petId = await shop.pet(name, category);
+    await shop.ask("PUT", `/inventory/${petId}`, { quantity: 1_250 });
+    await shop.ask("POST", "/store/orders", { petId, quantity: 12 });
+  }
+  await shop.ask("POST", "/webhooks", { url: "https://stock.example.com/changes", events: ["pet.created"] });
+  await shop.ask("POST", "/projects", { slug: `wide-${shop.id}` });
+  const page = await shop.open("");
+  const found: string[] = [];
+  for (const path of paths) {
+    if (path !== "") await goWithin(page, `/dashboard/${path}`);
+    await page.getByRole("main").locator("p, table").first().waitFor();
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      const at = `/${path} at ${width} px`;
+      if ((await overflow(page)) > 0) found.push(`${at}: wider than the window`);
+      found.push(...(await page.evaluate<string[]>(brokenWords)).map((word) => `${at}: ${word}`));
+    }
+  }
+  assert.deepEqual(found, []);
+});
