@@ -16,56 +16,16 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test, type TestContext } from "node:test";
 import type { Deployment } from "../src/publishing/projects/deployments.ts";
+import { openFaultyShop as openShop } from "./support/faulty-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import type { Category } from "./support/models.ts";
 import { freePort } from "./support/ports.ts";
-import { addressOf, createAccount, spawnServer } from "./support/process.ts";
+import { createAccount } from "./support/process.ts";
 import { sendRaw } from "./support/raw.ts";
 import { refusedStarts } from "./support/refusals.ts";
 import { ask } from "./support/service.ts";
 import { packSite } from "./support/sites.ts";
 import { mountSmallDisk } from "./support/small-disk.ts";
 import { until } from "./support/until.ts";
-
-type Readiness = { status: string; reason?: string; warnings?: string[] };
-type Starting = { key?: string; under?: string[]; env?: Record<string, string> };
-
-/** A service in its own process, and the faults that it reports. */
-async function openShop(t: TestContext, dataDir: string, { key, under, env }: Starting = {}) {
-  const known = key ?? (await createAccount(dataDir));
-  const server = spawnServer(t, dataDir, env, under);
-  const address = await addressOf(server);
-  const send = <T>(method: string, path: string, body?: unknown) => ask<T>(`${address}/v1${path}`, method, { key: known, body });
-  const added: string[] = [];
-  const add = async (): Promise<number> => {
-    const name = `Category ${added.length}`;
-    const { status } = await send("POST", "/categories", { name });
-    if (status === 201) added.push(name);
-    return status;
-  };
-  const names = async () => (await send<Category[]>("GET", "/categories?limit=100")).body.map(({ name }) => name);
-  return {
-    server,
-    address,
-    key: known,
-    send,
-    add,
-    added,
-    names,
-    ready: () => ask<Readiness>(`${address}/readyz`, "GET"),
-    fault: async (name: string) => {
-      const { body } = await ask<string>(`${address}/metrics`, "GET");
-      return Number(new RegExp(`^petstore_fault\\{fault="${name}"\\} (\\d)$`, "m").exec(body)?.[1]);
-    },
-    /** The process still runs, and stops as it should. */
-    async stop() {
-      assert.equal((await ask(`${address}/healthz`, "GET")).status, 200);
-      server.kill("SIGTERM");
-      assert.equal(await server.ended, 0, server.out());
-      assert.equal(server.err(), "");
-    },
-  };
-}
 
 /** Overwrites part of a file, which keeps its size. */
 function overwrite(file: string, at: number, bytes: Uint8Array): void {

@@ -122,6 +122,7 @@ export const groups: Group[] = [
       "failed-flush",
       "faults",
       "logs",
+      "lost-files",
       "operations",
       "order-killed",
       "space",

@@ -40,6 +40,7 @@ export const faultSuites: string[] = [
   "hostile-texts",
   "imports-killed",
   "list-plans",
+  "lost-files",
   "move-killed",
   "order-killed",
   "paging",

@@ -65,7 +65,15 @@ async function checkEmbedded(settings: Settings, clock: () => number): Promise<F
   const { dataDir } = settings;
   const file = databasePath(dataDir);
   if (!statSync(file, { throwIfNoEntry: false })) return [ok("database", "no data yet: the first start makes the embedded database")];
-  const { DatabaseSync } = await import("node:sqlite");
+  const [{ DatabaseSync }, { readLogState }] = await Promise.all([import("node:sqlite"), import("../platform/db/sqlite-files.ts")]);
+  if (readLogState(file) === "needed" && !statSync(`${file}-wal`, { throwIfNoEntry: false }))
+    return [
+      fault(
+        "database",
+        `${file}-wal is gone, and had changes`,
+        "put it back or restore a backup; `petstore repair --yes` goes on without them",
+      ),
+    ];
   try {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 });
     try {

@@ -1,8 +1,10 @@
-import { statSync } from "node:fs";
-import { stat, statfs } from "node:fs/promises";
+import { existsSync, fstatSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import sql from "sql-template-tag";
 import type { Database } from "../platform/db/database.ts";
+import { LostFileError } from "../platform/db/sqlite-files.ts";
 import type { StorageFault } from "../platform/db/sqlite-statements.ts";
 import type { Faults } from "../platform/faults.ts";
 import { openSharedRuns, repeat } from "../platform/jobs/runs.ts";
@@ -10,7 +12,6 @@ import type { OpenLog } from "../platform/log.ts";
 import { Problem } from "../platform/problem.ts";
 import type { OpenContent } from "../publishing/edge/bodies.ts";
 import type { AppContext } from "./context.ts";
-import { databasePath } from "./storage.ts";
 
 const checkEveryMs = 1_000;
 /** A readiness probe uses a check that is not older than this. */
@@ -34,17 +35,19 @@ export type Health = {
   stop(): Promise<void>;
 };
 
-/** Begins the fault that an error of the embedded database shows. */
+/** Begins the fault that an error of the embedded database shows: of damage and lost files it stays until the process ends. */
 export function noteStorageFault(faults: Faults, fault: StorageFault, error: unknown): void {
   const { message } = error as Error;
   if (fault === "damaged") faults.begin("database_damage", { reason: `the database is damaged: ${message}`, isRefusing: true });
   else if (fault === "unwritable")
     faults.begin("database_writes", { reason: `the database takes no writes: ${message}`, isRefusing: true });
+  else
+    faults.begin(error instanceof LostFileError && error.isLock ? "folder_lock" : "database_damage", { reason: message, isRefusing: true });
 }
 
 /**
- * Checks once a second, and for readiness probes: whether the disk has room, whether the database takes writes again, whether its file is
- * still the one that this process opened, whether published files are missing, and whether the log loses lines. Damage stays a fault until the
+ * Checks once a second, and for readiness probes: whether the disk has room, whether the database takes writes again, whether its files are
+ * still those that this process opened, whether published files are missing, and whether the log loses lines. Damage stays a fault until the
  * process ends: a page that can be read again may still have wrong content.
  */
 export function openHealth(
@@ -54,8 +57,7 @@ export function openHealth(
   logOutput: State["logOutput"],
 ): Health {
   const { dataDir } = settings;
-  const inode = db.engine === "sqlite" ? statSync(databasePath(dataDir)).ino : undefined;
-  const state: State = { db, node, dataDir, faults, content, logOutput, disk: undefined, inode, leaselessSince: undefined };
+  const state: State = { db, node, dataDir, faults, content, logOutput, disk: undefined, present: new Set(), leaselessSince: undefined };
   const checking = openSharedRuns<"all", void>();
   let checkedAt = -Infinity;
   const checkNow = (): Promise<void> => checking.run("all", () => check(state).finally(() => (checkedAt = performance.now())));
@@ -80,21 +82,46 @@ type State = Pick<AppContext, "db" | "node"> & {
   content: Pick<ContentWatch, "missing" | "recheck">;
   logOutput: Pick<OpenLog, "lost"> | undefined;
   disk: { free: number; total: number } | undefined;
-  /** Of the embedded database's file, when it was opened. */
-  inode: number | undefined;
+  /** The names of `folderFiles` that have been there. */
+  present: Set<string>;
   leaselessSince: number | undefined;
 };
 
 async function check(state: State): Promise<void> {
   const { db, content, logOutput } = state;
   await checkDisk(state);
-  if (db.engine === "sqlite") await checkFile(state);
-  else checkLease(state);
+  db.checkFiles();
+  if (db.engine === "postgres") checkLease(state);
   if (db.engine === "sqlite" && state.faults.has("database_writes")) await tryWriting(state);
   if (content.missing() > 0) await content.recheck();
   const missing = content.missing();
   mark(state, "published_files", missing > 0 && `${missing} published files are missing or damaged`);
-  mark(state, "log", logOutput?.lost().isLosing === true && `log lines are lost: ${logOutput.lost().reason}`);
+  mark(state, "folder_files", lostFiles(state));
+  mark(state, "log", logOutput !== undefined && whyLogIsLost(logOutput));
+}
+
+/** What the data folder must not lose while the service runs, apart from the database's files, and what follows. */
+const folderFiles = {
+  "secrets.key": "put it back, because the next start needs it",
+  "petstore.sock": "commands cannot reach the service until it is restarted",
+  content: "published files cannot be served: put the folder back",
+};
+
+/** Returns false if everything that has been in the data folder is still there. On PostgreSQL `content` is only a cache. */
+function lostFiles({ db, dataDir, present }: State): string | false {
+  const lost = Object.entries(folderFiles).filter(([name]) => {
+    if (existsSync(join(dataDir, name))) present.add(name);
+    else return present.has(name) && (name !== "content" || db.engine === "sqlite");
+    return false;
+  });
+  return lost.length > 0 && lost.map(([name, advice]) => `${name} was removed: ${advice}`).join("; ");
+}
+
+function whyLogIsLost({ lost }: Pick<OpenLog, "lost">): string | false {
+  const { isLosing, reason } = lost();
+  if (isLosing) return `log lines are lost: ${reason}`;
+  const output = fstatSync(1);
+  return output.isFile() && output.nlink === 0 && "log lines are lost: the file of standard output was removed";
 }
 
 async function checkDisk(state: State): Promise<void> {
@@ -102,15 +129,6 @@ async function checkDisk(state: State): Promise<void> {
   const free = (process.getuid?.() === 0 ? bfree : bavail) * bsize;
   state.disk = { free, total: blocks * bsize };
   mark(state, "data_disk", free < freeBytesMin && "the disk of DATA_DIR is full", { isRefusing: state.db.engine === "sqlite" });
-}
-
-/** Writes to a file that was removed or replaced still succeed, but are lost. */
-async function checkFile(state: State): Promise<void> {
-  const now = await stat(databasePath(state.dataDir)).catch(() => undefined);
-  if (now?.ino !== state.inode) {
-    const reason = "petstore.db was removed or replaced while the service runs: put it back or restore a backup, then restart the service";
-    state.faults.begin("database_damage", { reason, isRefusing: true });
-  }
 }
 
 function checkLease(state: State): void {

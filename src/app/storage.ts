@@ -89,12 +89,16 @@ export async function openStorage(
   requireAccess(settings.dataDir);
   await settleRestoreUnlocked(settings.dataDir);
   if (mustExist) requireStore(settings);
+  let lock: string | undefined;
   if (!mustExist || existsSync(settings.dataDir)) {
     const locked = await withPath(settings.dataDir, () => lockFolder(settings.dataDir, who, waitMs));
-    opened.adopt(locked, (lock) => lock.release());
+    opened.adopt(locked, (one) => one.release());
+    lock = locked.path;
     await withPath(settings.dataDir, () => settleRestore(settings.dataDir));
   }
-  const db = await withPath(settings.dataDir, () => openEngine(settings, { onError, onFlushFailed, onFault, onEvents, clock, bounds }));
+  const db = await withPath(settings.dataDir, () =>
+    openEngine(settings, { onError, onFlushFailed, onFault, onEvents, clock, bounds, lock }),
+  );
   opened.defer(() => db.close());
   const stop = new AbortController();
   const gate = closedGate();
@@ -120,9 +124,9 @@ export async function openStorage(
 }
 
 /**
- * Cuts off the damaged end of the embedded database's log. Only while no server runs.
+ * Cuts off the damaged end of the embedded database's log, or goes on without a log that is gone. Only while no server runs.
  *
- * @returns the least number of acknowledged transactions that were lost, and the path of the copy of the log
+ * @returns the least number of acknowledged transactions that were lost, whether the whole log is gone, and the path of the copy of the log
  * @throws FolderHeldError; Problem `invalid_request` if the data is in PostgreSQL
  */
 export function repairStorage({ dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">, who: string, waitMs: number) {
@@ -132,8 +136,8 @@ export function repairStorage({ dataDir, databaseUrl }: Pick<Settings, "dataDir"
   const lock = lockFolder(dataDir, who, waitMs);
   try {
     const file = databasePath(dataDir);
-    const lost = recoverLog(file, { cutDamaged: true });
-    return { lost, kept: lost > 0 ? damagedLogPath(file) : null };
+    const { lost, isGone } = recoverLog(file, { cutDamaged: true });
+    return { lost, isGone, kept: lost > 0 ? damagedLogPath(file) : null };
   } finally {
     lock.release();
   }
@@ -183,7 +187,7 @@ async function openEngine(
   {
     onError,
     ...hooks
-  }: { onError: (error: unknown) => void } & Pick<SqliteOptions, "onFlushFailed" | "onFault" | "onEvents" | "clock" | "bounds">,
+  }: { onError: (error: unknown) => void } & Pick<SqliteOptions, "onFlushFailed" | "onFault" | "onEvents" | "clock" | "bounds" | "lock">,
 ): Promise<Database> {
   const { clock, onEvents, bounds } = hooks;
   if (databaseUrl !== "")

@@ -42,16 +42,17 @@ export const migrate: Command = {
 
 export const repair: Command = {
   name: "repair",
-  summary: "Truncate a damaged log of the embedded database at the first unreadable transaction",
+  summary: "Truncate a damaged log of the embedded database at the first unreadable transaction, or go on without a lost log",
   options: { yes: { about: "confirm the loss of the transactions that cannot be read" } },
   async run({ options }, { env }) {
     if (!options["yes"])
       throw new Problem(
         "invalid_request",
-        "This discards the transactions that cannot be read, which a backup may have. Add --yes to confirm.",
+        "This discards the transactions that cannot be read or whose log is gone, which a backup may have. Add --yes to confirm.",
       );
     const { repairStorage } = await import("../app/storage.ts");
     const json = repairStorage(loadSettings(env), "petstore repair", 2_000);
+    if (json.isGone) return { json, text: "The log is gone. The service goes on without the changes that were only there." };
     if (json.lost === 0) return { json, text: "The log is not damaged: nothing was lost." };
     return { json, text: `At least ${json.lost} transactions were cut off. The original log is kept in ${json.kept}.` };
   },

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEmpty, writeDurablySync } from "./files.ts";
@@ -18,17 +18,48 @@ export class FolderHeldError extends Error {
  *
  * @param who the name of this process in the refusal of others, such as `petstore serve`
  * @param waitMs how long to wait for another process; blocks the thread
+ * @returns the lock and the path of its file: if that is removed, the lock keeps no other process out
  * @throws FolderHeldError
  */
-export function lockFolder(folder: string, who: string, waitMs: number): { release(): void } {
+export function lockFolder(folder: string, who: string, waitMs: number): { path: string; release(): void } {
   requireAccess(folder);
   makeFolder(folder);
   makePrivate(folder);
   createEmpty(lockFileOf(folder));
   const lock = lockFile(lockFileOf(folder), waitMs);
   if (lock === "held") throw new FolderHeldError(folder, holderIn(folder));
+  const earlier = holderOfRemovedLock(folder);
+  if (earlier !== undefined) {
+    lock.close();
+    throw new FolderHeldError(folder, `process ${earlier}, whose petstore.lock was removed: stop it first`);
+  }
   writeDurablySync(holderFileOf(folder), `${who} (process ${process.pid})\n`);
-  return { release: () => lock.close() };
+  return { path: lockFileOf(folder), release: () => lock.close() };
+}
+
+/**
+ * The id of a process that locked the folder by a file that was removed or renamed since. Linux lists who has locks on the database, which each
+ * process that has it open keeps; elsewhere, that process itself notices that its lock is gone, and takes no writes.
+ */
+function holderOfRemovedLock(folder: string): string | undefined {
+  try {
+    const { ino } = statSync(join(folder, "petstore.db"));
+    const real = lockFileOf(realpathSync(folder));
+    const locks = readFileSync("/proc/locks", "utf8").split("\n");
+    const ids = new Set(locks.filter((line) => line.includes(`:${ino} `)).map((line) => /(\d+) \S+:\d+ /.exec(line)?.[1] ?? ""));
+    return [...ids].find((id) => id !== `${process.pid}` && opensOf(id).some((path) => path.startsWith(real)));
+  } catch {
+    return undefined; // no database yet, or not Linux
+  }
+}
+
+/** The paths of the files that a process has open. A removed file has a note behind its path. */
+function opensOf(id: string): string[] {
+  try {
+    return readdirSync(`/proc/${id}/fd`).map((name) => readlinkSync(`/proc/${id}/fd/${name}`));
+  } catch {
+    return []; // it has ended, or is another user's
+  }
 }
 
 /**

@@ -165,6 +165,8 @@ export interface Database extends Queryable {
    * another call would give back more: always false for an engine that reuses space on its own, as PostgreSQL's autovacuum does.
    */
   giveBackSpace(): Promise<boolean>;
+  /** Reports a file of the embedded database that was removed, replaced or cut short, as each write does. Does nothing on a server. */
+  checkFiles(): void;
   close(): Promise<void>;
 }
 

@@ -89,6 +89,7 @@ function handleOf(engine: Engine, handle: Handle, around: Around): Database {
     as: (other) => handleOf(engine, { ...handle, ...other }, around),
     around: (outer) => handleOf(engine, handle, (operation, work) => outer(operation, () => around(operation, work))),
     giveBackSpace: async () => false, // autovacuum reuses free space
+    checkFiles: () => undefined,
     load: () => loadOf(engine),
     close: () => close(engine),
   };

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import type { CheckpointAnswer, CheckpointRequest } from "./sqlite-checkpoint-thread.ts";
+import { readLogState, saveLogState, watchFiles } from "./sqlite-files.ts";
 
 /** Length in pages at which the log is copied into the database file. */
 const pagesMax = 1_000;
@@ -30,15 +31,24 @@ export function isFailedFlush(error: unknown): boolean {
  * (`synchronous=NORMAL`); the flush runs on a thread of the pool, so the event loop does not wait for the disk.
  *
  * @param writer the connection that commits; it has read the database, so the file of the log exists
+ * @param lock path of the folder's lock, which is watched like the files of the database
  */
-export function openWal(file: string, writer: DatabaseSync, flush: Flush) {
+export function openWal(file: string, writer: DatabaseSync, flush: Flush, lock: string | undefined) {
   const descriptor = openSync(`${file}-wal`, "r+");
   fdatasyncSync(descriptor); // flushes the commits of opening, so that from here on at most one transaction is not on the disk
+  const files = watchFiles(file, lock);
   const look = writer.prepare("PRAGMA wal_checkpoint(NOOP)");
   const checkpoints = openCheckpoints(file);
+  const note = openLogNote(file, writer);
   return {
-    /** Resolves when all commits made by now are on the disk. */
-    flush: (): Promise<void> => flush(descriptor),
+    /** Whether all files that this process has open are still at their paths. @throws LostFileError */
+    requireFiles: () => files.requireAll(),
+    /** Resolves when all commits made by now are on the disk, in files that are at their paths. @throws LostFileError */
+    async flush(): Promise<void> {
+      await flush(descriptor);
+      files.requireWritten();
+      note.makeNeeded(); // after the flush, so that a power cut never leaves the note without the log; before the answer
+    },
     /**
      * Copies a long log into the database file, or any log if `isWanted`. Unless a commit or an older snapshot comes between, it copies all of it.
      * The next commit then restarts the log if no snapshot begins before the copy has ended.
@@ -54,11 +64,53 @@ export function openWal(file: string, writer: DatabaseSync, flush: Flush) {
         if (isFailedFlush(error)) throw error;
         // A full disk makes later writes fail with their own error. The log is as durable as before.
       }
+      files.noteCheckpoint();
       return true;
     },
-    async close(): Promise<void> {
+    rescue: () => note.rescue(),
+    /** @param keepsLog leaves the log to the next process. Otherwise copies it into the database, so that the connections can remove it. */
+    async close({ keepsLog }: { keepsLog: boolean }): Promise<void> {
       closeSync(descriptor);
       await checkpoints.close();
+      if (!keepsLog) note.end();
+    },
+  };
+}
+
+/** Tells the next process whether it needs the log. */
+function openLogNote(file: string, writer: DatabaseSync) {
+  const copy = writer.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  let state = readLogState(file);
+
+  /** Copies the log into the database, by the open files: it works for a log that was removed too. Returns whether all of it is there. */
+  function copyAll(): boolean {
+    const { busy, log, checkpointed } = copy.get() ?? {};
+    return busy === 0 && log === checkpointed;
+  }
+
+  return {
+    makeNeeded(): void {
+      if (state === "needed") return;
+      try {
+        saveLogState(file, "needed");
+        state = "needed";
+      } catch {
+        // a full disk: the commit is safe, and the next one tries again
+      }
+    },
+    /** Copies a log that was removed into the database, which is in its place, so that nothing is lost. Returns whether it could; no read may be open. */
+    rescue(): boolean {
+      try {
+        if (!copyAll()) return false;
+        saveLogState(file, "copied");
+        state = "copied";
+        return true;
+      } catch {
+        return false; // the next process reports the loss
+      }
+    },
+    end(): void {
+      if (state !== undefined && copyAll()) saveLogState(file, undefined);
     },
   };
 }

@@ -47,7 +47,7 @@ test("the log after a kill has every committed transaction, and a clean stop lea
   const { file, log } = await killed(t);
   assert.equal(await countRows(file), rows);
   assert.equal(existsSync(log), false);
-  assert.equal(recoverLog(file), 0);
+  assert.deepEqual(recoverLog(file), { lost: 0, isGone: false });
 });
 
 test("a transaction that a power cut left unfinished is cut off, wherever it is torn, and all earlier ones are kept", async (t) => {
@@ -64,7 +64,7 @@ test("a transaction that a power cut left unfinished is cut off, wherever it is 
     writeFileSync(log, whole);
     writeFileSync(file, plain);
     tear();
-    assert.equal(recoverLog(file), 0);
+    assert.deepEqual(recoverLog(file), { lost: 0, isGone: false });
     assert.ok(statSync(log).size <= end - frameBytes);
     assert.equal(await countRows(file), rows - 1);
   }
@@ -95,7 +95,7 @@ test("a repair cuts off the transactions that cannot be read, and keeps a copy o
   const framesEach = (statSync(log).size - begin) / frameBytes / rows;
   flip(log, begin + 5 * framesEach * frameBytes + headerBytes);
   const damaged = readFileSync(log);
-  assert.equal(recoverLog(file, { cutDamaged: true }), rows - 5);
+  assert.deepEqual(recoverLog(file, { cutDamaged: true }), { lost: rows - 5, isGone: false });
   assert.deepEqual(readFileSync(`${log}.damaged`), damaged);
   assert.equal(await countRows(file), 5);
 });
@@ -112,7 +112,7 @@ test("frames from before the log restarted do not count as lost transactions", a
   copyFileSync(live, file);
   copyFileSync(`${live}-wal`, `${file}-wal`);
   const { size } = statSync(`${file}-wal`);
-  assert.equal(recoverLog(file), 0);
+  assert.deepEqual(recoverLog(file), { lost: 0, isGone: false });
   assert.ok(statSync(`${file}-wal`).size < size, "the log had started over");
   assert.equal(await countRows(file), 50);
 });

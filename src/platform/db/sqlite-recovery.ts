@@ -1,4 +1,5 @@
-import { closeSync, copyFileSync, fdatasyncSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, copyFileSync, fdatasyncSync, ftruncateSync, openSync, readSync, renameSync, writeSync } from "node:fs";
+import { readLogState, saveLogState } from "./sqlite-files.ts";
 
 /** Acknowledged transactions in the log cannot be read. The message is one line: which log, how many transactions, what to do. */
 export class DamagedLogError extends Error {
@@ -8,6 +9,17 @@ export class DamagedLogError extends Error {
         "Restore the folder from a backup, or go on without them: `npm run petstore -- repair --yes`",
     );
     this.name = "DamagedLogError";
+  }
+}
+
+/** The log that the last process needed is not there, or has nothing in it. The message is one line. */
+class LostLogError extends Error {
+  constructor(path: string) {
+    super(
+      `${path} is gone: the last process did not stop cleanly, and its newest changes were in that file. ` +
+        "Put it back, restore the folder from a backup, or go on without these changes: `npm run petstore -- repair --yes`",
+    );
+    this.name = "LostLogError";
   }
 }
 
@@ -27,27 +39,43 @@ const chunkBytes = 1 << 20;
  * mistaken for later ones.
  *
  * @param file path of the database
- * @param cutDamaged also cuts off acknowledged transactions, and keeps a copy of the log at `damagedLogPath`
- * @returns how many acknowledged transactions are lost, at least
- * @throws DamagedLogError unless `cutDamaged` is set
+ * @param cutDamaged also cuts off acknowledged transactions, and keeps a copy of the log at `damagedLogPath`; goes on without a log that is gone
+ * @returns how many acknowledged transactions are lost, at least, and whether the whole log is gone
+ * @throws DamagedLogError, LostLogError unless `cutDamaged` is set
  */
-export function recoverLog(file: string, { cutDamaged = false } = {}): number {
+export function recoverLog(file: string, { cutDamaged = false } = {}): { lost: number; isGone: boolean } {
   const path = `${file}-wal`;
+  const state = readLogState(file);
+  if (state === "copied") setAside(file);
   const log = openIfThere(path);
-  if (log === undefined) return 0;
   try {
-    const scan = scanLog(log);
-    if (scan.lostCommits > 0) {
-      if (!cutDamaged) throw new DamagedLogError(path, scan);
-      copyFileSync(path, damagedLogPath(file));
-    }
-    rewrite(log, scan.validBytes);
-    ftruncateSync(log, scan.validBytes);
-    flush(log, path);
-    return scan.lostCommits;
+    const scan = log === undefined ? { validBytes: 0, lostCommits: 0 } : scanLog(log);
+    const isGone = state === "needed" && scan.validBytes === 0 && scan.lostCommits === 0;
+    if (isGone && !cutDamaged) throw new LostLogError(path);
+    if (scan.lostCommits > 0 && !cutDamaged) throw new DamagedLogError(path, scan);
+    if (scan.lostCommits > 0) copyFileSync(path, damagedLogPath(file));
+    if (log !== undefined) makeDurable(log, path, scan.validBytes);
+    if (isGone) saveLogState(file, undefined);
+    return { lost: scan.lostCommits, isGone };
   } finally {
-    closeSync(log);
+    if (log !== undefined) closeSync(log);
   }
+}
+
+/** Renames a log whose changes were copied into the database before it was lost: whatever took its place does not belong to the database. */
+function setAside(file: string): void {
+  try {
+    renameSync(`${file}-wal`, damagedLogPath(file));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  saveLogState(file, undefined);
+}
+
+function makeDurable(log: number, path: string, bytes: number): void {
+  rewrite(log, bytes);
+  ftruncateSync(log, bytes);
+  flush(log, path);
 }
 
 function openIfThere(path: string): number | undefined {

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import sql, { raw } from "sql-template-tag";
 import type { Transaction } from "./database.ts";
+import { saveLogState } from "./sqlite-files.ts";
 import { recoverLog } from "./sqlite-recovery.ts";
 
 /** Free pages that stay in the file for later writes: this many, or this share of the file if that is more. */
@@ -34,7 +35,7 @@ async function pragma(tx: Transaction, name: string): Promise<number | undefined
  * as it was.
  *
  * @returns the length of the file in bytes, before and after
- * @throws DamagedLogError; Error of SQLite, as on a full disk
+ * @throws DamagedLogError, LostLogError; Error of SQLite, as on a full disk
  */
 export function compactFile(file: string): { before: number; after: number } {
   recoverLog(file);
@@ -45,5 +46,6 @@ export function compactFile(file: string): { before: number; after: number } {
   } finally {
     connection.close();
   }
+  saveLogState(file, undefined); // the log is empty
   return { before, after: statSync(file).size };
 }

@@ -98,8 +98,8 @@ const constraintKinds: Record<number, ConstraintKind> = { 275: "check", 787: "fo
 /** SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN: errors that the caller did not cause. */
 const unavailableCodes = new Set([5, 6, 8, 10, 13, 14]);
 
-/** A fault of the disk or of the database's file. */
-export type StorageFault = "damaged" | "unwritable";
+/** A fault of the disk or of the database's files. `lost`: a `LostFileError`. */
+export type StorageFault = "damaged" | "unwritable" | "lost";
 
 /** SQLITE_READONLY, IOERR, FULL, CANTOPEN. */
 const unwritableCodes = new Set([8, 10, 13, 14]);

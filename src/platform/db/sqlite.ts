@@ -22,9 +22,11 @@ import {
   type Transaction,
 } from "./database.ts";
 import { openEventChain } from "./sqlite-events.ts";
+import { logBytesKept, LostFileError } from "./sqlite-files.ts";
 import { runJobs, takeAll, takeNext, type Job, type WriteQueue } from "./sqlite-jobs.ts";
 import { fdatasyncInPool, isFailedFlush, openWal, type Flush } from "./sqlite-log.ts";
 import { recoverLog } from "./sqlite-recovery.ts";
+import { openSnapshot } from "./sqlite-snapshot.ts";
 import { giveBackPages } from "./sqlite-space.ts";
 import { openSequences, preparedStatements, storageFaultOf, translate, type Statements, type StorageFault } from "./sqlite-statements.ts";
 
@@ -47,7 +49,9 @@ export type SqliteOptions = {
   onEvents?: ((accountIds: readonly number[]) => void) | undefined;
   /** Called once when the disk fails to flush the log or a checkpoint; every later call is refused as `unavailable`. */
   onFlushFailed?: ((error: unknown) => void) | undefined;
-  /** Called with each error that shows a damaged file, or a disk that takes no writes. */
+  /** Path of the lock that this process has on the folder: without it the engine takes no writes. */
+  lock?: string | undefined;
+  /** Called with each error that shows a damaged or lost file, or a disk that takes no writes. */
   onFault?: ((fault: StorageFault, error: unknown) => void) | undefined;
 };
 
@@ -56,11 +60,11 @@ export type SqliteOptions = {
  * loop, or while the disk is busy, share one transaction (group commit), each in its own savepoint, so a body that fails rolls
  * back only its own changes. No call returns, and no query sees a change, before the log is on the disk. If the disk fails to
  * flush the log, every later call is refused as `unavailable`: it is unknown what is on the disk, and a second flush may report
- * success although the system has dropped the pages. A new process has to open the file. If a page is damaged, reads go on, and
- * writes are refused.
+ * success although the system has dropped the pages. A new process has to open the file. If a page is damaged, or a file is removed or
+ * replaced, reads go on, and writes are refused.
  *
  * @param file path of the database file, created if absent
- * @throws DamagedLogError if the last process's log has lost acknowledged transactions
+ * @throws DamagedLogError, LostLogError if the last process's log has lost acknowledged transactions, or is gone
  */
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
   return handleOf(openEngine(file, options), systemHandle, directly);
@@ -90,6 +94,7 @@ function handleOf(engine: Engine, handle: Handle, around: Around): Database {
         engine.shortens ||= isDone;
         return isMore;
       }),
+    checkFiles: () => void requireFiles(engine),
     load: () => ({ reads: 0, writes: engine.turns.inUse + engine.turns.waiting, commitSizes: engine.commitSizes }),
     close: () => (engine.closing ??= close(engine)),
   };
@@ -127,7 +132,7 @@ function openEngine(file: string, options: SqliteOptions): Engine {
   const reader = connect(file, { readOnly: true });
   const read = preparedStatements(reader);
   const snapshot = openSnapshot(reader);
-  const wal = openWal(file, writer, flush);
+  const wal = openWal(file, writer, flush, options.lock);
   const chain = openEventChain(write);
   const hooks = { flush, onFlushFailed, onFault, clock, onEvents };
   const parts = { writer, reader, write, read, sequences, snapshot, chain, wal, control: prepareControl(writer), ...hooks };
@@ -143,6 +148,8 @@ function openEngine(file: string, options: SqliteOptions): Engine {
     closed: false,
     closing: undefined,
     isDamaged: false,
+    lost: undefined,
+    isRescued: false,
     failure: undefined,
   };
   return { ...parts, ...state };
@@ -151,18 +158,20 @@ function openEngine(file: string, options: SqliteOptions): Engine {
 async function close(engine: Engine): Promise<void> {
   engine.closed = true;
   await engine.draining;
-  await engine.wal.close();
-  // The last connection that closes copies the log into the database file, unless it is read-only. After a failed flush the
-  // log stays as it is, for the next process to make durable.
+  // The last connection that closes copies the log into the database file and removes it, unless it is read-only. After a failed flush the
+  // log stays as it is, for the next process to make durable; after the loss of a file, because the files at the paths may be others.
+  const keepsLog = engine.failure !== undefined || (engine.lost !== undefined && !engine.isRescued);
   const { reader, writer } = engine;
-  for (const connection of engine.failure === undefined ? [reader, writer] : [writer, reader]) connection.close();
+  if (!keepsLog) releaseSnapshot(engine);
+  await engine.wal.close({ keepsLog });
+  for (const connection of keepsLog ? [writer, reader] : [reader, writer]) connection.close();
 }
 
 function connect(file: string, { readOnly = false } = {}): DatabaseSync {
   const connection = new DatabaseSync(file, { readOnly, timeout: 5_000 });
   if (!readOnly)
     // auto_vacuum has an effect only before the file's first page; the log is cut to the limit when it restarts.
-    connection.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_size_limit = 16777216");
+    connection.exec(`PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_size_limit = ${logBytesKept}`);
   if (!readOnly)
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON");
   // Without memory-mapped reads, a file that the disk cannot read is an error of one query; with them a signal would end the process.
@@ -198,6 +207,10 @@ type Engine = WriteQueue & {
   closing: Promise<void> | undefined;
   /** Whether a page was found damaged. From then on nothing is written, because a write could damage more. */
   isDamaged: boolean;
+  /** The file that was removed or replaced. From then on nothing is written. */
+  lost: LostFileError | undefined;
+  /** Whether all that was in a lost log is in the database. */
+  isRescued: boolean;
   /** The error of the disk, after which nothing is written or read any more. */
   failure: unknown;
 };
@@ -222,6 +235,7 @@ function refusalOf({ closed, failure }: Engine): Error | undefined {
 
 function writeRefusalOf(engine: Engine): Error | undefined {
   if (engine.isDamaged) return unavailable(new Error("the database is damaged, and takes no writes"));
+  if (engine.lost) return unavailable(engine.lost);
   return refusalOf(engine);
 }
 
@@ -253,6 +267,7 @@ async function commitGroup(engine: Engine): Promise<void> {
   const { control, sequences, snapshot, chain, wal } = engine;
   const group: Job[] = [];
   const accountIds = new Set<number>();
+  if (!requireFiles(engine)) return;
   takeNext(engine, group);
   if (group.length === 0) return; // their clients have gone
   try {
@@ -273,7 +288,8 @@ async function commitGroup(engine: Engine): Promise<void> {
     await wal.flush();
     releaseSnapshot(engine);
   } catch (error) {
-    fail(engine, error);
+    if (error instanceof LostFileError) lose(engine, error);
+    else fail(engine, error);
     for (const job of group) job.reject(unavailable(error));
     return;
   }
@@ -330,6 +346,7 @@ function releaseSnapshot(engine: Engine): void {
 /** Reports what an error shows about the disk or the file, and returns the error. */
 function noteFault(engine: Engine, error: unknown): unknown {
   const fault = storageFaultOf(error);
+  if (fault === "unwritable" && !requireFiles(engine)) return error; // which says more
   if (fault === "damaged") engine.isDamaged = true;
   if (fault !== undefined) engine.onFault(fault, error instanceof Problem ? error.cause : error);
   return error;
@@ -341,38 +358,26 @@ function fail(engine: Engine, error: unknown): void {
   for (const job of takeAll(engine)) job.reject(unavailable(error));
 }
 
-/**
- * Lets reads share one transaction, from the first read to the next durable commit, because locking the log for each read
- * costs more than the read.
- */
-function openSnapshot(reader: DatabaseSync) {
-  const begin = reader.prepare("BEGIN");
-  const firstRead = reader.prepare("SELECT 1 FROM sqlite_schema LIMIT 1");
-  const commit = reader.prepare("COMMIT");
-  const rollback = reader.prepare("ROLLBACK");
-  let isOpen = false;
+/** Whether every file that the engine has open is in its place. Reports one that is not. */
+function requireFiles(engine: Engine): boolean {
+  if (engine.lost === undefined)
+    try {
+      engine.wal.requireFiles();
+      return true;
+    } catch (error) {
+      engine.lost = error as LostFileError;
+    }
+  lose(engine, engine.lost);
+  return false;
+}
 
-  /** Opens the snapshot. From now on reads do not see later commits. */
-  function open(): void {
-    if (isOpen) return;
-    if (!reader.isTransaction) begin.run();
-    firstRead.get(); // a transaction sees what was committed before its first read
-    isOpen = true;
+/** Refuses writes from now on. Copies a log that was lost alone into the database, as soon as no other process reads an older snapshot. */
+function lose(engine: Engine, lost: LostFileError): void {
+  engine.lost = lost;
+  for (const job of takeAll(engine)) job.reject(unavailable(lost));
+  if (lost.isLog && !engine.isRescued) {
+    releaseSnapshot(engine);
+    engine.isRescued = engine.wal.rescue();
   }
-
-  return {
-    open,
-    /** Called after a read that failed, which may have ended the transaction. */
-    failed: () => void (isOpen &&= reader.isTransaction),
-    /** Lets further reads see the latest commit. @throws if the database cannot be read; the next read begins anew all the same */
-    release(): void {
-      isOpen = false;
-      if (!reader.isTransaction) return;
-      try {
-        commit.run();
-      } finally {
-        if (reader.isTransaction) rollback.run();
-      }
-    },
-  };
+  engine.onFault("lost", engine.isRescued ? new Error(`${lost.message.split(":")[0]}: nothing is lost, restart the service`) : lost);
 }
