@@ -103,6 +103,7 @@ export const groups: Group[] = [
       "publishing-nodes",
       "publishing-work",
       "rolling",
+      "strong-locks",
       "tls-to-stores",
       "webhooks-nodes",
       "workers",

@@ -51,7 +51,7 @@ export type StorageOptions = Pick<SqliteOptions, "clock" | "bounds" | "onEvents"
   onAway?: (reason: string, nextMs: number) => void;
   /** Called with a line if the clock is far behind the data. Default: the clock is not compared with the data. */
   onClockBehind?: ((line: string) => void) | undefined;
-  /** Called before each step of an upgrade of the embedded database that may take long, unless the database is new. */
+  /** Called with a line before each step of an upgrade that may take long, unless the database is new, and while the upgrade waits for others. */
   onUpgradeStep?: OnStep;
   /** Called after migrations were applied to a database that was not new. */
   onUpgraded?: (upgrade: Upgrade) => void;
@@ -348,7 +348,7 @@ async function upgrade(db: Database, file: string, now: number, onStep: OnStep):
   const migrations = migrationsFor(db.engine);
   try {
     const copy = db.engine === "sqlite" ? copyBeforeUpgrade(file, migrations, now, onStep) : undefined;
-    const migrated = await migrate(db, now, migrations, copy === undefined ? undefined : onStep);
+    const migrated = await migrate(db, now, migrations, copy === undefined && db.engine === "sqlite" ? undefined : onStep);
     await foldNames(db);
     return { migrated, isNew: migrated.length === migrations.length, copy };
   } catch (error) {

@@ -13,10 +13,10 @@ import { DumpError, sumTable, type Dump, type DumpedRows, type Progress, type Ta
 import { onInterruption } from "./interruption.ts";
 import { blobNameOf, countersName, databaseName, entryOfBlob, unfinishedFile, unfinishedTable } from "./manifest.ts";
 import {
-  connectForLong,
   functionsIn,
   hasLiveNodes,
   loadIntoPostgres,
+  locking,
   openPostgresDump,
   sequencesIn,
   storeBlob,
@@ -87,12 +87,7 @@ async function dropAll(tx: Transaction, tables: string[]): Promise<void> {
 }
 
 async function markFinished(url: string): Promise<void> {
-  const client = await connectForLong(url);
-  try {
-    await client.query(`DROP TABLE ${unfinishedTable}`);
-  } finally {
-    await client.end();
-  }
+  await locking(url, (client) => client.query(`DROP TABLE ${unfinishedTable}`));
 }
 
 /** Stores the archives that wait to be unpacked, and the published files with their compressed forms. */

@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import pg from "pg";
-import sql, { raw } from "sql-template-tag";
-import { hourMs, systemClock } from "../platform/clock.ts";
+import sql, { raw, type Sql } from "sql-template-tag";
+import { hourMs, minuteMs, systemClock } from "../platform/clock.ts";
 import type { Transaction } from "../platform/db/database.ts";
+import { holdersOf, lockTables, sayHolder, strongLockMs, withLockRetries } from "../platform/db/lock-waits.ts";
 import { migrate } from "../platform/db/migrate.ts";
-import { optionsOf, serverOf } from "../platform/db/postgres-connections.ts";
+import { optionsOf, serverOf, statementOf } from "../platform/db/postgres-connections.ts";
 import { translateConnecting } from "../platform/db/postgres-errors.ts";
 import { transact } from "../platform/db/postgres-transactions.ts";
 import {
@@ -41,7 +42,7 @@ export type PostgresDump = Dump & {
 };
 
 /** Connects for work that takes longer than a request. @throws Problem `unavailable`, whose message does not repeat the password */
-export async function connectForLong(url: string): Promise<pg.Client> {
+async function connectForLong(url: string): Promise<pg.Client> {
   const client = new pg.Client({ ...optionsOf(url, timeouts), application_name: "petstore backup" });
   client.on("error", () => undefined); // its statements fail with the same error
   try {
@@ -194,12 +195,12 @@ const statementMs = hourMs;
  */
 export async function loadIntoPostgres(url: string, dump: DumpedRows, options: PostgresLoad = {}): Promise<Map<string, TableSum>> {
   const { prepare = requireEmpty, finish, progress = () => undefined } = options;
-  const client = await connectForLong(url);
-  try {
+  return locking(url, async (client) => {
     const outcome = await transact(
       client,
       async (tx) => {
         await tx.lock("migrations");
+        await lockTables(tx, new Map((await tablesIn(tx)).map((name) => [name, "ACCESS EXCLUSIVE"])));
         await prepare(tx);
         const marks = await tablesIn(tx); // of a move
         await migrate({ engine: "postgres", write: async (body) => body(tx) }, systemClock(), schemaOf(dump.migrations, "postgres"));
@@ -209,10 +210,38 @@ export async function loadIntoPostgres(url: string, dump: DumpedRows, options: P
         await finish?.(tx, sums);
         return sums;
       },
-      { statementMs },
+      { statementMs, lockMs: strongLockMs },
     );
     if (!outcome.isCommitted) throw outcome.error;
     return outcome.value;
+  });
+}
+
+/** How long (ms) to try to lock tables that others read. */
+const lockWaitMs = minuteMs;
+
+/**
+ * Runs work that locks tables at its beginning, each try on a connection that waits only briefly for a lock, so that nobody waits long behind it.
+ *
+ * @throws DumpError that names the transaction in the way, after a minute
+ */
+export async function locking<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await connectForLong(url);
+  const query = async <R>(text: Sql): Promise<R[]> => (await client.query(statementOf(text))).rows as R[];
+  const holder = async (): Promise<string> => {
+    const tables = await query<{ name: string }>(allTables);
+    const [first] = await holdersOf({ query }, new Map(tables.map(({ name }) => [name, "ACCESS EXCLUSIVE"])));
+    return first ? sayHolder(first) : "another process migrates or restores the database";
+  };
+  try {
+    await client.query(`SET lock_timeout = ${strongLockMs}`);
+    return await withLockRetries(
+      () => work(client),
+      holder,
+      (held) => new DumpError(`${held}: end it, and try again`),
+      () => undefined,
+      lockWaitMs,
+    );
   } finally {
     await client.end();
   }
@@ -220,11 +249,10 @@ export async function loadIntoPostgres(url: string, dump: DumpedRows, options: P
 
 /** The tables of the schema that a connection works in. */
 export async function tablesIn(tx: Transaction): Promise<string[]> {
-  const rows = await tx.query<{ name: string }>(
-    sql`SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename`,
-  );
-  return rows.map(({ name }) => name);
+  return (await tx.query<{ name: string }>(allTables)).map(({ name }) => name);
 }
+
+const allTables = sql`SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename`;
 
 /** The sequences of the schema. */
 export async function sequencesIn(tx: Transaction): Promise<string[]> {

@@ -123,6 +123,8 @@ export type WriteOptions = {
    * write only once the log is copied into the file, because the log may have grown so long that the next write would wait too long for the copy.
    */
   statementMs?: number;
+  /** How long (ms) each statement waits for a lock, on a server. Default: `statementMs`, and without it 2 seconds. */
+  lockMs?: number;
   /** Whether to return the body's result, or throw its error, and change nothing. Default: false. */
   isDryRun?: boolean;
 };

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import sql from "sql-template-tag";
-import type { Database, Transaction } from "./database.ts";
+import { minuteMs } from "../clock.ts";
+import { unavailable, type Database, type Transaction } from "./database.ts";
+import { holdersOf, lockTables, lockWaitMs, sayHolder, strongLockMs, withLockRetries } from "./lock-waits.ts";
+import { strongLocksOf, type StrongLock } from "./migration-effects.ts";
 
 type Engine = Database["engine"];
 
@@ -26,17 +29,26 @@ export function newMigration(number: number, name: string, script: string): Migr
   return { number, name, script: text, hash: createHash("sha256").update(text).digest("hex") };
 }
 
-/** Time for one migration, which may rewrite a large table or wait for another node that runs it. */
+/** Time for one statement of a migration, which may rewrite a large table. */
 const statementMs = 600_000;
 
-/** Called with a line of text before a step that may take long, if the database has rows. */
+/** Called with a line of text before a step that may take long, if the database has rows, and while a migration waits for a lock. */
 export type OnStep = (line: string) => void;
+
+type Run = { now: number; migrations: Migration[]; onStep: OnStep; waiting: Waiting };
+
+/** The locks of tables that a migration waits for; without locks, it waits for the end of another process's work. */
+type Waiting = { label: string; locks: ReadonlyMap<string, StrongLock> };
+const forOthers: Waiting = { label: "", locks: new Map() };
+const forHistory: Waiting = { label: "the table of migrations", locks: new Map([["migrations", "ACCESS EXCLUSIVE"]]) };
 
 /**
  * Brings the schema up to date, each migration in one transaction with its record. If many nodes start at once, one of them
- * runs each migration and the others wait for it.
+ * runs each migration and the others wait for it. On PostgreSQL a migration waits for its locks in short tries, so that no node that serves waits
+ * behind it for longer than one of them (decision 0115).
  *
- * @param onStep called before each step of a migration whose script has steps (`-- Step: the orders`)
+ * @param onStep called before each step of a migration whose script has steps (`-- Step: the orders`), and with what a migration waits for
+ * @param waitMs how long a migration tries to get its locks
  * @returns the names of the migrations that it applied
  * @throws HistoryError, and changes nothing, if the data has other migrations than this program
  */
@@ -45,22 +57,45 @@ export async function migrate(
   now: number,
   migrations = migrationsFor(db.engine),
   onStep: OnStep = () => undefined,
+  waitMs: number = lockWaitMs,
 ): Promise<string[]> {
   const names: string[] = [];
   for (;;) {
-    const name = await db.write((tx) => applyNext(tx, db.engine, { now, migrations, onStep }), { statementMs });
+    const name = await applyPatiently(db, { now, migrations, onStep, waiting: forOthers }, waitMs);
     if (name === undefined) return names;
     names.push(name);
   }
 }
 
+/** Applies the first missing migration, and tries again while it does not get its locks. */
+function applyPatiently(db: Pick<Database, "engine" | "write">, run: Run, waitMs: number): Promise<string | undefined> {
+  const giveUp = (holder: string): Error => {
+    const { label, locks } = run.waiting;
+    const line = `${holder}, and the upgrade has waited for ${Math.round(waitMs / minuteMs)} minutes`;
+    if (locks.size === 0) return unavailable(new Error(line));
+    return new Error(`${line} to lock it for ${label}: end that transaction, or start again when it is over; nothing of it was changed`);
+  };
+  return withLockRetries(
+    () => db.write((tx) => applyNext(tx, db.engine, run), { statementMs, lockMs: strongLockMs }),
+    () => db.write((tx) => holderIn(tx, run.waiting.locks)),
+    giveUp,
+    (holder) => run.onStep(`Upgrading the database${run.waiting.label && ` (${run.waiting.label})`}: waiting, because ${holder}`),
+    waitMs,
+  );
+}
+
+async function holderIn(tx: Transaction, locks: Waiting["locks"]): Promise<string> {
+  if (locks.size === 0) return "another process migrates or restores it";
+  const [holder] = await holdersOf(tx, locks);
+  return holder ? sayHolder(holder) : `other transactions have held ${[...locks.keys()].join(" or ")}`;
+}
+
 /** Applies the first missing migration. Returns its name, or undefined if none is missing. */
-async function applyNext(
-  tx: Transaction,
-  engine: Engine,
-  { now, migrations, onStep }: { now: number; migrations: Migration[]; onStep: OnStep },
-): Promise<string | undefined> {
+async function applyNext(tx: Transaction, engine: Engine, run: Run): Promise<string | undefined> {
+  const { now, migrations, onStep } = run;
+  run.waiting = forOthers;
   await tx.lock("migrations");
+  run.waiting = forHistory;
   const rows = await readApplied(tx, engine);
   const [next] = pendingOf(rows, migrations);
   for (const { number, hash } of migrations) {
@@ -68,6 +103,10 @@ async function applyNext(
       await tx.query(sql`UPDATE migrations SET hash = ${hash} WHERE number = ${number}`);
   }
   if (!next) return undefined;
+  if (engine === "postgres") {
+    run.waiting = { label: labelOf(next), locks: strongLocksOf(next.script) };
+    await lockTables(tx, run.waiting.locks);
+  }
   const [before = "", ...steps] = next.script.split(/^-- Step: (.+)$/m);
   await tx.script(before);
   for (let at = 0; at < steps.length; at += 2) {

@@ -30,7 +30,7 @@ export async function transact<T>(
   options: WriteOptions & { origin?: Origin; clock?: Clock } = {},
   refusal: () => Error | undefined = () => undefined,
 ): Promise<Outcome<T>> {
-  const { statementMs, isDryRun = false, origin = systemOrigin, clock = systemClock } = options;
+  const { statementMs, lockMs = statementMs, isDryRun = false, origin = systemOrigin, clock = systemClock } = options;
   const patience = statementMs === undefined ? {} : { query_timeout: statementMs + silenceMs };
   const run = (statement: Statement): Promise<Rows> => client.query({ ...statement, ...patience });
   let isOpen = true;
@@ -52,7 +52,7 @@ export async function transact<T>(
   const fixedRows = async <R extends unknown[]>(fixed: FixedStatement, values: readonly BoundValue[]) =>
     (await step(() => fixedStatementOf(fixed, values))).rows as R[];
 
-  const begun = begin(run, statementMs);
+  const begun = begin(run, statementMs, lockMs);
   try {
     const value = await body({
       forUpdate,
@@ -117,9 +117,14 @@ async function updateRows<R extends unknown[]>(
 }
 
 /** Sends the statements that begin a transaction, without waiting for them. */
-function begin(run: (statement: Statement) => Promise<Rows>, statementMs: number | undefined): Promise<unknown> {
+function begin(
+  run: (statement: Statement) => Promise<Rows>,
+  statementMs: number | undefined,
+  lockMs: number | undefined,
+): Promise<unknown> {
   const texts = ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"];
-  if (statementMs !== undefined) texts.push(`SET LOCAL statement_timeout = ${statementMs}`, `SET LOCAL lock_timeout = ${statementMs}`);
+  if (statementMs !== undefined) texts.push(`SET LOCAL statement_timeout = ${statementMs}`);
+  if (lockMs !== undefined) texts.push(`SET LOCAL lock_timeout = ${lockMs}`);
   const begun = Promise.all(texts.map((text) => run({ text, values: [] })));
   begun.catch(() => undefined); // reported when it is awaited, unless a statement fails first
   return begun;
