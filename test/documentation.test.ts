@@ -7,7 +7,7 @@ import { stopMs } from "../src/app/service.ts";
 import { secretFileName } from "../src/app/setting.ts";
 import { describeSettings } from "../src/app/settings.ts";
 import { plans, quotaOf, storageLimits } from "../src/callers/accounts/accounts.ts";
-import { linkMs } from "../src/callers/members/members.ts";
+import { invitationMs, linkMs } from "../src/callers/members/members.ts";
 import { commonOptions, readArguments } from "../src/commands/command.ts";
 import { commands } from "../src/commands/commands.ts";
 import { argumentsOf, commandOf } from "../src/commands/program.ts";
@@ -161,7 +161,8 @@ const figures: [page: (typeof names)[number], sentence: string][] = [
   ["docs/operating.md", `finishes the requests in flight (${seconds(stopMs)} at most)`],
   ["docs/operating.md", `at most ${readersMax + writersMax + 1} connections`],
   ["docs/operating.md", `a statement may take ${seconds(statementMs)}, and wait ${seconds(lockMs)} for a row`],
-  ["docs/operating.md", `a link that works once, for ${minutes(linkMs)}`],
+  ["docs/operating.md", `a link that works once, for ${hours(invitationMs)}`],
+  ["docs/operating.md", `makes a link that works for ${minutes(linkMs)}`],
   ["docs/specification/6-publishing.md", `The last ${words[Number(settings.get("KEEP_DEPLOYMENTS"))]} deployments are kept`],
   ["docs/publishing.md", `\`EDGE_HTTP_PORT\` (${settings.get("EDGE_HTTP_PORT")})`],
   ["docs/publishing.md", `\`EDGE_HTTPS_PORT\` (${settings.get("EDGE_HTTPS_PORT")},`],

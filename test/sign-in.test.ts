@@ -43,14 +43,23 @@ test("an account never loses its last owner, of however many attempts at the sam
   assert.equal(members.filter(({ role }) => role === "owner").length, 1);
 });
 
-test("a sign-in link works for fifteen minutes, and no longer", async () => {
-  const { link: early, expiresAt } = await invite("early@shop.example");
-  const { link: late } = await invite("late@shop.example");
-  assert.equal(Date.parse(expiresAt), time.now + 15 * minuteMs);
-  time.now += 15 * minuteMs - 1;
-  assert.equal((await redeem(early)).status, 200);
-  time.now += 1;
-  assert.equal((await redeem(late)).status, 401);
+test("an invitation works for 72 hours, another sign-in link for 15 minutes, and no longer", async () => {
+  const reset = async (email: string) => {
+    await invite(email);
+    return shop.administration["members.reset"]({ account: shop.accountId, email });
+  };
+  for (const [makeLink, ms] of [
+    [invite, 72 * 60 * minuteMs],
+    [reset, 15 * minuteMs],
+  ] as const) {
+    const { link: early, expiresAt } = await makeLink(`early${ms}@shop.example`);
+    const { link: late } = await makeLink(`late${ms}@shop.example`);
+    assert.equal(Date.parse(expiresAt), time.now + ms);
+    time.now += ms - 1;
+    assert.equal((await redeem(early)).status, 200);
+    time.now += 1;
+    assert.equal((await redeem(late)).status, 401);
+  }
 });
 
 test("a member's email cannot be invited again: a reset is a separate call, and ends the earlier link", async () => {

@@ -18,7 +18,7 @@ before(async () => {
   const photo = { body: await picture("teal"), headers: { "content-type": "image/jpeg" } };
   for (let i = 0; i < 2; i++) await service.ask("POST", `/pets/${rex}/profile/photos?alt=Rex`, photo);
   const contact = { email: "a@b.example", phone: "030 1", address: "Linden Street" };
-  // yellow cannot be read on white, so the pages must darken it
+  // yellow cannot be read on white, so texts must be darker
   ({ url } = await openStorefront(service, "rex", { colour: "#ffe14d", contact, hours: [{ days: "Mon", time: "9 – 18" }] }));
 });
 
@@ -44,6 +44,14 @@ test("an address without a site shows a page that is accessible in light and dar
   const { page } = await visit(t, browser, url.replace("//rex.", "//nobody."));
   await page.getByText("There is no site at this address.").waitFor();
   await assertAccessibleOnPhone(page);
+});
+
+test("the shop's colour stays as it is on buttons, with text that can be read", async (t) => {
+  const { page } = await visit(t, browser, url);
+  const colours = await page.evaluate<string[]>(
+    `(({ backgroundColor, color }) => [backgroundColor, color])(getComputedStyle(document.querySelector("button")))`,
+  );
+  assert.deepEqual(colours, ["rgb(255, 225, 77)", "rgb(0, 0, 0)"]);
 });
 
 test("a visitor without JavaScript searches, filters, and opens an animal with its pictures, price and contact", async (t) => {

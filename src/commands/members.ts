@@ -8,6 +8,10 @@ const one = {
   email: { value: "EMAIL", required: true, about: "the member's email address" },
 } as const satisfies Options;
 
+type Invited = { email: string | null; role: string };
+/** `link`: null if the member existed. */
+type Invitation = { member: Invited; link: string | null; expiresAt: string | null };
+
 const factorsRemoved = "The member's second factors and recovery codes are removed too: the member sets up new ones after signing in.";
 
 export const membersInvite: Command = {
@@ -28,17 +32,14 @@ export const membersInvite: Command = {
       const { members } = await administer(io, "members.list", { account: numeric(account) });
       const member = members.find((known) => known.email?.toLowerCase() === String(email).trim().toLowerCase());
       if (member === undefined) throw new Problem("not_found", `There is no member ${String(email)}.`);
-      return { member, link: null };
+      return { member, link: null, expiresAt: null };
     };
-    const { created, found } = await unlessExists<{ member: { email: string | null; role: string }; link: string | null }>(
-      invite,
-      "member_exists",
-      find,
-    );
-    const { member, link } = found;
+    const { created, found } = await unlessExists<Invitation>(invite, "member_exists", find);
+    const { member, link, expiresAt } = found;
     return {
       json: { ...found, created },
-      text: link === null ? `${member.email} (${member.role}) is a member already.` : shown({ member, link }),
+      text:
+        link === null || expiresAt === null ? `${member.email} (${member.role}) is a member already.` : shown({ member, link, expiresAt }),
     };
   },
 };
@@ -74,6 +75,6 @@ export const membersRemove: Command = {
   },
 };
 
-function shown({ member, link }: { member: { email: string | null; role: string }; link: string }): string {
-  return `${member.email} (${member.role}) can sign in once, within 15 minutes, at\n${link}`;
+function shown({ member, link, expiresAt }: { member: Invited; link: string; expiresAt: string }): string {
+  return `${member.email} (${member.role}) can sign in once, until ${expiresAt}, at\n${link}`;
 }

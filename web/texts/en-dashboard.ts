@@ -71,7 +71,7 @@ export const signInTexts = {
   byLink: "Signing you in …",
   linkOver: "This sign-in link no longer works",
   linkOverText:
-    "A link works once, within 15 minutes. Ask an owner of your shop for a new one, or ask the operator of this service to invite you.",
+    "A link works once: an invitation for 72 hours, any other for 15 minutes. Ask an owner of your shop for a new one, or ask the operator of this service to invite you.",
   withPassword: "Sign in with a password",
   setTitle: "Choose a password",
   setLead: (account: string) => `The link that brought you to ${account} works only once. From now on you sign in with email and password.`,

@@ -7,6 +7,7 @@ import {
   emailKey,
   emailOf,
   hashToken,
+  invitationMs,
   linkMs,
   makeToken,
   membersMax,
@@ -42,7 +43,7 @@ export async function invite(
   if (email !== null) await requireNewEmail(tx, accountId, email);
   const member = await insertMember(tx, accountId, { email, role: asked.role }, now);
   recordMember(tx, "member.invited", accountId, member.id);
-  return makeLink(tx, member, now);
+  return makeLink(tx, member, now + (email === null ? linkMs : invitationMs));
 }
 
 /**
@@ -64,7 +65,7 @@ export async function reset(
   if (!rows[0]) return undefined;
   await endAccess(tx, accountId, memberId);
   recordMember(tx, "member.reset", accountId, memberId);
-  return makeLink(tx, { ...memberOf(rows[0]), hasSecondFactor: false }, now);
+  return makeLink(tx, { ...memberOf(rows[0]), hasSecondFactor: false }, now + linkMs);
 }
 
 /**
@@ -244,9 +245,8 @@ async function insertMember(tx: Transaction, accountId: number, asked: { email: 
   return memberOf(rows[0]!);
 }
 
-async function makeLink(tx: Transaction, member: Member, now: number): Promise<Invitation> {
+async function makeLink(tx: Transaction, member: Member, expiresAt: number): Promise<Invitation> {
   const token = makeToken();
-  const expiresAt = now + linkMs;
   await tx.query(sql`
     INSERT INTO sign_in_links (account_id, member_id, hash, expires_at)
     VALUES (${member.accountId}, ${member.id}, ${hashToken(token)}, ${expiresAt})

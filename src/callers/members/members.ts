@@ -1,4 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
+import { hourMs, minuteMs } from "../../platform/clock.ts";
 import { earlierKey } from "../../platform/folding.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { invalidAt } from "../../platform/problem.ts";
@@ -60,8 +61,9 @@ export function emailKey(email: string): string {
   return earlierKey(email.trim());
 }
 
-/** How long (ms) a sign-in link works (specification 3.9). */
-export const linkMs = 15 * 60_000;
+/** How long (ms) the link of an invitation works, which people send by hand, and how long any other sign-in link (specification 3.9). */
+export const invitationMs = 72 * hourMs;
+export const linkMs = 15 * minuteMs;
 
 /** Creates the secret of a link or a session: 256 random bits. */
 export function makeToken(): string {

@@ -68,7 +68,7 @@ export function pageOf(shop: Shop, { title, description, path, picture, head, ma
           </div>
         </header>
         <main id="main" tabindex="-1">${main}</main>
-        ${footerOf(shop)}
+        ${footerOf(shop, path)}
       </body>
     </html> `;
 }
@@ -103,14 +103,15 @@ function brandOf(shop: Shop): Markup {
 /** Returns the `tel:` address of a phone number in any notation. */
 export const telephone = (phone: string): string => `tel:${phone.replaceAll(/[^+\d]/g, "")}`;
 
-function footerOf({ name, settings: { contact, hours, about } }: Shop): Markup {
+/** The home page shows what the shop says about itself at its top. */
+function footerOf({ name, settings: { contact, hours, about } }: Shop, path: string | undefined): Markup {
   const { email, phone, address } = contact;
   const hasContact = email !== undefined || phone !== undefined || address !== undefined;
   return markup`<footer class="foot">
     <div class="wide">
       <section>
         <h2>${name}</h2>
-        <p>${about ?? "Animals looking for a home."}</p>
+        ${path !== "/" && markup`<p>${about ?? "Animals looking for a home."}</p>`}
       </section>
       ${
         hasContact &&
@@ -160,8 +161,8 @@ export function policyOf({ settings }: Shop): string {
 
 /** Returns the style sheet of a storefront. Each page contains it, so browsers show a page without a second request. */
 function styleOf(colour: string): string {
-  const { light, dark, onLight, onDark } = shades(colour);
-  return `:root{color-scheme:light dark;--accent:light-dark(${light},${dark});--on-accent:light-dark(${onLight},${onDark});--page:light-dark(#faf9f6,#131417);--card:light-dark(#fff,#1e2024);--line:light-dark(#e5e1d8,#33363d);--text:light-dark(#1c2024,#ecebe7);--quiet:light-dark(#575e68,#abb0ba);--tint:color-mix(in srgb,var(--accent) 11%,var(--page));--shadow:0 1px 2px rgb(0 0 0/.05),0 8px 24px rgb(0 0 0/.06)}
+  const { light, dark, onBrand } = shades(colour);
+  return `:root{color-scheme:light dark;--brand:${colour};--on-brand:${onBrand};--accent:light-dark(${light},${dark});--page:light-dark(#faf9f6,#131417);--card:light-dark(#fff,#1e2024);--line:light-dark(#e5e1d8,#33363d);--text:light-dark(#1c2024,#ecebe7);--quiet:light-dark(#575e68,#abb0ba);--tint:color-mix(in srgb,var(--accent) 11%,var(--page));--shadow:0 1px 2px rgb(0 0 0/.05),0 8px 24px rgb(0 0 0/.06)}
 ${sheet}`;
 }
 
@@ -177,12 +178,12 @@ a{color:var(--accent)}
 .top .wide{display:flex;flex-wrap:wrap;gap:.75rem 1.5rem;align-items:center;justify-content:space-between;min-height:4.5rem;padding-block:.75rem}
 .brand{display:flex;gap:.75rem;align-items:center;min-width:0;color:inherit;font-size:1.2rem;font-weight:700;letter-spacing:-.01em;text-decoration:none}
 .brand img{flex:none;border-radius:.4rem;object-fit:contain}
-.mark{display:grid;flex:none;place-items:center;width:2.75rem;height:2.75rem;border-radius:.8rem;background:var(--accent);color:var(--on-accent)}
+.mark{display:grid;flex:none;place-items:center;width:2.75rem;height:2.75rem;border-radius:.8rem;background:var(--brand);color:var(--on-brand)}
 .mark svg{width:1.5rem;height:1.5rem}
 .search{display:flex;flex:1 1 16rem;max-width:26rem;gap:.5rem}
 .search input::placeholder{color:var(--quiet);opacity:1}
 .search input{flex:1;min-width:0;min-height:2.75rem;padding:0 1.1rem;border:1px solid var(--quiet);border-radius:99rem;background:var(--page);color:inherit;font:inherit}
-button,.button{display:inline-flex;align-items:center;justify-content:center;min-height:2.75rem;padding:0 1.3rem;border:0;border-radius:99rem;background:var(--accent);color:var(--on-accent);font:inherit;font-weight:600;text-decoration:none;cursor:pointer}
+button,.button{display:inline-flex;align-items:center;justify-content:center;min-height:2.75rem;padding:0 1.3rem;border:0;border-radius:99rem;background:var(--brand);color:var(--on-brand);font:inherit;font-weight:600;text-decoration:none;cursor:pointer}
 .button.second{background:transparent;box-shadow:inset 0 0 0 1.5px var(--accent);color:var(--accent)}
 .hero{background:var(--tint)}
 .hero .wide{padding-block:clamp(2rem,5vw,4rem)}
@@ -190,7 +191,7 @@ h1{margin:0;font-size:clamp(1.9rem,1.3rem + 2.6vw,3.1rem);line-height:1.12;lette
 .hero p{max-width:44rem;margin:.75rem 0 0;color:var(--quiet);font-size:1.1rem;white-space:pre-line}
 .chips{display:flex;flex-wrap:wrap;gap:.5rem;margin:1.75rem 0 1.25rem;padding:0;list-style:none}
 .chips a{display:inline-flex;align-items:center;min-height:2.5rem;padding:0 1rem;border:1px solid var(--line);border-radius:99rem;background:var(--card);color:inherit;text-decoration:none}
-.chips a[aria-current]{border-color:var(--accent);background:var(--accent);color:var(--on-accent)}
+.chips a[aria-current]{border-color:var(--brand);background:var(--brand);color:var(--on-brand)}
 .chips a:hover{border-color:var(--accent)}
 h2{font-size:1.35rem;letter-spacing:-.015em;line-height:1.25}
 .grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,15.5rem),1fr));gap:1.25rem;margin:0 0 2rem;padding:0;list-style:none}
@@ -241,12 +242,11 @@ const pageDark: Rgb = [33, 35, 40];
 /** WCAG 2.2, 1.4.3, asks for 4.5. */
 const contrastMin = 4.6;
 
-/** Returns the shop's colour for light and dark pages, shifted until it is readable there, and the colour of text on it. */
-function shades(colour: string): { light: string; dark: string; onLight: string; onDark: string } {
+/** Returns the shop's colour for texts on light and dark pages, shifted until it is readable there, and the colour of text on the colour itself. */
+function shades(colour: string): { light: string; dark: string; onBrand: string } {
   const base = parse(colour);
-  const light = shift(base, [0, 0, 0], pageLight);
-  const dark = shift(base, [255, 255, 255], pageDark);
-  return { light: format(light), dark: format(dark), onLight: textOn(light), onDark: textOn(dark) };
+  const [light, dark] = [shift(base, [0, 0, 0], pageLight), shift(base, [255, 255, 255], pageDark)];
+  return { light: format(light), dark: format(dark), onBrand: textOn(base) };
 }
 
 function shift(colour: Rgb, towards: Rgb, background: Rgb): Rgb {
@@ -257,8 +257,9 @@ function shift(colour: Rgb, towards: Rgb, background: Rgb): Rgb {
   return towards;
 }
 
+/** White or black: one of them has a contrast of at least 4.58 to any colour. */
 function textOn(background: Rgb): string {
-  return contrast([255, 255, 255], background) >= contrast([16, 20, 24], background) ? "#ffffff" : "#101418";
+  return contrast([255, 255, 255], background) >= contrast([0, 0, 0], background) ? "#ffffff" : "#000000";
 }
 
 function contrast(a: Rgb, b: Rgb): number {
