@@ -104,6 +104,7 @@ export const groups: Group[] = [
       "publishing-work",
       "rolling",
       "strong-locks",
+      "sharding",
       "tls-to-stores",
       "webhooks-nodes",
       "workers",

@@ -13,6 +13,7 @@ import { newSecretsKey } from "../../src/platform/secrets.ts";
 import { requireDescribed } from "./described-answers.ts";
 import { leastHashCost } from "./hash-cost.ts";
 import { newDatabase } from "./postgres.ts";
+import { requireNamedAccounts } from "./sharding.ts";
 import { copyMigratedFile } from "./sqlite-template.ts";
 
 /** What came back: `body` is parsed where it is JSON. */
@@ -116,6 +117,7 @@ export async function startService(
     },
     close: async () => {
       await service.close();
+      if (settings.databaseUrl !== "") await requireNamedAccounts(settings.databaseUrl);
       if (options.dataDir === undefined) await database?.drop();
       if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
     },

@@ -87,20 +87,21 @@ function walksOf(accountId: number, { status, categoryId }: Search, shared: read
 
 async function rowsOf(db: Database, walks: Walk[], limit: number): Promise<FoundPet[]> {
   const [first] = walks;
-  const direction = raw(first?.isBackwards ? " DESC" : "");
+  if (first === undefined) return [];
+  const direction = raw(first.isBackwards ? " DESC" : "");
   const found = mergeRows(db.engine, walks, limit);
   const rows = await db.query<{ id: number; name: string; category_id: number; status: PetStatus; word: string }>(sql`
     SELECT pets.id, pets.name, pets.category_id, pets.status, found.word FROM (${found}) AS found
-    ${db.engine === "sqlite" ? petOfRow : petOfRowOnPostgres}
+    ${db.engine === "sqlite" ? petOfRow : petOfRowOnPostgres(first.accountId)}
     ORDER BY found.word${direction}, found.pet_id${direction}`);
   return rows.map(({ id, name, category_id: categoryId, status, word }) => ({ pet: { id, name, categoryId, status }, word }));
 }
 
 /** Looks up each word's pet by primary key. On PostgreSQL the SQL leaves the planner no other plan, as in `findRows`. */
 const petOfRow = sql`CROSS JOIN pets ON pets.account_id = found.account_id AND pets.id = found.pet_id`;
-const petOfRowOnPostgres = sql`
-  CROSS JOIN LATERAL (SELECT * FROM pets WHERE (account_id, id) >= (found.account_id, found.pet_id)
-    AND (account_id, id) <= (found.account_id, found.pet_id) ORDER BY account_id, id LIMIT 1) AS pets`;
+const petOfRowOnPostgres = (accountId: number) => sql`
+  CROSS JOIN LATERAL (SELECT * FROM pets WHERE account_id = ${accountId} AND id >= found.pet_id AND id <= found.pet_id
+    ORDER BY account_id, id LIMIT 1) AS pets`;
 
 type Bounds = { from: string; until: string | undefined; after: [word: string, id: number] | undefined; limit: number };
 
