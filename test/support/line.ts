@@ -16,6 +16,8 @@ export type Line = {
   mendForNew(): void;
   /** Passes on what was sent on connections that were cut; new ones stay cut. */
   deliverOld(): void;
+  /** Connections opened from now on lead to another server. */
+  leadTo(url: string): void;
   /** Every byte arrives this much later, in each direction. */
   delay(ms: number): void;
   close(): void;
@@ -23,7 +25,7 @@ export type Line = {
 
 /** A line to the server of a URL; its own `url` leads through it. */
 export async function openLine(url: string): Promise<Line> {
-  const far = new URL(url);
+  let far = new URL(url);
   const open = new Map<Socket, Direction>();
   const isCut = { questions: false, answers: false };
   let old: Socket[] = [];
@@ -62,6 +64,7 @@ export async function openLine(url: string): Promise<Line> {
     },
     mendForNew: () => void (isCut.questions = isCut.answers = false),
     deliverOld: () => old.forEach((socket) => void socket.resume()),
+    leadTo: (other) => void (far = new URL(other)),
     delay: (ms) => void (delayMs = ms),
     close() {
       listener.close();

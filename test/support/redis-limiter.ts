@@ -1,6 +1,11 @@
 import { EventEmitter } from "node:events";
+import type { TestContext } from "node:test";
+import type { Limiter } from "../../src/callers/limits/limits.ts";
 import { openRedisLimiter, type RedisLimiterOptions } from "../../src/callers/limits/redis.ts";
+import type { Decision, Quota } from "../../src/callers/limits/windows.ts";
 import { free, noon } from "./limits-contract.ts";
+import { openLine } from "./line.ts";
+import { until } from "./until.ts";
 
 /** A log that keeps its lines. `events` emits the level of each. */
 export function openLog() {
@@ -17,4 +22,34 @@ export function openLog() {
 export function openNode(url: string, options: Partial<RedisLimiterOptions> = {}) {
   const clock = () => noon;
   return openRedisLimiter({ url, addressQuota: free, clock, redisClock: clock, log: openLog(), answerMs: 30_000, ...options });
+}
+
+export type RedisNode = Awaited<ReturnType<typeof openNodes>>["nodes"][number];
+
+/** Opens nodes that use the Redis at a URL, each with its own line and log. */
+export async function openNodes(t: TestContext, url: string, count: number, options: Partial<RedisLimiterOptions> = {}) {
+  const nodes = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const line = await openLine(url);
+      const log = openLog();
+      const limiter = await openNode(line.url, { liveNodes: () => count, log, ...options });
+      t.after(async () => (await limiter.close(), line.close()));
+      return { line, log, limiter };
+    }),
+  );
+  await until(() => nodes.every(({ limiter }) => limiter.mode() === "shared"));
+  for (const { log } of nodes) log.lines.length = 0;
+  return { nodes, limiters: nodes.map(({ limiter }) => limiter) };
+}
+
+const isPass = ({ verdict }: Decision) => verdict === "pass";
+
+/** Sends requests of account 1 to each node, all at once. */
+export function requestFromEach(limiters: Limiter[], times: number, quota: Quota): Promise<Decision[]> {
+  return Promise.all(Array.from({ length: times * limiters.length }, async (_, i) => limiters[i % limiters.length]!.account(1, 1, quota)));
+}
+
+/** The same, and counts those that pass. */
+export async function passes(limiters: Limiter[], times: number, quota: Quota): Promise<number> {
+  return (await requestFromEach(limiters, times, quota)).filter(isPass).length;
 }

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./ports.ts";
 
-/** A real `redis-server` for tests, on a loopback port of its own, that keeps nothing. */
+/** A real `redis-server` for tests, on a loopback port of its own, that keeps nothing but what `SAVE` stores. */
 export type RedisProcess = {
   url: string;
-  /** Ends it; `start` brings an empty one back on the same port. */
+  /** Ends it with SIGKILL; `start` brings it back on the same port, with what `SAVE` stored last. */
   stop(): Promise<void>;
   start(): Promise<void>;
   /** Stops it from answering while its connections stay open. */
@@ -17,11 +17,15 @@ export type RedisProcess = {
   remove(): Promise<void>;
 };
 
-/** @param tls the PEM files of its certificate; it then accepts only TLS */
+/**
+ * @param tls the PEM files of its certificate; it then accepts only TLS
+ * @param settings further arguments, such as `--maxmemory 2mb`
+ */
 export async function startRedis({
   password,
   tls,
-}: { password?: string; tls?: { cert: string; key: string } } = {}): Promise<RedisProcess> {
+  settings = [],
+}: { password?: string; tls?: { cert: string; key: string }; settings?: string[] } = {}): Promise<RedisProcess> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "petstore-redis-"));
   const secret = password === undefined ? [] : ["--requirepass", password];
@@ -31,7 +35,7 @@ export async function startRedis({
   let server: ChildProcess | undefined;
 
   async function start(): Promise<void> {
-    const options = [...ports, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder, ...secret];
+    const options = [...ports, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder, ...secret, ...settings];
     const started = spawn("redis-server", options, { stdio: ["ignore", "pipe", "inherit"] });
     server = started;
     await new Promise<void>((resolve, reject) => {

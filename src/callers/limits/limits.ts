@@ -28,7 +28,7 @@
  * it, a new entry replaces the oldest, whose caller starts again with a full quota.
  *
  * **Restarts.** Without Redis, all counters, strikes and bans are saved to a file every second and when the service stops, and
- * loaded when it starts: a kill loses at most one second of counting. With Redis nothing is lost.
+ * loaded when it starts: a kill loses at most one second of counting. With Redis nothing is lost while it or a node keeps running.
  *
  * **A slow or unreachable Redis** (decision 0039).
  *   Slow: while Redis answers within 500 ms, it alone decides, and each request waits for its answer. At most 10,000 requests
@@ -37,9 +37,11 @@
  *   were left: their number divided by the live nodes, rounded down. In a window that begins during the outage it admits its
  *   share of the whole quota. Every node knows how many requests are left, because nodes publish the figures of each
  *   decision to each other. A node that counts alone makes no strikes; the bans that it knows still hold.
- *   Back: a node first adds the requests that it admitted alone to the counts in Redis. Until every live node has done so, but for
- *   at most about five seconds, a request must pass both Redis and the node's share.
- *   Guarantee: all nodes together never admit more than the quota, except in the three cases of decision 0039.
+ *   Back: a node first raises the counts in Redis to those that it knows, if Redis has lost some. Once every live node has, it adds the requests
+ *   that it admitted alone; until every live node has done that too, a request must pass both Redis and the node's share. The two waits
+ *   last for at most about five seconds.
+ *   Gone back in time: if Redis has lost counts, all nodes learn of it before it decides anything, and proceed as if it had been away (decision 0116).
+ *   Guarantee: all nodes together never admit more than the quota, except in the cases of decisions 0039 and 0116.
  */
 import type { Awaitable } from "../../platform/db/database.ts";
 import type { ProblemFields } from "../../platform/problem.ts";

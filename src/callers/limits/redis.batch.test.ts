@@ -5,6 +5,7 @@ import { accountMeter, type LimitRequest, openLedger } from "./redis.ledger.ts";
 import { ruleOf } from "./redis.script.ts";
 
 const ledger = openLedger(
+  "",
   () => 0,
   () => 1,
 );
@@ -23,6 +24,7 @@ function openSlots() {
       for (let i = 0; i < keys.length; i++) bytes.writeUInt32LE(i, 8 + 20 * i);
       return { run: sent.length, answer: Promise.resolve(bytes) };
     },
+    () => false,
     (request) => accountOf(request) % 3,
     undefined,
     () => "",

@@ -1,10 +1,10 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { LimitRequest } from "./redis.ledger.ts";
-import type { Rule } from "./redis.script.ts";
+import { knownMeters, type Rule } from "./redis.script.ts";
 
 /**
  * The most requests in one run of the script: enough to share its fixed costs, and few enough that Redis decides one batch while
- * the node makes the next. Below 128, because the index of a rule is sent as a character of one byte.
+ * the node makes the next. Below 64, because the index of a rule is sent as a character of one byte, of which one bit is `knownMeters`.
  */
 const requestsMax = 32;
 /** The script is sent once it has this many keys, because Lua passes at most 8,000 arguments to a command. */
@@ -32,10 +32,10 @@ export type Batches = {
 type Batch = {
   slot: number;
   keys: string[];
-  /** The index of each request's rule, as a character. */
+  /** The index of each request's rule and its flag, as a character. */
   indexes: string;
   /** The rules, each with its index. */
-  rules: Map<Rule, string>;
+  rules: Map<Rule, number>;
   resolvers: ((answer: number[] | undefined, run: number) => void)[];
   /** Where the figures of the next request will begin in the answer. */
   nextOffset: number;
@@ -45,12 +45,14 @@ type Batch = {
  * Asks Redis to decide requests. Up to 32 requests of one slot and one turn of the event loop go into one run of the script, which
  * decides them in order: they share the cost of one round trip.
  *
+ * @param isKnown returns whether Redis certainly has all meters of a request
  * @param slotOf returns the slot of all keys of a request: a command to a Redis Cluster can have keys of one slot only
  * @param redisClock the clock that the script uses instead of Redis' own
  * @param reporter returns the name under which this node reports figures to other nodes; "" if there are none
  */
 export function openBatches(
   send: SendScript,
+  isKnown: (request: LimitRequest) => boolean,
   slotOf: (request: LimitRequest) => number,
   redisClock: Clock | undefined,
   reporter: () => string,
@@ -84,7 +86,7 @@ export function openBatches(
         const batch = open.get(slot) ?? begin(slot);
         const offset = batch.nextOffset;
         batch.resolvers.push((answer, run) => resolve(read(answer, offset, run)));
-        add(batch, request);
+        add(batch, request, isKnown(request) ? knownMeters : 0);
         if (batch.resolvers.length >= requestsMax || batch.keys.length >= keysMax) void flush(batch);
       }),
     isFull: () => waiting >= waitingMax,
@@ -92,10 +94,10 @@ export function openBatches(
   };
 }
 
-function add(batch: Batch, { rule, meters, bans }: LimitRequest): void {
+function add(batch: Batch, { rule, meters, bans }: LimitRequest, flag: number): void {
   let index = batch.rules.get(rule);
-  if (index === undefined) batch.rules.set(rule, (index = String.fromCharCode(batch.rules.size)));
-  batch.indexes += index;
+  if (index === undefined) batch.rules.set(rule, (index = batch.rules.size));
+  batch.indexes += String.fromCharCode(index + flag);
   for (const { name } of meters) batch.keys.push(name);
   for (const ban of bans) batch.keys.push(ban);
   batch.nextOffset += 3 + rule.limits.length;

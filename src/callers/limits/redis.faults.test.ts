@@ -4,8 +4,14 @@ import { describe, test, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { Redis } from "iovalkey";
 import { free, noon } from "../../../test/support/limits-contract.ts";
-import { openLine } from "../../../test/support/line.ts";
-import { openLog, openNode } from "../../../test/support/redis-limiter.ts";
+import {
+  openLog,
+  openNode,
+  openNodes,
+  passes as passesOf,
+  type RedisNode,
+  requestFromEach as requestEach,
+} from "../../../test/support/redis-limiter.ts";
 import { startRedis } from "../../../test/support/redis-process.ts";
 import { until } from "../../../test/support/until.ts";
 import type { Limiter } from "./limits.ts";
@@ -18,27 +24,14 @@ const quota: Quota = { perMinute: 300, perDay: 100_000 };
 async function openScene(t: TestContext, count: number, options: Partial<RedisLimiterOptions> = {}) {
   const redis = await startRedis();
   t.after(() => redis.remove());
-  const nodes = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const line = await openLine(redis.url);
-      const log = openLog();
-      const limiter = await openNode(line.url, { liveNodes: () => count, log, ...options });
-      t.after(async () => (await limiter.close(), line.close()));
-      await until(() => limiter.mode() === "shared");
-      log.lines.length = 0;
-      return { line, log, limiter };
-    }),
-  );
-  return { redis, nodes, limiters: nodes.map(({ limiter }) => limiter) };
+  return { redis, ...(await openNodes(t, redis.url, count, options)) };
 }
 
-type Node = Awaited<ReturnType<typeof openScene>>["nodes"][number];
+type Node = RedisNode;
 
 const isPass = ({ verdict }: Decision) => verdict === "pass";
-const requestFromEach = (limiters: Limiter[], times: number, figures = quota): Promise<Decision[]> =>
-  Promise.all(Array.from({ length: times * limiters.length }, async (_, i) => limiters[i % limiters.length]!.account(1, 1, figures)));
-const passes = async (limiters: Limiter[], times: number, figures = quota) =>
-  (await requestFromEach(limiters, times, figures)).filter(isPass).length;
+const requestFromEach = (limiters: Limiter[], times: number, figures = quota) => requestEach(limiters, times, figures);
+const passes = (limiters: Limiter[], times: number, figures = quota) => passesOf(limiters, times, figures);
 const used = async (limiter: Limiter) => quota.perMinute - (await limiter.peekAccount(1, quota)).minuteRemaining;
 
 /** Cuts the lines of nodes, and resolves when each has noticed. */

@@ -1,6 +1,6 @@
 import { createCache, type Cache } from "../../platform/cache.ts";
 import { type Clock, minuteMs, dayMs } from "../../platform/clock.ts";
-import { prefix, type Rule } from "./redis.script.ts";
+import type { Rule } from "./redis.script.ts";
 
 const accountsMax = 1_000_000;
 const othersMax = 50_000;
@@ -16,6 +16,8 @@ type KnownWindow = {
   usedAtStart: number;
   /** Requests that this node has admitted from its share since then. */
   admitted: number;
+  /** What was left of this node's share in the outage before, if the counts were not complete again in between. */
+  most: number;
   /** The highest number of live nodes since then, by which the share is divided. */
   nodes: number;
   /** Requests that this node admitted alone and has not added in Redis yet. Negative if it gave back more. */
@@ -30,15 +32,19 @@ export type LimitRequest = { rule: Rule; meters: readonly Meter[]; bans: readonl
 /** A script that got no answer, so Redis may or may not have run it. `onNotRun` is called once it is known that Redis did not. */
 type UnansweredScript = { run: number; onNotRun: () => void };
 
-/** Requests to add to a meter in Redis. Call `putBack` if Redis did not run the script: the ledger then adds them next time. */
-export type PendingRequests = { args: (string | number)[]; meter: Meter; putBack: () => void };
+/** Figures for a meter in Redis. Call `putBack` if Redis did not run the script: the ledger then adds the requests next time. */
+export type MeterFigures = { args: (string | number)[]; meter: Meter; putBack: () => void };
+
+/** When a ban ends, and the most that was left of it when this node learned of it: its length, on the node that made it. */
+type KnownBan = { until: number; lengthMs: number };
 
 /**
  * What a node knows of the meters in Redis, so that it can decide during an outage (decision 0039).
  *
  * **Share.** When an outage begins, each window has some requests left. The node admits that number divided by the live nodes,
  * rounded down. In a window that begins during the outage, it admits its share of the whole quota. The divisor is the highest
- * number of live nodes since the outage began, so no share grows when a node leaves.
+ * number of live nodes since the outage began, so no share grows when a node leaves. If Redis is lost again before the counts are complete, a share
+ * is at most what was left of the one before.
  *
  * **Pending requests.** When Redis is back, the node adds the requests that it admitted. Some of them were in scripts that got no
  * answer, which Redis may have run. Redis counts the scripts that it runs on each connection, so the node learns which ones
@@ -47,30 +53,35 @@ export type PendingRequests = { args: (string | number)[]; meter: Meter; putBack
  * **Time.** The node's clock plus `clockOffsetMs`, the difference to Redis' clock in its last answer.
  */
 export type Ledger = {
+  /** That of the keys in Redis. */
+  prefix: string;
   clock: Clock;
   liveNodes: () => number;
   accounts: Cache<number, Meter>;
   others: Cache<string, Meter>;
-  /** When bans end. */
-  bans: Cache<string, number>;
+  bans: Cache<string, KnownBan>;
   /** The number of the current or last outage; 0 before the first. */
   outage: number;
+  /** The number of the first outage since the counts in Redis were complete. */
+  firstOutage: number;
   /** The live nodes when it began. */
   nodesAtStart: number;
   clockOffsetMs: number;
   unanswered: UnansweredScript[];
-  /** The last recorded answer, and the numbers of its minute and day. */
+  /** The last recorded answer; and the numbers of the minute and the day, of this answer or of the last sweep if that was later. */
   last: { answer: number[] | undefined; minute: number; day: number };
 };
 
-export function openLedger(clock: Clock, liveNodes: () => number): Ledger {
+export function openLedger(prefix: string, clock: Clock, liveNodes: () => number): Ledger {
   return {
+    prefix,
     clock,
     liveNodes,
     accounts: createCache(accountsMax),
     others: createCache(othersMax),
     bans: createCache(othersMax),
     outage: 0,
+    firstOutage: 0,
     nodesAtStart: 1,
     clockOffsetMs: 0,
     unanswered: [],
@@ -79,12 +90,12 @@ export function openLedger(clock: Clock, liveNodes: () => number): Ledger {
 }
 
 /** Returns the meter of an account. Looks it up by the account's id, which is faster than by name. */
-export function accountMeter({ accounts }: Ledger, accountId: number): Meter {
-  return accounts.peek(accountId) ?? accounts.set(accountId, newMeter(`${accountPrefix}${accountId}`));
+export function accountMeter({ accounts, prefix }: Ledger, accountId: number): Meter {
+  return accounts.peek(accountId) ?? accounts.set(accountId, newMeter(`${prefix}${accountStart}${accountId}`));
 }
 
 /** Returns a meter that is not an account's. `name` lacks the prefix of all keys. */
-export function otherMeter({ others }: Ledger, name: string): Meter {
+export function otherMeter({ others, prefix }: Ledger, name: string): Meter {
   return others.peek(name) ?? others.set(name, newMeter(`${prefix}${name}`));
 }
 
@@ -101,7 +112,24 @@ export function recordAnswer(ledger: Ledger, request: LimitRequest, answer: numb
   }
   let figure = offset + 3;
   for (const meter of request.meters) recordFigures(meter, last.minute, last.day, answer[figure++]!, answer[figure++]!);
-  if (answer[offset] === 2) ledger.bans.set(request.bans[0]!, now + answer[offset + 1]!);
+  if (answer[offset] === 2) recordBan(ledger, request.bans[0]!, now + answer[offset + 1]!, answer[offset + 1]!);
+}
+
+function recordBan({ bans }: Ledger, name: string, until: number, leftMs: number): void {
+  const known = bans.peek(name);
+  bans.set(name, { until, lengthMs: known?.until === until ? known.lengthMs : leftMs });
+}
+
+/** Whether Redis certainly has all meters of a request, because it counted requests in them lately: if it lacks one, it has lost data. */
+export function hasKnownMeters({ last }: Ledger, { rule, meters }: LimitRequest): boolean {
+  if (!rule.isCounting) return false;
+  for (let i = 0; i < meters.length; i++) {
+    const { minute, day } = meters[i]!;
+    const isUsed =
+      rule.limits[2 * i + 1] === Infinity ? minute.used > 0 && minute.number === last.minute : day.used > 0 && day.number === last.day;
+    if (!isUsed) return false;
+  }
+  return true;
 }
 
 /** Records a report of another node's figures. `save` in `redis.script.ts` has its format. */
@@ -167,9 +195,14 @@ export function peek(ledger: Ledger, request: LimitRequest): number[] {
   return [now, 0, banLeft(ledger, request, now), 0, ...used];
 }
 
-/** Starts an outage: from now on, shares divide the requests left at this moment. */
-export function beginOutage(ledger: Ledger): void {
+/**
+ * Starts an outage: from now on, shares divide the requests left at this moment.
+ *
+ * @param wasComplete whether the counts in Redis were complete, so that nothing is left of earlier shares
+ */
+export function beginOutage(ledger: Ledger, { wasComplete }: { wasComplete: boolean }): void {
   ledger.outage += 1;
+  if (wasComplete) ledger.firstOutage = ledger.outage;
   ledger.nodesAtStart = ledger.liveNodes();
 }
 
@@ -185,36 +218,51 @@ export function resolveUnanswered(ledger: Ledger, ran: number): void {
   for (const { run, onNotRun } of unanswered) if (run > ran) onNotRun();
 }
 
-/**
- * Removes the pending requests from the ledger and returns them. With `all`, returns every meter, to restore the counts of a
- * Redis that has lost its data.
- */
-export function takePending({ accounts, others }: Ledger, all: boolean): PendingRequests[] {
-  const pending: PendingRequests[] = [];
+/** Yields the figures of each meter with pending requests, and removes these from the ledger. */
+export function* takePending({ accounts, others }: Ledger): Generator<MeterFigures> {
   for (const meters of [accounts, others]) {
-    for (const [, meter] of meters) if (all || meter.minute.pending !== 0 || meter.day.pending !== 0) pending.push(takePendingOf(meter));
+    for (const [, meter] of meters) if (meter.minute.pending !== 0 || meter.day.pending !== 0) yield takePendingOf(meter);
   }
-  return pending;
+}
+
+/** Yields what this node knows of each meter whose day has not ended, for a Redis that has lost data. */
+export function* knownFigures(ledger: Ledger): Generator<MeterFigures> {
+  const today = Math.floor(timeOf(ledger) / dayMs);
+  for (const meters of [ledger.accounts, ledger.others]) {
+    for (const [, meter] of meters) {
+      const { minute, day, countsDays } = meter;
+      if (day.number < today || day.used === 0) continue;
+      yield { meter, args: [countsDays ? "1" : "0", minute.number, minute.used, 0, day.number, day.used, 0], putBack: () => undefined };
+    }
+  }
+}
+
+/** Yields the bans that have not ended: each one's key, when it began, and its length. */
+export function* knownBans(ledger: Ledger): Generator<[name: string, since: number, lengthMs: number]> {
+  const now = timeOf(ledger);
+  for (const [name, { until, lengthMs }] of ledger.bans) if (until > now) yield [name, until - lengthMs, lengthMs];
 }
 
 export function sweepLedger(ledger: Ledger): void {
   const now = timeOf(ledger);
-  for (const meters of [ledger.accounts, ledger.others]) meters.sweep(({ day }) => Math.floor(now / dayMs) > day.number + 1);
-  ledger.bans.sweep((until) => until <= now);
+  const today = Math.floor(now / dayMs);
+  ledger.last = { answer: undefined, minute: Math.floor(now / minuteMs), day: today };
+  for (const meters of [ledger.accounts, ledger.others]) meters.sweep(({ day }) => today > day.number + 1);
+  ledger.bans.sweep(({ until }) => until <= now);
 }
 
 const timeOf = ({ clock, clockOffsetMs }: Ledger): number => clock() + clockOffsetMs;
 
-const accountPrefix = `${prefix}account:`;
+const accountStart = "account:";
 
 /** Returns the meter that another node calls by this name. */
-function meterOf(ledger: Ledger, name: string): Meter {
-  if (name.startsWith(accountPrefix)) return accountMeter(ledger, Number(name.slice(accountPrefix.length)));
-  return otherMeter(ledger, name.slice(prefix.length));
+function meterOf(ledger: Ledger, key: string): Meter {
+  const name = key.slice(ledger.prefix.length);
+  return name.startsWith(accountStart) ? accountMeter(ledger, Number(name.slice(accountStart.length))) : otherMeter(ledger, name);
 }
 
 function banLeft(ledger: Ledger, { bans }: LimitRequest, now: number): number {
-  return Math.max(0, ...bans.map((ban) => (ledger.bans.peek(ban) ?? 0) - now));
+  return Math.max(0, ...bans.map((ban) => (ledger.bans.peek(ban)?.until ?? 0) - now));
 }
 
 /** How many requests of this node's share are left in each window of a meter. Answers show them as the remaining requests. */
@@ -231,11 +279,18 @@ function sharesOf(ledger: Ledger, { meters, rule }: LimitRequest, now: number): 
 }
 
 /** Returns how many requests of this node's share are left in a window. */
-function leftIn({ outage, nodesAtStart, liveNodes }: Ledger, window: KnownWindow, number: number, limit: number): number {
+function leftIn({ outage, firstOutage, nodesAtStart, liveNodes }: Ledger, window: KnownWindow, number: number, limit: number): number {
   enterWindow(window, number);
-  if (window.outage !== outage) Object.assign(window, { outage, usedAtStart: window.used, admitted: 0, nodes: nodesAtStart });
+  if (window.outage !== outage) {
+    const most = window.outage >= firstOutage ? shareLeft(window, limit) : Infinity;
+    Object.assign(window, { outage, usedAtStart: window.used, admitted: 0, most, nodes: nodesAtStart });
+  }
   window.nodes = Math.max(window.nodes, liveNodes());
-  return Math.max(0, Math.floor(Math.max(0, limit - window.usedAtStart) / window.nodes) - window.admitted);
+  return shareLeft(window, limit);
+}
+
+function shareLeft({ usedAtStart, admitted, most, nodes }: KnownWindow, limit: number): number {
+  return Math.max(0, Math.min(most, Math.floor(Math.max(0, limit - usedAtStart) / nodes)) - admitted);
 }
 
 function haveRoom(shares: Share[]): boolean {
@@ -269,7 +324,7 @@ function pendingAdder(meters: Meter[]): () => void {
   };
 }
 
-function takePendingOf(meter: Meter): PendingRequests {
+function takePendingOf(meter: Meter): MeterFigures {
   const { minute, day, countsDays } = meter;
   const taken = [minute, day].map((window) => ({ window, number: window.number, used: window.used, pending: window.pending }));
   for (const { window, pending } of taken) {
@@ -302,10 +357,19 @@ function recordWindow(window: KnownWindow, number: number, used: number): void {
 
 /** Moves to the window with this number, which starts at zero. If the clock went back, keeps the figures instead. */
 function enterWindow(window: KnownWindow, number: number): void {
-  if (number > window.number) Object.assign(window, { used: 0, usedAtStart: 0, admitted: 0, nodes: 1, pending: 0 });
+  if (number > window.number) Object.assign(window, { used: 0, usedAtStart: 0, admitted: 0, most: Infinity, nodes: 1, pending: 0 });
   window.number = number;
 }
 
 const newMeter = (name: string): Meter => ({ name, minute: newWindow(), day: newWindow(), countsDays: true });
 
-const newWindow = (): KnownWindow => ({ number: 0, used: 0, outage: 0, usedAtStart: 0, admitted: 0, nodes: 1, pending: 0 });
+const newWindow = (): KnownWindow => ({
+  number: 0,
+  used: 0,
+  outage: 0,
+  usedAtStart: 0,
+  admitted: 0,
+  most: Infinity,
+  nodes: 1,
+  pending: 0,
+});

@@ -1,30 +1,18 @@
 import { minuteMs, dayMs } from "../../platform/clock.ts";
+import { guard } from "./redis.generation.ts";
 import { banMemoryMs, firstBanMs, longestBanMs, strikesWindowMs } from "./strikes.ts";
 
-/** The prefix of all keys and channels in Redis. */
-export const prefix = "petstore:limits:";
-/** The channel on which nodes send each other the figures of meters. `save` below makes the messages. */
-export const reportsChannel = `${prefix}reports`;
-
 /**
- * The start of each script that changes meters. KEYS[1] counts the scripts that Redis ran on the node's connection. When the node
- * reconnects, it sets the count of the old connection far below zero (`fenceScript`). A script that arrives later on the old
- * connection finds it negative and does nothing.
- * The following keys are meters, in `limitScript` also bans and strikes. ARGV[1] is the time in ms (empty: Redis' own clock).
- * ARGV[2] is the name under which the node reports figures to other nodes (empty: there are none).
+ * The start of each script that changes meters, after `guard`. The keys after the first two are meters, in `limitScript` also bans and strikes.
+ * ARGV[3] is the time in ms (empty: Redis' own clock). ARGV[4] is the name under which the node reports figures to other nodes (empty: there are none).
  *
  * A meter is eight numbers of 4 bytes: the requests used in the minute and in the day; the numbers of both windows; and, for the
  * minute and for the day, the number of the previous window and the requests used in it. Most requests change only the first two.
  */
-const scriptStart = `
-local call, unpackBytes, packBytes, byte, format = redis.call, struct.unpack, struct.pack, string.byte, string.format
+const scriptStart = `${guard}
+local unpackBytes, packBytes, byte, format = struct.unpack, struct.pack, string.byte, string.format
 local floor, max, huge = math.floor, math.max, math.huge
-local KEYS, ARGV = KEYS, ARGV
-if call('INCR', KEYS[1]) < 0 then
-  call('DECR', KEYS[1])
-  return {}
-end
-local now = tonumber(ARGV[1])
+local now = tonumber(ARGV[3])
 if not now then
   local time = call('TIME')
   now = time[1] * 1000 + floor(time[2] / 1000)
@@ -63,7 +51,7 @@ end
 
 -- Saves the meters that changed, and publishes their figures to the other nodes.
 local function save()
-  local publishes, lines = ARGV[2] ~= '' and changes > 0, {}
+  local publishes, lines = ARGV[4] ~= '' and changes > 0, {}
   for i = 1, changes do
     local meter = changed[i]
     local used = packBytes('<I4I4', meter[1], meter[2])
@@ -76,18 +64,22 @@ local function save()
     if publishes then lines[i] = format('%s %d %d', meter[6], meter[1], meter[2]) end
   end
   if publishes then
-    call('PUBLISH', '${reportsChannel}', format('%s %d %d', ARGV[2], minute, day) .. '\\n' .. table.concat(lines, '\\n'))
+    call('PUBLISH', (string.gsub(KEYS[2], 'generation$', 'reports')), format('%s %d %d', ARGV[4], minute, day) .. '\\n' .. table.concat(lines, '\\n'))
   end
 end
 `;
+
+/** Added to the index of a rule: see `limitScript`. */
+export const knownMeters = 64;
 
 /**
  * Decides a batch of requests in order, by the rules of `windows.ts` and `strikes.ts`. A request counts on all its meters or on
  * none. A key that several requests share is read and written once.
  *
- * KEYS, after the first, for each request: its meters; and its ban and the other bans that count for it, if its refusals are strikes.
- * ARGV, after the first two:
- *   for each request, a byte: the index of its rule in the list that follows, from 0
+ * KEYS, after the first two, for each request: its meters; and its ban and the other bans that count for it, if its refusals are strikes.
+ * ARGV, after the first four:
+ *   for each request, a byte: the index of its rule in the list that follows, from 0; and 64 more if the node knows that Redis has all its meters, so
+ *   that one which is absent was lost
  *   then the rules, each a text of numbers (`ruleOf`), in this order:
  *     0 to read only, 1 to count, 2 to count a request with a secret key, -1 to give back
  *     the number of strikes allowed (0: its refusals are no strikes)
@@ -105,7 +97,6 @@ end
  * loses no count.
  */
 export const limitScript = `${scriptStart}
-local found = call('MGET', unpack(KEYS, 2))
 local bans = {}
 
 -- Loads a meter that only refusals need. Its name is that of the account's meter, with kind in place of ':account:'.
@@ -186,21 +177,31 @@ local function strike(k, strikes, allowed)
   return 2, ban[2], made
 end
 
-local indexes, rules = ARGV[3], {}
-for i = 4, #ARGV do
+local indexes, rules = ARGV[5], {}
+for i = 6, #ARGV do
   local rule = {}
   for number in string.gmatch(ARGV[i], '%S+') do rule[#rule + 1] = tonumber(number) end
   rule.meters = (#rule - 3) / 2
-  rules[i - 4] = rule
+  rules[i - 6] = rule
 end
 
-local reply, size, key = {}, 0, 2
+local reply, size, key = {}, 0, 3
 for i = 1, #indexes do
-  local rule = rules[byte(indexes, i)]
+  local index = byte(indexes, i)
+  local isKnown = index >= ${knownMeters}
+  local rule = rules[isKnown and index - ${knownMeters} or index]
   local kind, allowed, next = rule[1], rule[2], key + rule.meters
   local limit, over, counts, verdict, left, strikes = 4, false, kind > 0, 0, 0, 0
   for k = key, next - 1 do
-    local meter = meters[KEYS[k]] or loadMeter(KEYS[k], found[k - 1])
+    local meter = meters[KEYS[k]]
+    if not meter then
+      if isKnown and not found[k - 1] then
+        call('DECR', KEYS[1])
+        call('DEL', KEYS[2])
+        return lost
+      end
+      meter = loadMeter(KEYS[k], found[k - 1])
+    end
     if rule[limit + 1] ~= huge then meter[5] = true end
     if meter[1] >= rule[limit] or meter[2] >= rule[limit + 1] then over = true end
     if counts and meter[3] then change(meter) end
@@ -262,40 +263,17 @@ export function ruleOf(kind: Kind, allowed: number, limits: readonly number[], o
   return { kind, isCounting: kind.startsWith("count"), limits, text };
 }
 
-/** A number that no count of scripts reaches. Subtracted from a connection's count, it fences the connection. */
-const fenceOffset = 1e15;
-
-/** The key that counts the scripts that Redis ran on a node's connection. */
-export const runsKey = (node: string, connection: number): string => `${prefix}runs:${node}:${connection}`;
-
-/**
- * Fences the node's previous connection: scripts that were sent on it and arrive later do nothing. Starts the count of the new
- * connection. Idempotent: a second run gives the same answer.
- * KEYS: the counts of the previous and of the new connection.
- * Answer: the number of scripts that Redis ran on the previous connection, as text; nil if Redis has no such count.
- */
-export const fenceScript = `
-local ran = redis.call('GET', KEYS[1])
-redis.call('SET', KEYS[2], '0', 'PX', ${dayMs})
-if not ran then return nil end
-if tonumber(ran) >= 0 then
-  redis.call('SET', KEYS[1], string.format('%d', tonumber(ran) - ${fenceOffset}), 'PX', ${dayMs})
-  return ran
-end
-return string.format('%d', tonumber(ran) + ${fenceOffset})
-`;
-
 /**
  * Adds the requests that a node admitted while it counted alone, to the windows that have not ended. First raises each count to
  * the one that the node knows, in case Redis has lost data.
  * KEYS: see `scriptStart`.
- * ARGV, after the first two, for each meter: "1" if it has a quota per day, else "0"; then, for its minute and then for
+ * ARGV, after the first four, for each meter: "1" if it has a quota per day, else "0"; then, for its minute and then for
  * its day: the window's number, the count that the node knows, and the requests to add.
  */
 export const addScript = `${scriptStart}
-for k = 2, #KEYS do
-  local name, arg = KEYS[k], 3 + 7 * (k - 2)
-  local meter = loadMeter(name, call('GET', name))
+for k = 3, #KEYS do
+  local arg = 5 + 7 * (k - 3)
+  local meter = loadMeter(KEYS[k], found[k - 1])
   meter[5] = ARGV[arg] == '1'
   if tonumber(ARGV[arg + 1]) == minute then meter[1] = max(meter[1], tonumber(ARGV[arg + 2])) + tonumber(ARGV[arg + 3]) end
   if tonumber(ARGV[arg + 4]) == day then meter[2] = max(meter[2], tonumber(ARGV[arg + 5])) + tonumber(ARGV[arg + 6]) end
@@ -305,20 +283,18 @@ save()
 return {now}
 `;
 
-export const heartbeatKeys = [`${prefix}nodes`, `${prefix}beats`];
-
 /**
- * Reports that a node is connected and has added all requests that it admitted alone. Redis numbers the heartbeats of all nodes,
- * so nodes need not compare clocks. A heartbeat may arrive long after it was sent, so its own number does not
- * show when that was. But it names the node's previous heartbeat, so it was sent after that one: Redis records that number.
- * KEYS: `heartbeatKeys`, then the count of scripts of the node's connection.
- * ARGV: the node; the number of its previous heartbeat on this connection (0: none); the number of its first one (`+inf`: none).
- * Answer: the number of this heartbeat, and how many nodes have certainly sent one since the first one in ARGV.
+ * Restores bans that Redis has lost.
+ * KEYS, after the first two: the bans.
+ * ARGV, after the first two, for each ban: when it began, in ms, and its length.
  */
-export const heartbeatScript = `
-local number = redis.call('INCR', KEYS[2])
-redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
-redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1001)
-for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ${dayMs}) end
-return {number, redis.call('ZCOUNT', KEYS[1], ARGV[3], '+inf')}
+export const banScript = `${guard}
+for k = 3, #KEYS do
+  local since, length = ARGV[2 * k - 3], ARGV[2 * k - 2]
+  local foundSince, foundLength = string.match(found[k - 1] or '', '^(%d+) (%d+)$')
+  if not foundSince or foundSince + foundLength < since + length then
+    call('SET', KEYS[k], since .. ' ' .. length, 'PX', ${banMemoryMs + 7_200_000})
+  end
+end
+return {}
 `;

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { addressName } from "../../platform/addresses.ts";
 import { type Clock, minuteMs, dayMs } from "../../platform/clock.ts";
 import type { Awaitable } from "../../platform/db/database.ts";
@@ -6,19 +6,20 @@ import { Problem } from "../../platform/problem.ts";
 import { type CountedCaller, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { decidePublishable, publishableShare, visitorQuota } from "./publishable.ts";
 import { type Batches, openBatches } from "./redis.batch.ts";
+import { singlePrefix } from "./redis.generation.ts";
 import * as ledgers from "./redis.ledger.ts";
 import * as links from "./redis.link.ts";
-import { addScript, limitScript, prefix, type Rule, ruleOf } from "./redis.script.ts";
+import { addScript, banScript, limitScript, type Rule, ruleOf } from "./redis.script.ts";
 import { strikesAllowed } from "./strikes.ts";
 import { banned, type Decision, passed, type Quota, refused, unavailable } from "./windows.ts";
 
 /** The longest time (ms) that Redis may take to answer before the node treats it as unreachable (specification 4.7). */
 const redisAnswerMs = 500;
-/** The most meters that one run of `addScript` changes. */
-const metersPerScript = 500;
-const scriptOf = (text: string) => ({ text, sha: createHash("sha1").update(text).digest("hex") });
-const decideScript = scriptOf(limitScript);
-const addPendingScript = scriptOf(addScript);
+/** The most keys that one run of `addScript` or `banScript` changes. */
+const keysPerScript = 500;
+const decideScript = links.scriptOf(limitScript);
+const addFiguresScript = links.scriptOf(addScript);
+const restoreBansScript = links.scriptOf(banScript);
 
 /** A single server has no slots, so all its keys count as one. */
 const onlySlot = () => 0;
@@ -42,6 +43,8 @@ export type RedisLimiterOptions = {
 };
 
 type State = {
+  /** The prefix of all keys. */
+  prefix: string;
   link: links.Link;
   ledger: ledgers.Ledger;
   batches: Batches;
@@ -72,17 +75,17 @@ export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Li
     giveBack: (counted, at) => giveBack(state, counted, at),
     strikeStatus(keyId, quota, makers = []) {
       const allowed = strikesAllowed(quota.perMinute);
-      const request = { rule: ruleOf("read", allowed, [], makers.length), meters: [], bans: bansOf(keyId, makers) };
+      const request = { rule: ruleOf("read", allowed, [], makers.length), meters: [], bans: bansOf(state, keyId, makers) };
       return ask(state, request, (answer, offset) => strikeStatusOf(answer, offset, allowed));
     },
     async unban(keyId) {
-      const ban = banOf(keyId);
-      const removed = await links.remove(link, [ban, `${prefix}strikes:${keyId}`]);
+      const ban = banOf(state, keyId);
+      const removed = await links.remove(link, [ban, `${state.prefix}strikes:${keyId}`]);
       if (removed === undefined) throw new Problem("unavailable", "Redis cannot be reached, so the ban may still be in force. Try again.");
       ledger.bans.delete(ban);
       return removed > 0;
     },
-    mode: () => (links.stateOf(link) === "shared" ? "shared" : "alone"),
+    mode: () => (link.stage === "shared" ? "shared" : "alone"),
     decidedAlone: () => state.decidedAlone,
     waiting: () => batches.waiting(),
     sweep: () => ledgers.sweepLedger(ledger),
@@ -91,39 +94,71 @@ export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Li
 }
 
 function openState({ url, ca, clock, redisClock, liveNodes = () => 1, log, answerMs = redisAnswerMs }: RedisLimiterOptions): State {
-  const node = randomUUID();
+  const [node, prefix] = [randomUUID(), singlePrefix];
   const reporter = () => (liveNodes() > 1 ? node : "");
-  const ledger = ledgers.openLedger(clock, liveNodes);
-  const link = links.createLink({
+  const ledger = ledgers.openLedger(prefix, clock, liveNodes);
+  const firstArgs = () => [redisClock?.() ?? "", reporter()];
+  const link: links.Link = links.createLink({
     url,
     ca,
+    prefix,
     node,
-    scripts: [decideScript, addPendingScript],
+    scripts: [decideScript, addFiguresScript, restoreBansScript],
     liveNodes,
     log,
     answerMs,
-    onLost: () => ledgers.beginOutage(ledger),
-    onJoined(ran) {
-      ledgers.resolveUnanswered(ledger, ran ?? 0);
-      sendPending(link, ledger, [redisClock?.() ?? "", reporter()], ran === undefined);
+    onLost: (wasComplete) => ledgers.beginOutage(ledger, { wasComplete }),
+    onConnected: (ran) => ledgers.resolveUnanswered(ledger, ran),
+    async restore() {
+      for (const group of groupsOf(ledgers.knownFigures(ledger))) await sendFigures(link, ledger, group, firstArgs());
+      for (const group of groupsOf(ledgers.knownBans(ledger))) await sendBans(link, group);
+    },
+    async add() {
+      for (const group of groupsOf(ledgers.takePending(ledger))) await sendFigures(link, ledger, group, firstArgs());
+    },
+    addRest() {
+      for (const group of groupsOf(ledgers.takePending(ledger))) void sendFigures(link, ledger, group, firstArgs());
     },
     onReport: (message) => message.startsWith(`${node} `) || ledgers.recordReport(ledger, message),
   });
-  const batches = openBatches((keys, args) => links.run(link, decideScript, keys, args), onlySlot, redisClock, reporter);
-  return { link, ledger, batches, secretRules: new WeakMap(), publishableRules: new WeakMap(), decidedAlone: 0 };
+  const isKnown = (request: ledgers.LimitRequest) => ledgers.hasKnownMeters(ledger, request);
+  const batches = openBatches((keys, args) => links.run(link, decideScript, keys, args), isKnown, onlySlot, redisClock, reporter);
+  return { prefix, link, ledger, batches, secretRules: new WeakMap(), publishableRules: new WeakMap(), decidedAlone: 0 };
 }
 
-/** Adds the requests that this node admitted alone to the counts in Redis. Called before anything else is sent on a connection. */
-function sendPending(link: links.Link, ledger: ledgers.Ledger, firstArgs: (string | number)[], all: boolean): void {
-  const pending = ledgers.takePending(ledger, all);
-  for (let i = 0; i < pending.length; i += metersPerScript) {
-    const batch = pending.slice(i, i + metersPerScript);
-    const keys = batch.map(({ meter }) => meter.name);
-    const args = batch.flatMap((meter) => meter.args);
-    const { run, answer } = links.run(link, addPendingScript, keys, [...firstArgs, ...args]);
-    const putBack = () => batch.forEach((meter) => meter.putBack());
-    void answer.then((done) => done ?? (run === 0 ? putBack() : ledgers.addUnanswered(ledger, { run, onNotRun: putBack })));
+function* groupsOf<T>(items: Iterable<T>): Generator<T[]> {
+  let group: T[] = [];
+  for (const item of items) {
+    if (group.push(item) < keysPerScript) continue;
+    yield group;
+    group = [];
   }
+  if (group.length > 0) yield group;
+}
+
+/** Raises counts in Redis, and adds the requests that this node admitted alone. Resolves once Redis has done so or is lost. */
+async function sendFigures(
+  link: links.Link,
+  ledger: ledgers.Ledger,
+  group: ledgers.MeterFigures[],
+  firstArgs: (string | number)[],
+): Promise<void> {
+  const keys = group.map(({ meter }) => meter.name);
+  const { run, answer } = links.run(link, addFiguresScript, keys, [...firstArgs, ...group.flatMap(({ args }) => args)]);
+  const putBack = () => group.forEach((one) => one.putBack());
+  if ((await answer) !== undefined) return;
+  if (run === 0) putBack();
+  else ledgers.addUnanswered(ledger, { run, onNotRun: putBack });
+}
+
+async function sendBans(link: links.Link, bans: [name: string, since: number, lengthMs: number][]): Promise<void> {
+  const keys = bans.map(([name]) => name);
+  await links.run(
+    link,
+    restoreBansScript,
+    keys,
+    bans.flatMap(([, since, lengthMs]) => [since, lengthMs]),
+  ).answer;
 }
 
 /**
@@ -139,11 +174,10 @@ function ask<T>(
   whenFull: (known: T) => T = (known) => known,
 ): Awaitable<T> {
   const { link, ledger, batches } = state;
-  const linkState = links.stateOf(link);
-  if (linkState === "away") return read(decideAlone(state, request, 0), 1);
+  const { stage } = link;
+  if (stage === "away" || stage === "reporting") return read(decideAlone(state, request, 0), 1);
   if (batches.isFull() && request.rule.kind !== "give-back") return whenFull(read(ledgers.peek(ledger, request), 1));
-  if (linkState === "joining" && request.rule.isCounting && !ledgers.reserve(ledger, request))
-    return read(decideAlone(state, request, 0), 1);
+  if (stage === "joining" && request.rule.isCounting && !ledgers.reserve(ledger, request)) return read(decideAlone(state, request, 0), 1);
   return batches.ask(request, (answer, offset, run) => {
     if (answer === undefined) return read(decideAlone(state, request, run), 1);
     ledgers.recordAnswer(ledger, request, answer, offset);
@@ -160,7 +194,7 @@ function decideAlone(state: State, request: ledgers.LimitRequest, run: number): 
 function countAccount(state: State, accountId: number, keyId: number, quota: Quota, makers: readonly number[] = []): Awaitable<Decision> {
   const allowed = strikesAllowed(quota.perMinute);
   const rule = makers.length === 0 ? sharedRule(state.secretRules, quota, secretRule) : secretRule(quota, makers.length);
-  const request = { rule, meters: [ledgers.accountMeter(state.ledger, accountId)], bans: bansOf(keyId, makers) };
+  const request = { rule, meters: [ledgers.accountMeter(state.ledger, accountId)], bans: bansOf(state, keyId, makers) };
   return ask(state, request, (answer, offset) => applyVerdict(answer, offset, figures(answer, offset, quota), allowed), unavailable);
 }
 
@@ -171,7 +205,7 @@ function secretRule(quota: Quota, otherBans = 0): Rule {
 function countPublishable(state: State, accountId: number, address: string, quota: Quota): Awaitable<Decision> {
   const allowed = strikesAllowed(visitorQuota.perMinute);
   const rule = sharedRule(state.publishableRules, quota, publishableRule);
-  const bans = [`${prefix}visitor-ban:${accountId}:${addressName(address)}`];
+  const bans = [`${state.prefix}visitor-ban:${accountId}:${addressName(address)}`];
   const request = { rule, meters: metersOf(state.ledger, { accountId, quota, visitor: address }), bans };
   return ask(
     state,
@@ -220,8 +254,8 @@ function giveBack(state: State, counted: CountedCaller, countedAt: number): Awai
   });
 }
 
-const banOf = (keyId: number): string => `${prefix}ban:${keyId}`;
-const bansOf = (keyId: number, makers: readonly number[]): string[] => [banOf(keyId), ...makers.map(banOf)];
+const banOf = ({ prefix }: State, keyId: number): string => `${prefix}ban:${keyId}`;
+const bansOf = (state: State, keyId: number, makers: readonly number[]): string[] => [keyId, ...makers].map((id) => banOf(state, id));
 
 const addressMeter = (ledger: ledgers.Ledger, address: string) => ledgers.otherMeter(ledger, `address:${addressName(address)}`);
 const memberMeter = (ledger: ledgers.Ledger, memberId: number) => ledgers.otherMeter(ledger, `person:${memberId}`);
