@@ -15,8 +15,9 @@ import { rowCharactersMax } from "../src/importing/csv.ts";
 import { batchSizeMax } from "../src/importing/load.ts";
 import { petsMax } from "../src/importing/source.ts";
 import { extensionLimits } from "../src/platform/archives/tar-reader.ts";
-import { lockMs, statementMs } from "../src/platform/db/postgres-connections.ts";
+import { lockMs } from "../src/platform/db/postgres-connections.ts";
 import { readersMax } from "../src/platform/db/postgres-readers.ts";
+import { statementMs } from "../src/platform/db/postgres-sessions.ts";
 import { writersMax } from "../src/platform/db/postgres-writers.ts";
 import { problemCodes, statusOf } from "../src/platform/error-table.ts";
 import { requestTimeoutMs } from "../src/platform/http/app.ts";
@@ -159,7 +160,7 @@ test("the limits of a deployment in the specification are those that the service
 const figures: [page: (typeof names)[number], sentence: string][] = [
   ["README.md", `can be sent again for ${hours(keptMs)}`],
   ["docs/operating.md", `finishes the requests in flight (${seconds(stopMs)} at most)`],
-  ["docs/operating.md", `at most ${readersMax + writersMax + 1} connections`],
+  ["docs/operating.md", `at most ${readersMax + writersMax + 2} connections`],
   ["docs/operating.md", `a statement may take ${seconds(statementMs)}, and wait ${seconds(lockMs)} for a row`],
   ["docs/operating.md", `a link that works once, for ${hours(invitationMs)}`],
   ["docs/operating.md", `makes a link that works for ${minutes(linkMs)}`],

@@ -44,6 +44,7 @@ export const faultSuites: string[] = [
   "move-killed",
   "order-killed",
   "paging",
+  "postgres-hosts",
   "published-bytes",
   "secrets",
   "stock.model",

@@ -4,35 +4,22 @@ import { dirname } from "node:path";
 import { hourMs } from "../platform/clock.ts";
 import { migrationsFor } from "../platform/db/migrate.ts";
 import { requireAccess } from "../platform/folder-access.ts";
-import type { FormerCounts } from "../publishing/certificates/former-authority.ts";
+import { certificateFindings, nameFindings, schemaFinding, type Ask } from "./doctor-data.ts";
+import { answerMs, clockFinding, fault, ok, reasonOf, warning, type Finding } from "./findings.ts";
 import type { Settings } from "./settings.ts";
 import { databasePath, socketPath } from "./storage.ts";
 
-/** The result of a check. `isUnreachable`: a service that this one needs does not answer. */
-export type Finding = { check: string; level: "ok" | "warning" | "fault"; message: string; fix: string | null; isUnreachable: boolean };
-
-const answerMs = 5_000;
 /** With less free space than the first, the disk counts as nearly full; with less than the second, as full. */
 const [roomyBytes, fullBytes] = [1024 ** 3, 100 * 1024 ** 2];
-/** Clocks of machines with a time server differ by less. */
-const clockMsMax = 5_000;
-
-const ok = (check: string, message: string): Finding => ({ check, level: "ok", message, fix: null, isUnreachable: false });
-const warning = (check: string, message: string, fix: string): Finding => ({ check, level: "warning", message, fix, isUnreachable: false });
-const fault = (check: string, message: string, fix: string, { isUnreachable = false } = {}): Finding => ({
-  check,
-  level: "fault",
-  message,
-  fix,
-  isUnreachable,
-});
 
 /** Checks everything that a service with these settings needs, and changes nothing. No check takes more than a few seconds. */
 export async function examine(settings: Settings, clock: () => number): Promise<Finding[]> {
   const isRunning = await answers(socketPath(settings));
   const checks = [
     checkFolder(settings),
-    settings.databaseUrl === "" ? checkEmbedded(settings, clock) : checkPostgres(settings, clock),
+    settings.databaseUrl === ""
+      ? checkEmbedded(settings, clock)
+      : import("./doctor-postgres.ts").then((own) => own.checkPostgres(settings, clock)),
     checkRedis(settings, clock),
     checkPorts(settings, isRunning),
     checkDns(settings),
@@ -95,93 +82,6 @@ async function checkEmbedded(settings: Settings, clock: () => number): Promise<F
   }
 }
 
-async function checkPostgres(settings: Settings, clock: () => number): Promise<Finding[]> {
-  const { databaseUrl } = settings;
-  const { default: pg } = await import("pg");
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: answerMs, query_timeout: answerMs });
-  client.on("error", () => undefined);
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ now: string; has: boolean }>(
-      "SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS now, to_regclass('migrations') IS NOT NULL AS has",
-    );
-    const found = [clockFinding("PostgreSQL", Number(rows[0]?.now), clock())];
-    if (rows[0]?.has !== true) return [...found, ok("database", "PostgreSQL answers; it is empty, and the first start makes the tables")];
-    const newest = await client.query<{ number: number }>("SELECT MAX(number) AS number FROM migrations");
-    const [number, known] = [Number(newest.rows[0]?.number), migrationsFor("postgres").at(-1)?.number ?? 0];
-    const ask: Ask = async ({ text, values }) => (await client.query<object>(text, values)).rows[0];
-    const more = number === known ? [...(await nameFindings(ask)), ...(await certificateFindings(settings, clock(), ask))] : [];
-    return [...found, schemaFinding(number, known), ...more];
-  } catch (error) {
-    return [
-      fault("database", `PostgreSQL does not answer (${reasonOf(error)})`, "check the server, DATABASE_URL and the network", {
-        isUnreachable: true,
-      }),
-    ];
-  } finally {
-    client.end().catch(() => undefined);
-  }
-}
-
-/** Returns the first row of a statement's answer. */
-type Ask = (query: { sql: string; text: string; values: unknown[] }) => unknown;
-
-/** Categories whose names fold alike since a release that folds more: each can be changed, but a new name is compared with the first (decision 0107). */
-async function nameFindings(ask: Ask): Promise<Finding[]> {
-  const { namesAlike } = await import("../store/pets/folded-names.store.ts");
-  const { count, account_id: account, name } = (await ask(namesAlike)) as { count: number | string; account_id: number; name: string };
-  const message = `${count} categories have names that fold like those of others, such as “${name}” of account ${account}`;
-  return Number(count) === 0 ? [] : [warning("names", message, "rename them in the dashboard, or merge them")];
-}
-
-/**
- * Certificates of another authority than the configured one, which are replaced as fast as the budget allows (decision 0104), and why the host of PUBLIC_URL
- * has no new certificate.
- */
-async function certificateFindings(
-  { acmeDirectoryUrl, acmeBudget, publicUrl, publicUrlCertificate }: Settings,
-  now: number,
-  ask: Ask,
-): Promise<Finding[]> {
-  if (acmeDirectoryUrl === "") return [];
-  const { formerCounts, lastReplacedAt, serviceProblem } = await import("../publishing/certificates/former-authority.ts");
-  const counts = (await ask(formerCounts(acmeDirectoryUrl, now))) as FormerCounts;
-  const { remaining, kept } = counts;
-  const by = new Date(lastReplacedAt(counts, acmeBudget, now)).toISOString();
-  const found: Finding[] = [];
-  const own = publicUrlCertificate
-    ? ((await ask(serviceProblem(new URL(publicUrl).hostname))) as { problem: string | null } | undefined)
-    : undefined;
-  if (own?.problem)
-    found.push(
-      fault("acme", `PUBLIC_URL has no new certificate: ${own.problem}`, "correct what the message names; the service tries again"),
-    );
-  if (remaining > 0)
-    found.push(
-      warning(
-        "acme",
-        `${remaining} certificates are of another authority; the service replaces the last by ${by} at the earliest`,
-        "nothing, if ACME_DIRECTORY_URL is right",
-      ),
-    );
-  if (kept > 0)
-    found.push(
-      warning(
-        "acme",
-        `${kept} trusted certificates of another authority stay until they expire: those of ACME_DIRECTORY_URL are not trusted`,
-        "set ACME_DIRECTORY_URL to an authority that is trusted, or replace them by `petstore certificates replace`",
-      ),
-    );
-  return found;
-}
-
-function schemaFinding(found: number, known: number): Finding {
-  if (found > known)
-    return fault("database", "the data is from a newer version", "run that version, or go back to the copy from before it");
-  if (found < known) return ok("database", "the data is from an earlier version: the next start upgrades it");
-  return ok("database", "the data is from this version");
-}
-
 async function checkRedis({ redisUrl, redisCa }: Settings, clock: () => number): Promise<Finding[]> {
   if (redisUrl === "") return [ok("redis", "not set: this process counts limits alone")];
   const { Redis } = await import("iovalkey");
@@ -202,14 +102,6 @@ async function checkRedis({ redisUrl, redisCa }: Settings, clock: () => number):
   } finally {
     redis.disconnect();
   }
-}
-
-function clockFinding(of: string, theirs: number, ours: number): Finding {
-  const awaySeconds = Math.round(Math.abs(theirs - ours) / 1_000);
-  if (Math.abs(theirs - ours) <= clockMsMax) return ok("clock", `the same as that of ${of}`);
-  const message = `${awaySeconds} seconds away from that of ${of}`;
-  const fix = "set the clocks, and synchronize them with a time server";
-  return awaySeconds > 3_600 ? fault("clock", message, fix) : warning("clock", message, fix);
 }
 
 async function checkPorts({ host, port, edgeHttpPort, edgeHttpsPort }: Settings, isRunning: boolean): Promise<Finding[]> {
@@ -298,9 +190,4 @@ async function platformFindings({ platformDomain, dnsServers, acmeCaaIdentities 
   const dns = createDns({ servers: dnsServers }, openBounds().queue("dns"));
   const problem = await caaProblem(dns, platformDomain, { identities, accountUrl: null });
   return problem === null ? [] : [fault("acme", problem, "change the CAA records: names that point here get no certificate")];
-}
-
-function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return (message || code || String(error)).split("\n")[0] ?? "";
 }

@@ -58,8 +58,10 @@ export const settingTable = {
     name: "DATABASE_URL",
     fallback: "",
     parse: (text) => (text === "" ? "" : attempt(() => postgresUrl(text))),
-    allowed: "a postgres:// or postgresql:// URL with a host; with sslmode=verify-full its sslrootcert, sslcert and sslkey are PEM files",
-    meaning: "PostgreSQL database that all nodes share; without it the data is in DATA_DIR",
+    allowed:
+      "a postgres:// or postgresql:// URL with a host or several, as host1:5432,host2:5433; sslrootcert, sslcert and sslkey are PEM files; " +
+      "target_session_attrs is any, primary or read-write: a standby takes no writes",
+    meaning: "PostgreSQL database that all nodes share, and its replicas; without it the data is in DATA_DIR",
     secret: true,
   }),
   allowEmptyDatabase: onOff(

@@ -5,8 +5,8 @@ import { hourMs, minuteMs, systemClock } from "../platform/clock.ts";
 import type { Transaction } from "../platform/db/database.ts";
 import { holdersOf, lockTables, sayHolder, strongLockMs, withLockRetries } from "../platform/db/lock-waits.ts";
 import { migrate } from "../platform/db/migrate.ts";
-import { optionsOf, serverOf, statementOf } from "../platform/db/postgres-connections.ts";
-import { translateConnecting } from "../platform/db/postgres-errors.ts";
+import { statementOf } from "../platform/db/postgres-connections.ts";
+import { openSession } from "../platform/db/postgres-sessions.ts";
 import { transact } from "../platform/db/postgres-transactions.ts";
 import {
   DumpError,
@@ -43,17 +43,9 @@ export type PostgresDump = Dump & {
 
 /** Connects for work that takes longer than a request. @throws Problem `unavailable`, whose message does not repeat the password */
 async function connectForLong(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ ...optionsOf(url, timeouts), application_name: "petstore backup" });
-  client.on("error", () => undefined); // its statements fail with the same error
-  try {
-    await client.connect();
-    await client.query(`SET statement_timeout = ${timeouts.statementMs}; SET idle_in_transaction_session_timeout = ${timeouts.statementMs};
-      SET client_min_messages = warning`);
-    return client;
-  } catch (error) {
-    client.end().catch(() => undefined);
-    throw translateConnecting(error, serverOf(url));
-  }
+  const { statementMs: longMs } = timeouts;
+  const settings = `SET statement_timeout = ${longMs}; SET idle_in_transaction_session_timeout = ${longMs}; SET client_min_messages = warning`;
+  return (await openSession(url, settings, { patience: timeouts, name: "petstore backup" })).client;
 }
 
 /** Opens a snapshot of a PostgreSQL database that services may be using: one transaction that reads and locks nothing. */

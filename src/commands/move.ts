@@ -34,7 +34,7 @@ async function toPostgres({ databaseUrl, dataDir, secretsKey }: Settings, url: s
   if (databaseUrl !== "")
     throw new Problem("invalid_request", "DATABASE_URL is set, so the data is in PostgreSQL already: unset it to move what is in DATA_DIR");
   const { moveToPostgres } = await import("../backup/move.ts");
-  const { serverOf } = await import("../platform/db/postgres-connections.ts");
+  const { serverOf } = await import("../platform/db/postgres-url.ts");
   const moved = await moveToPostgres(dataDir, url, await progressTo(io));
   const secrets = secretsKey === null ? `SECRETS_KEY_FILE=${join(dataDir, "secrets.key")}` : "SECRETS_KEY as it is now";
   return outcome(moved, `PostgreSQL at ${serverOf(url)}`, [

@@ -1,4 +1,4 @@
-import type { Finding } from "../app/doctor.ts";
+import type { Finding } from "../app/findings.ts";
 import { describeSettings, loadSettings, unknownSettings } from "../app/settings.ts";
 import { catchSignals } from "../app/signals.ts";
 import { Problem } from "../platform/problem.ts";

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chownSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -13,6 +13,12 @@ export type PostgresProcess = {
   /** Ends it at once, as a crash does; `start` brings it back on the same port with what was committed. */
   stop(): Promise<void>;
   start(): Promise<void>;
+  /** Kills it as `kill -9` does. */
+  kill(): Promise<void>;
+  /** Starts a standby of it. Only with `programs: "system"`. */
+  standby(options?: { name?: string; flags?: string[] }): Promise<PostgresProcess>;
+  /** Makes a standby the primary, and resolves when it takes writes. */
+  promote(): Promise<void>;
   /** Ends it for good and removes its folder. */
   remove(): Promise<void>;
 };
@@ -23,32 +29,51 @@ const startMsMax = 60_000;
 const nobody = 65_534;
 
 /**
- * Starts the server of the npm package for this platform.
+ * Starts the server of the npm package for this platform, or the system's, whose programs include those of replication.
  *
  * @param flags further settings of the server, as `fsync=off`
+ * @param options.within a folder for its data. Default: a new one
  */
-export async function startPostgres(flags: string[] = []): Promise<PostgresProcess> {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-postgres-"));
-  const asUser = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
-  const programs = copyPrograms(folder);
-  const port = await freePort();
-  const pgdata = join(folder, "data");
+export async function startPostgres(
+  flags: string[] = [],
+  { programs = "npm", within = tmpdir() }: { programs?: "npm" | "system"; within?: string } = {},
+): Promise<PostgresProcess> {
+  const folder = newFolder(within);
   const passwordFile = join(folder, "password");
-  mkdirSync(pgdata, { mode: 0o700 });
   writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (asUser.uid !== undefined) for (const path of [folder, pgdata, passwordFile]) chownSync(path, nobody, nobody);
+  if (asUser.uid !== undefined) chownSync(passwordFile, nobody, nobody);
+  const bin = programs === "npm" ? copyPrograms(folder) : systemPrograms();
   // the default collation is not bytewise, so that a column which must be says so itself
   const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en"];
   // nobody tries to guess the password, and each connection would take 1 ms more for the usual 4,096
-  const access = [`--pwfile=${passwordFile}`, "--auth=scram-sha-256", "--set", "scram_iterations=1"];
-  const initialise = ["-D", pgdata, "-U", "postgres", ...access, "--no-sync", ...locale];
-  await promisify(execFile)(join(programs, "initdb"), initialise, { cwd: folder, env: {}, ...asUser });
+  const quick = programs === "npm" ? ["--set", "scram_iterations=1"] : [];
+  const access = [`--pwfile=${passwordFile}`, "--auth=scram-sha-256", ...quick];
+  await run(join(bin, "initdb"), ["-D", join(folder, "data"), "-U", "postgres", ...access, "--no-sync", ...locale], folder);
+  return serve(folder, bin, flags);
+}
+
+const asUser = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+
+async function run(program: string, args: string[], cwd: string, env: Record<string, string> = {}): Promise<void> {
+  await promisify(execFile)(program, args, { cwd, env, ...asUser });
+}
+
+function newFolder(within = tmpdir()): string {
+  const folder = mkdtempSync(join(within, "petstore-postgres-"));
+  if (asUser.uid !== undefined) chownSync(folder, nobody, nobody);
+  return folder;
+}
+
+/** Starts a server on the data of a folder. */
+async function serve(folder: string, bin: string, flags: string[]): Promise<PostgresProcess> {
+  const pgdata = join(folder, "data");
+  const port = await freePort();
   let server: ChildProcess | undefined;
 
   async function start(): Promise<void> {
     const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=300", ...flags];
     const args = ["-D", pgdata, "-p", `${port}`, ...settings.flatMap((flag) => ["-c", flag])];
-    const started = spawn(join(programs, "postgres"), args, { cwd: folder, env: {}, stdio: ["ignore", "ignore", "pipe"], ...asUser });
+    const started = spawn(join(bin, "postgres"), args, { cwd: folder, env: {}, stdio: ["ignore", "ignore", "pipe"], ...asUser });
     server = started;
     let output = "";
     await new Promise<void>((resolve, reject) => {
@@ -57,33 +82,50 @@ export async function startPostgres(flags: string[] = []): Promise<PostgresProce
       started.once("exit", (code) => reject(new Error(`postgres ended with ${code}: ${output}`)));
       started.stderr.on("data", (chunk: Buffer) => {
         output = (output + chunk.toString()).slice(-10_000);
-        if (!output.includes("database system is ready to accept connections")) return;
+        if (!/database system is ready to accept (read-only )?connections/.test(output)) return;
         clearTimeout(timer);
         resolve();
       });
     });
   }
 
-  async function stop(): Promise<void> {
+  async function end(signal: NodeJS.Signals): Promise<void> {
     const stopping = server;
     if (stopping === undefined) return;
     server = undefined;
     if (stopping.exitCode !== null || stopping.signalCode !== null) return; // it ended on its own
     const ended = new Promise((resolve) => stopping.once("exit", resolve));
-    stopping.kill("SIGQUIT");
+    stopping.kill(signal);
     await ended;
   }
 
   await start();
+  const authority = `postgres:${encodeURIComponent(password)}@127.0.0.1:${port}`;
   return {
-    url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
+    url: `postgres://${authority}/postgres`,
     start,
-    stop,
+    stop: () => end("SIGQUIT"),
+    kill: () => end("SIGKILL"),
+    async standby({ name = "standby", flags: more = [] } = {}) {
+      const copy = newFolder();
+      const from = ["-d", `postgres://${authority}/postgres?application_name=${name}`, "--checkpoint=fast", "--no-sync"];
+      await run(join(bin, "pg_basebackup"), ["-D", join(copy, "data"), "--write-recovery-conf", ...from], copy);
+      return serve(copy, bin, [...flags, ...more]);
+    },
+    promote: () => run(join(bin, "pg_ctl"), ["promote", "-D", pgdata, "--wait"], folder),
     async remove() {
-      await stop();
+      await end("SIGQUIT");
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** The folder of Debian's programs, in the newest version that is installed. */
+function systemPrograms(): string {
+  const versions = "/usr/lib/postgresql";
+  const newest = readdirSync(versions).toSorted((a, b) => Number(b) - Number(a))[0];
+  if (newest === undefined) throw new Error("no PostgreSQL of the system: run `npm test`, which installs it");
+  return join(versions, newest, "bin");
 }
 
 /** The programs where another user may read them, with the links that npm's archives cannot hold; gives their folder. */

@@ -90,11 +90,15 @@ export async function rowsOf(url: string, table: string): Promise<string> {
   }
 }
 
-/** Blocks writes to a table, until the returned function is called. */
-export async function lockTable(url: string, table: string): Promise<() => Promise<void>> {
+/** Blocks writes to a table, and reads too where the mode says so, until the returned function is called. */
+export async function lockTable(
+  url: string,
+  table: string,
+  mode: "EXCLUSIVE" | "ACCESS EXCLUSIVE" = "EXCLUSIVE",
+): Promise<() => Promise<void>> {
   const client = new pg.Client(url);
   await client.connect();
-  await client.query(`BEGIN; LOCK TABLE ${pg.escapeIdentifier(table)} IN EXCLUSIVE MODE`);
+  await client.query(`BEGIN; LOCK TABLE ${pg.escapeIdentifier(table)} IN ${mode} MODE`);
   return () => client.end();
 }
 
@@ -104,6 +108,17 @@ export async function administer(url: string, text: string): Promise<number> {
   await client.connect();
   try {
     return (await client.query(text)).rowCount ?? 0;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The first column of a query's rows. */
+export async function columnOf<T>(url: string, text: string): Promise<T[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query<T[]>({ text, rowMode: "array" })).rows.map(([value]) => value as T);
   } finally {
     await client.end();
   }

@@ -1,28 +1,14 @@
-import { Socket } from "node:net";
-import pg from "pg";
+import type pg from "pg";
 import type { Sql } from "sql-template-tag";
-import { translateConnecting } from "./postgres-errors.ts";
+import { openSession, usual, type Session, type Timeouts } from "./postgres-sessions.ts";
+import { serverOf } from "./postgres-url.ts";
 import type { BoundValue, Statement as FixedStatement } from "./statement.ts";
 
-/** Time to connect (ms). */
-const connectMs = 5_000;
-/** Time for one statement (ms), after which the server ends it. If the server is silent, the connection is given up a second later. */
-export const statementMs = 5_000;
-export const silenceMs = 1_000;
 /** How long (ms) a statement waits for a lock that another transaction holds: well below the time that a caller waits. */
 export const lockMs = 2_000;
 const idleInTransactionMs = 10_000;
 
-const int8 = 20;
-const numeric = 1_700;
-const types = new pg.TypeOverrides();
-for (const type of [int8, numeric]) types.setTypeParser(type, Number);
-
 export type Rows = { rows: unknown[]; rowCount: number | null; command: string };
-
-/** The time-outs that differ between connections. */
-export type Timeouts = { connectMs: number; statementMs: number };
-const usual: Timeouts = { connectMs, statementMs };
 
 /** A connection that opens when it is first needed, and again after it was lost. */
 export type Connection = {
@@ -37,48 +23,53 @@ export type Connection = {
   close: () => Promise<void>;
 };
 
-/** Opens a connection for single statements that read. */
-export function openConnection(url: string, onError: (error: unknown) => void, patience: Timeouts = usual): Connection {
+/** Makes reads take their order from an index if one has it, even if the planner estimates so few rows that it would sort them. */
+export const ordersByIndex = "SET enable_sort = off; SET enable_incremental_sort = off";
+
+/**
+ * Opens a connection for statements of requests.
+ *
+ * @param options.settings further statements that set a session up
+ */
+export function openConnection(
+  url: string,
+  onError: (error: unknown) => void,
+  { patience = usual, settings = "" }: { patience?: Timeouts; settings?: string } = {},
+): Connection {
   let opening: Promise<pg.Client> | undefined;
-  let client: pg.Client | undefined;
-  let socket = new Socket();
+  let current: Session | undefined;
   let isGathering = false;
 
   async function connect(): Promise<pg.Client> {
-    const own = new Socket();
-    socket = own;
-    const connecting = new pg.Client({ ...optionsOf(url, patience), stream: () => own });
-    connecting.on("error", (error) => {
-      lose(connecting);
-      onError(error);
-    });
-    connecting.on("end", () => lose(connecting));
     try {
-      await connecting.connect();
-      await prepare(connecting, patience);
-      await connecting.query(ordersByIndex);
+      const session = await openSession(url, `${settingsOf(patience)}; ${settings}`, { patience });
+      const { client } = session;
+      client.on("error", ({ message }) => {
+        lose(client);
+        onError(new Error(`PostgreSQL at ${serverOf(url)}: ${message}`)); // the driver's error may hold the client and its settings
+      });
+      client.on("end", () => lose(client));
+      current = session;
+      return client;
     } catch (error) {
       opening = undefined;
-      own.destroy();
-      throw translateConnecting(error, serverOf(url));
+      throw error;
     }
-    client = connecting;
-    return connecting;
   }
 
   function lose(lost: pg.Client): void {
-    if (client !== lost) return;
-    client = undefined;
+    if (current?.client !== lost) return;
+    current = undefined;
     opening = undefined;
   }
 
   return {
-    current: () => client,
+    current: () => current?.client,
     open: () => (opening ??= connect()),
     gather() {
-      if (isGathering) return;
+      if (isGathering || !current) return;
       isGathering = true;
-      const corked = socket;
+      const corked = current.socket;
       corked.cork();
       setImmediate(() => {
         isGathering = false;
@@ -86,46 +77,26 @@ export function openConnection(url: string, onError: (error: unknown) => void, p
       });
     },
     drop(dropped) {
-      if (client === dropped) socket.destroy();
+      if (current?.client === dropped) current.socket.destroy();
       lose(dropped);
     },
     async close() {
       const closing = await opening?.catch(() => undefined);
-      await closing?.end();
+      if (!closing) return;
+      lose(closing);
+      await closing.end();
     },
   };
 }
 
-/** The address of a server for messages: without user and password. */
-export function serverOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host || "localhost"}${pathname}`;
-}
-
-/** Makes reads take their order from an index if one has it, even if the planner estimates so few rows that it would sort them. */
-const ordersByIndex = "SET enable_sort = off; SET enable_incremental_sort = off";
-
-/** The options of the driver. */
-export function optionsOf(url: string, patience: Timeouts = usual) {
-  return {
-    connectionString: url,
-    application_name: "petstore",
-    keepAlive: true,
-    pipeline: true,
-    types,
-    connectionTimeoutMillis: patience.connectMs,
-    query_timeout: patience.statementMs + silenceMs,
-  };
-}
-
-/** Sets up a connection. Outside a transaction its statements cannot write, in case a BEGIN is ever lost. */
-export async function prepare(client: pg.ClientBase, patience: Timeouts = usual): Promise<void> {
-  await client.query(`
+/** The settings of a connection. Outside a transaction its statements cannot write, in case a BEGIN is ever lost. */
+export function settingsOf(patience: Timeouts = usual): string {
+  return `
     SET default_transaction_read_only = on;
     SET statement_timeout = ${patience.statementMs};
     SET lock_timeout = ${lockMs};
     SET idle_in_transaction_session_timeout = ${idleInTransactionMs};
-    SET client_min_messages = warning`);
+    SET client_min_messages = warning`;
 }
 
 /** The most statements that a connection keeps prepared. It parses further ones each time. */

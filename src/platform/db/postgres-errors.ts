@@ -22,7 +22,8 @@ const valueStates = /^22/;
 const connectionCodes = /^(E(CONN|PIPE|TIMEDOUT|HOST|NET|AI_)|ENOTFOUND|ENOENT|ERR_(STREAM|SOCKET))/;
 /** Messages of the driver, whose errors have no code. */
 const driverTexts = /^(Connection terminated|Query read timeout|timeout expired|timeout exceeded|Client (was closed|has encountered))/;
-const serverText = /does not support SSL|certificate|password must be/i;
+/** Messages of the driver and of poolers, whose errors have no code or only that of a broken protocol. */
+const serverText = /does not support SSL|certificate|password must be|unsupported startup parameter|^no such (user|database)/i;
 
 /** Thrown to run a transaction's body again without the locks that it holds. */
 export class StartOver extends Error {}
@@ -63,11 +64,32 @@ function unstorable(cause: unknown): Problem {
   return new Problem("invalid_request", "The request holds a value that cannot be stored.", { details, cause });
 }
 
-/** Translates an error of connecting to `unavailable`, with an `AccessError` as its cause if a retry does not help. */
-export function translateConnecting(error: unknown, server: string): Problem {
-  const { code = "", message = "" } = error as DriverError;
-  if (accessStates.test(code) || serverText.test(message) || /^(ERR_TLS|CERT_|DEPTH_|SELF_|UNABLE_TO_)/.test(code)) {
-    return unavailable(new AccessError(`PostgreSQL at ${server} refuses: ${message}`, { cause: error }));
+/** A server that answers, and that the service cannot use. The message goes on after the server's address. */
+export class UnusableServer extends Error {
+  /** Whether a retry does not help. */
+  readonly isLasting: boolean;
+  constructor(message: string, { isLasting }: { isLasting: boolean }) {
+    super(message);
+    this.isLasting = isLasting;
   }
-  return unavailable(new Error(`PostgreSQL at ${server} does not answer: ${message || code}`, { cause: error }));
+}
+
+/** Why a server cannot be used. */
+export type ConnectingFailure = { server: string; error: unknown };
+
+/** Translates the errors of connecting to each server to one `unavailable`, with an `AccessError` as its cause if a retry does not help. */
+export function translateConnecting(failures: readonly ConnectingFailure[]): Problem {
+  const found = failures.map(({ server, error }) => ({ ...reasonOf(error), server }));
+  const lines = found.map(({ server, text }) => `PostgreSQL at ${server} ${text}`);
+  const isLasting = found.some(({ kind }) => kind === "refuses") && found.every(({ kind }) => kind !== "away");
+  const options = { cause: failures[0]?.error };
+  return unavailable(isLasting ? new AccessError(lines.join("; "), options) : new Error(lines.join("; "), options));
+}
+
+function reasonOf(error: unknown): { kind: "refuses" | "standby" | "away"; text: string } {
+  const { code = "", message = "" } = error as DriverError;
+  if (error instanceof UnusableServer) return { kind: error.isLasting ? "refuses" : "standby", text: message };
+  if (accessStates.test(code) || serverText.test(message) || /^(ERR_TLS|CERT_|DEPTH_|SELF_|UNABLE_TO_)/.test(code))
+    return { kind: "refuses", text: `refuses: ${message}` };
+  return { kind: "away", text: `does not answer: ${message || code}` };
 }

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { Sql } from "sql-template-tag";
 import { directly, stopping, type Around, type Database } from "./database.ts";
-import { openConnection, statementOf } from "./postgres-connections.ts";
+import { openConnection, ordersByIndex, statementOf } from "./postgres-connections.ts";
 import { breaksConnection, translate } from "./postgres-errors.ts";
 import { transact } from "./postgres-transactions.ts";
 
@@ -20,7 +20,7 @@ export function openPostgresHeartbeat(
   url: string,
   { onError, around = directly }: { onError: (error: unknown) => void; around?: Around },
 ): Heartbeat {
-  const connection = openConnection(url, onError, patience);
+  const connection = openConnection(url, onError, { patience, settings: ordersByIndex });
   let last: Promise<unknown> = Promise.resolve();
   let closed = false;
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
-import { optionsOf, prepare } from "./postgres-connections.ts";
+import type pg from "pg";
+import { settingsOf } from "./postgres-connections.ts";
+import { openSession } from "./postgres-sessions.ts";
 
 /** How long (ms) after a failure the connection is opened again. */
 const pauseMs = 1_000;
@@ -24,19 +25,12 @@ export function openNotifications(url: string, { channels, onMessage, onMissed, 
   const closing = new AbortController();
   let current: pg.Client | undefined;
 
+  const settings = `${settingsOf()}; SET synchronous_commit = off; ${channels.map((channel) => `LISTEN ${channel}`).join("; ")}`;
+
   async function connect(): Promise<pg.Client> {
-    const client = new pg.Client(optionsOf(url));
-    client.on("error", () => undefined); // `end` follows
+    const { client } = await openSession(url, settings);
     client.on("notification", ({ channel, payload = "" }) => onMessage(channel, payload));
-    try {
-      await client.connect();
-      await prepare(client);
-      await client.query(`SET synchronous_commit = off; ${channels.map((channel) => `LISTEN ${channel}`).join("; ")}`);
-      return client;
-    } catch (error) {
-      client.end().catch(() => undefined);
-      throw error;
-    }
+    return client;
   }
 
   async function listen(): Promise<void> {

@@ -3,7 +3,7 @@ import { acquireTimed, release, type ShareLoad } from "../jobs/fair-share.ts";
 import { createTally } from "../jobs/tally.ts";
 import { openHistogram, waitBounds, type Histogram } from "../metrics.ts";
 import type { CallerKey } from "./database.ts";
-import { openConnection, type Rows, type Statement } from "./postgres-connections.ts";
+import { openConnection, ordersByIndex, type Rows, type Statement } from "./postgres-connections.ts";
 import { isOutdated } from "./postgres-errors.ts";
 
 /** Connections for reads. The first is for work without an account, and one account's reads use at most half of them. */
@@ -79,7 +79,7 @@ function leastBy(readers: Reader[], figure: (reader: Reader) => number): Reader 
 type Reader = ReturnType<typeof openReader>;
 
 function openReader(url: string, onError: (error: unknown) => void) {
-  const connection = openConnection(url, onError);
+  const connection = openConnection(url, onError, { settings: ordersByIndex });
   let underWay = 0;
   let movedAt = 0;
 

@@ -3,8 +3,9 @@ import sql, { raw, type Sql } from "sql-template-tag";
 import { systemClock, type Clock } from "../clock.ts";
 import { recordedEvent, systemOrigin, type Origin, type RecordedEvent } from "../events.ts";
 import { unavailable, type Awaitable, type Transaction, type WriteOptions } from "./database.ts";
-import { bound, fixedStatementOf, silenceMs, statementOf, type Rows, type Statement } from "./postgres-connections.ts";
+import { bound, fixedStatementOf, statementOf, type Rows, type Statement } from "./postgres-connections.ts";
 import { breaksConnection, isCollision, StartOver, translate } from "./postgres-errors.ts";
+import { silenceMs } from "./postgres-sessions.ts";
 import type { BoundValue, Insertion, RowUpdate, Statement as FixedStatement } from "./statement.ts";
 
 const forUpdate = sql` FOR UPDATE`;

@@ -1,19 +1,18 @@
-import pg from "pg";
+import type pg from "pg";
 import type { Bounds } from "../bounds.ts";
 import { acquireTimed, addWaiting, admitAlong, admitNext, release, vacate, type FairShare, type Refusal } from "../jobs/fair-share.ts";
 import { createTally, type Tally } from "../jobs/tally.ts";
 import { openHistogram, waitBounds, type Histogram } from "../metrics.ts";
 import { queues } from "../queues.ts";
 import { batchOfOne, clientGone, type Batch, type CallerKey, type Handle, type Transaction } from "./database.ts";
-import { optionsOf, prepare, serverOf } from "./postgres-connections.ts";
-import { translateConnecting } from "./postgres-errors.ts";
+import { openConnection, type Connection } from "./postgres-connections.ts";
 
 /** Connections for transactions, each of which runs one at a time. */
 export const writersMax = queues.connections_writes.max;
 const idleMs = 30_000;
-const lifetimeSeconds = 1_800;
+const lifetimeMs = 1_800_000;
 
-type Connection = { client: pg.Client; giveBack: (isBroken: boolean) => void };
+type Writer = { client: pg.Client; giveBack: (isBroken: boolean) => void };
 
 export type Writers = {
   /** The places among the connections. */
@@ -25,38 +24,45 @@ export type Writers = {
    *
    * @throws Problem `unavailable`, after giving the place back
    */
-  connect(caller: CallerKey | undefined): Promise<Connection>;
+  connect(caller: CallerKey | undefined): Promise<Writer>;
   /** How long (s) work waited for a place, if none was free. */
   waits: Histogram;
   close(): Promise<void>;
 };
 
+/** A connection that no transaction uses, since when (ms, monotonic). */
+type Free = { connection: Connection; since: number; openedAt: number };
+
 /** Opens connections for transactions as they are needed, and shares them between callers. */
 export function openWriters(url: string, bounds: Pick<Bounds, "queue">, onError: (error: unknown) => void): Writers {
-  const settings = { max: writersMax, idleTimeoutMillis: idleMs, maxLifetimeSeconds: lifetimeSeconds };
-  const hooks = { onConnect: prepare }; // the pool awaits it
-  const pool = new pg.Pool({ ...optionsOf(url), ...settings, ...hooks });
-  // the pool attaches the client to the error, which would log its settings
-  pool.on("error", ({ message }) => onError(new Error(`PostgreSQL at ${serverOf(url)}: ${message}`)));
-  pool.on("connect", (client) => void client.on("error", () => undefined)); // its statements fail with the same error
   const waits = openHistogram(waitBounds);
   const places = bounds.queue<CallerKey>("connections_writes");
+  // the last is taken first, so that the others become idle
+  const free = Array.from({ length: writersMax }, (): Free => ({ connection: openConnection(url, onError), since: 0, openedAt: 0 }));
+  const closing = setInterval(() => closeIdle(free), idleMs / 3).unref();
 
-  async function connect(caller: CallerKey | undefined): Promise<Connection> {
+  async function connect(caller: CallerKey | undefined): Promise<Writer> {
     const begunAt = places.usage.now();
-    const end = (): void => release(places, caller, places.usage.now() - begunAt);
+    const taken = free.pop()!; // a caller with a place finds one
+    const { connection } = taken;
+    const giveBack = (): void => {
+      free.push({ ...taken, since: performance.now() });
+      release(places, caller, places.usage.now() - begunAt);
+    };
     try {
-      const client = await pool.connect();
+      if (connection.current() && performance.now() - taken.openedAt > lifetimeMs) await connection.close();
+      if (!connection.current()) taken.openedAt = performance.now();
+      const client = await connection.open();
       return {
         client,
         giveBack(isBroken) {
-          client.release(isBroken);
-          end();
+          if (isBroken) connection.drop(client);
+          giveBack();
         },
       };
     } catch (error) {
-      end();
-      throw translateConnecting(error, serverOf(url));
+      giveBack();
+      throw error;
     }
   }
 
@@ -68,8 +74,17 @@ export function openWriters(url: string, bounds: Pick<Bounds, "queue">, onError:
       const refusal = await acquireTimed(places, caller, (seconds) => waits.observe(seconds));
       if (refusal !== undefined) throw places.refusal(refusal);
     },
-    close: () => pool.end(),
+    async close() {
+      clearInterval(closing);
+      await Promise.all(free.map(({ connection }) => connection.close()));
+    },
   };
+}
+
+function closeIdle(free: readonly Free[]): void {
+  for (const { connection, since } of free) {
+    if (connection.current() && performance.now() - since > idleMs) connection.close().catch(() => undefined);
+  }
 }
 
 /** While so many groups of one kind and caller run, further writes of theirs wait for more to join. The most writes of a group. */
