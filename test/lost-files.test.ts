@@ -4,12 +4,10 @@ import { join } from "node:path";
 import { suite, test, type TestContext } from "node:test";
 import { runCommand } from "./support/commands.ts";
 import { someOf } from "./support/fault-runs.ts";
-import { openFaultyShop } from "./support/faulty-shop.ts";
+import { type Faulty, openFaultyShop } from "./support/faulty-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { createAccount, type LogLine, spawnServer } from "./support/process.ts";
 import { until } from "./support/until.ts";
-
-type Shop = Awaited<ReturnType<typeof openFaultyShop>>;
 
 /** How a file is lost, and how an operator brings the folder back before the next start. */
 type Loss = { name: string; lose: (folder: string) => void; putBack?: (folder: string) => void; reason: RegExp; kind?: string };
@@ -70,7 +68,7 @@ const losses: Loss[] = [
 ];
 
 /** Adds categories from six clients until one is refused. */
-async function addUntilRefused({ add }: Shop): Promise<void> {
+async function addUntilRefused({ add }: Faulty): Promise<void> {
   const client = async (): Promise<void> => {
     for (let status = 201; status === 201;) status = await add();
   };

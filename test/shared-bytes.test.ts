@@ -77,10 +77,10 @@ test("the remains of a killed process are deleted after a day: incomplete bytes,
   await blobs.put(content, Readable.from([Buffer.from("published")]));
   const rows = await count();
   time.now += dayMs;
-  await blobs.expire();
+  await blobs.expire(time.now);
   assert.equal(await count(), rows);
   time.now += 1;
-  await blobs.expire();
+  await blobs.expire(time.now);
   assert.equal(await count(), rows - 2);
   assert.equal((await bytesOf(content)).toString(), "published");
 });
@@ -89,9 +89,9 @@ test("content that no deployment claims is marked as unused after a day, once fo
   const name = hash();
   for (const form of [name, `${name}.br`]) await blobs.put(form, Readable.from([Buffer.from("orphan")]));
   const noted = async () => (await db.query(sql`SELECT hash FROM unused_files WHERE hash = ${name}`)).length;
-  await blobs.noteOrphans();
+  await blobs.noteOrphans(time.now);
   assert.equal(await noted(), 0);
   time.now += dayMs + 1;
-  await blobs.noteOrphans();
+  await blobs.noteOrphans(time.now);
   assert.equal(await noted(), 1);
 });

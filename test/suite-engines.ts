@@ -93,6 +93,7 @@ export const groups: Group[] = [
     reason: "nodes, locks and failures of PostgreSQL, whichever engine the run is on",
     suites: [
       "clock",
+      "clock-jumps",
       "dump",
       "locked-row",
       "move",

@@ -8,8 +8,10 @@ import { LostFileError } from "../platform/db/sqlite-files.ts";
 import type { StorageFault } from "../platform/db/sqlite-statements.ts";
 import type { Faults } from "../platform/faults.ts";
 import { openSharedRuns, repeat } from "../platform/jobs/runs.ts";
+import { readDatabaseTime } from "../platform/jobs/sweep.ts";
 import type { OpenLog } from "../platform/log.ts";
 import { Problem } from "../platform/problem.ts";
+import type { DatabaseTime, SteadyClock } from "../platform/steady-clock.ts";
 import type { OpenContent } from "../publishing/edge/bodies.ts";
 import type { AppContext } from "./context.ts";
 
@@ -55,13 +57,26 @@ export function openHealth(
   faults: Faults,
   content: State["content"],
   logOutput: State["logOutput"],
+  time: ComparedClock,
 ): Health {
   const { dataDir } = settings;
-  const state: State = { db, node, dataDir, faults, content, logOutput, disk: undefined, present: new Set(), leaselessSince: undefined };
+  const state: State = {
+    db,
+    node,
+    dataDir,
+    faults,
+    content,
+    logOutput,
+    disk: undefined,
+    present: new Set(),
+    askedTime: undefined,
+    leaselessSince: undefined,
+  };
   const checking = openSharedRuns<"all", void>();
   let checkedAt = -Infinity;
   const checkNow = (): Promise<void> => checking.run("all", () => check(state).finally(() => (checkedAt = performance.now())));
-  const job = repeat(checkEveryMs, checkNow, onError);
+  // The clocks are compared apart, so that a readiness probe does not wait for the database twice.
+  const jobs = [repeat(checkEveryMs, checkNow, onError), repeat(checkEveryMs, () => checkClock(state, time), onError)];
   return {
     async refusal() {
       if (performance.now() - checkedAt > freshMs) await checkNow();
@@ -72,7 +87,7 @@ export function openHealth(
       if (!state.disk) await checkNow();
       return state.disk;
     },
-    stop: () => job.stop(),
+    stop: async () => void (await Promise.all(jobs.map((job) => job.stop()))),
   };
 }
 
@@ -82,6 +97,8 @@ type State = Pick<AppContext, "db" | "node"> & {
   content: Pick<ContentWatch, "missing" | "recheck">;
   logOutput: Pick<OpenLog, "lost"> | undefined;
   disk: { free: number; total: number } | undefined;
+  /** Resolves with the time of the database, which was asked for. */
+  askedTime: Promise<DatabaseTime> | undefined;
   /** The names of `folderFiles` that have been there. */
   present: Set<string>;
   leaselessSince: number | undefined;
@@ -129,6 +146,19 @@ async function checkDisk(state: State): Promise<void> {
   const free = (process.getuid?.() === 0 ? bfree : bavail) * bsize;
   state.disk = { free, total: blocks * bsize };
   mark(state, "data_disk", free < freeBytesMin && "the disk of DATA_DIR is full", { isRefusing: state.db.engine === "sqlite" });
+}
+
+/** The clock of the process, and the connection that reads the database's time: no other work delays it. */
+export type ComparedClock = { clock: SteadyClock; heartbeat: Pick<Database, "engine" | "query"> };
+
+async function checkClock(state: State, { clock, heartbeat }: ComparedClock): Promise<void> {
+  // A database that does not answer is not asked twice at once.
+  state.askedTime ??= readDatabaseTime(heartbeat)
+    .catch(() => "unknown" as const)
+    .finally(() => (state.askedTime = undefined));
+  clock.check(await Promise.race([state.askedTime, sleep(probeMs, "unknown" as const, { ref: false })]));
+  const trouble = clock.trouble();
+  mark(state, "clock", trouble !== undefined && `${trouble}: nothing is deleted because of its age until it is right or has been steady`);
 }
 
 function checkLease(state: State): void {

@@ -35,21 +35,21 @@ type JobSubjects = {
 };
 
 /** Starts the service's periodic jobs. */
-export function startJobs({ settings, db, clock, onError }: AppContext, swept: JobSubjects) {
+export function startJobs({ settings, db, sweep, onError }: AppContext, swept: JobSubjects) {
   const { nowRange, verifier, usage, counting, firstStart, trimming } = swept;
   return [
     repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),
     repeat(usageEveryMs, () => usage.flush(), onError),
     repeat(usesEveryMs, () => verifier.saveUses(), onError),
-    repeat(cleanEveryMs, () => forgetOldAnswers(db, nowRange(), settings.answersKeptMs), onError),
-    repeat(cleanEveryMs, () => expireUsage(db, clock(), settings.usageDaysKept), onError),
-    repeat(eventsEveryMs, () => expireEvents(db, clock(), settings), onError),
+    sweep(cleanEveryMs, () => forgetOldAnswers(db, nowRange(), settings.answersKeptMs)),
+    sweep(cleanEveryMs, (now) => expireUsage(db, now, settings.usageDaysKept)),
+    sweep(eventsEveryMs, (now) => expireEvents(db, now, settings)),
     repeat(trimEveryMs, () => trimming.run(), onError),
     repeat(spaceEveryMs, () => giveBackFreeSpace(db), onError),
-    repeat(cleanEveryMs, () => deleteEndedSessions(db, clock()), onError),
-    repeat(cleanEveryMs, () => deleteExpiredPending(db, clock()), onError),
-    repeat(cleanEveryMs, () => deleteExpiredChallenges(db, clock()), onError),
-    repeat(cleanEveryMs, () => expireNodes(db), onError),
+    sweep(cleanEveryMs, (now) => deleteEndedSessions(db, now)),
+    sweep(cleanEveryMs, (now) => deleteExpiredPending(db, now)),
+    sweep(cleanEveryMs, (now) => deleteExpiredChallenges(db, now)),
+    sweep(cleanEveryMs, () => expireNodes(db)),
     repeat(cleanEveryMs, () => foldNames(db), onError),
     repeat(cleanEveryMs, () => firstStart.sweep(), onError),
   ];

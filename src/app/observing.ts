@@ -18,7 +18,7 @@ import { programVersion } from "../platform/program-version.ts";
 import { countVisits, type EdgeTraffic, type OnVisit, openAccessLog } from "../publishing/edge/visits.ts";
 import type { AppContext } from "./context.ts";
 import { ownHostOf } from "./edge.ts";
-import { type ContentWatch, type Health, openHealth } from "./health.ts";
+import { type ComparedClock, type ContentWatch, type Health, openHealth } from "./health.ts";
 import { countRefusals, databaseMetrics, limiterMetrics, type MetricsSource, type Refusals } from "./metrics.ts";
 import type { Settings } from "./settings.ts";
 import { databasePath } from "./storage.ts";
@@ -42,6 +42,7 @@ export type Observation = {
 type WatchTargets = {
   limiter: Limiter;
   content: ContentWatch;
+  time: ComparedClock;
   /** When (ms) the certificate of the names below the platform domain expires; undefined without one. */
   platformCertificateExpiry: () => number | undefined;
   webhookMetrics: () => Metric[];
@@ -66,9 +67,9 @@ export async function openObserving(
     if (!isKnown) log.error({ err: error }, "background work failed"); // a fault has its own line, and the work runs again
   };
 
-  const watch: Observation["watch"] = (context, { limiter, content, platformCertificateExpiry, webhookMetrics }) => {
+  const watch: Observation["watch"] = (context, { limiter, content, time, platformCertificateExpiry, webhookMetrics }) => {
     const { db, bounds } = context;
-    const health = openHealth(context, faults, content, logOutput);
+    const health = openHealth(context, faults, content, logOutput, time);
     opened.defer(() => health.stop());
     const sources: MetricsSource[] = [
       () => refusals.metrics(),

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { requireKnownKeys } from "../administration/secrets-rotation.ts";
-import { repeat } from "../platform/jobs/runs.ts";
+import type { repeat } from "../platform/jobs/runs.ts";
 import type { Worker } from "../platform/jobs/worker.ts";
 import type { Logger } from "../platform/log.ts";
 import type { Change } from "../platform/nodes/nodes.ts";
@@ -209,15 +209,15 @@ function domainsOf({ db, clock, checks, announcer }: Subsystem): DeploymentConte
   };
 }
 
-function startCleaning({ db, clock, blobs, state, onError }: Subsystem): void {
+function startCleaning({ db, sweep, blobs, state }: Subsystem): void {
   state.cleaning.push(
-    repeat(cleanEveryMs, () => deleteOldUsage(db, clock()), onError),
-    repeat(cleanEveryMs, () => deleteEndedHolds(db, clock()), onError),
-    repeat(cleanEveryMs, () => deleteExpiredChallenges(db, clock()), onError),
-    repeat(cleanEveryMs, () => deleteOldFreedSlugs(db, clock()), onError),
-    repeat(cleanEveryMs, () => deleteOldLost(db, clock()), onError),
-    repeat(cleanEveryMs, async () => blobs?.expire(), onError),
-    repeat(auditEveryMs, async () => blobs?.noteOrphans(), onError),
+    sweep(cleanEveryMs, (now) => deleteOldUsage(db, now)),
+    sweep(cleanEveryMs, (now) => deleteEndedHolds(db, now)),
+    sweep(cleanEveryMs, (now) => deleteExpiredChallenges(db, now)),
+    sweep(cleanEveryMs, (now) => deleteOldFreedSlugs(db, now)),
+    sweep(cleanEveryMs, (now) => deleteOldLost(db, now)),
+    sweep(cleanEveryMs, async (now) => blobs?.expire(now)),
+    sweep(auditEveryMs, async (now) => blobs?.noteOrphans(now)),
   );
 }
 

@@ -1,3 +1,4 @@
+import { uptime as systemUptime } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Administration, logCommand, openAdministration } from "../administration/administration.ts";
 import { openSecrets, type Secrets } from "../administration/secrets-file.ts";
@@ -17,12 +18,14 @@ import { stopping, type Database } from "../platform/db/database.ts";
 import type { App } from "../platform/http/app.ts";
 import { boundRequests, requestLimits, type RequestLimits } from "../platform/http/request-bounds.ts";
 import { repeat } from "../platform/jobs/runs.ts";
+import { openSweep } from "../platform/jobs/sweep.ts";
 import { originAt, requireFree } from "../platform/listening.ts";
 import type { Logger, OpenLog } from "../platform/log.ts";
 import { heartbeatEveryMs, type Node, openRowLeases } from "../platform/nodes/nodes.ts";
 import { replaceable } from "../platform/parse.ts";
 import { idsOf } from "../platform/secrets.ts";
 import { openSocket } from "../platform/socket.ts";
+import { openSteadyClock, type SteadyClock } from "../platform/steady-clock.ts";
 import { photosHost } from "../publishing/photos/photos.ts";
 import { openApi, openDashboard } from "./api.ts";
 import { openClusterNode } from "./cluster-node.ts";
@@ -37,7 +40,7 @@ import { openLimiter, type RedisTiming } from "./limiter.ts";
 import { type Observation, openObserving } from "./observing.ts";
 import { openPublishing, type Publishing } from "./publishing.ts";
 import { placesOf, type Settings } from "./settings.ts";
-import { logUpgrade, openStorage, socketPath, type Storage } from "./storage.ts";
+import { lastWrittenAt, logUpgrade, openStorage, socketPath, type Storage } from "./storage.ts";
 import { readWeb } from "./web.ts";
 
 const lockWaitMs = 2_000;
@@ -99,6 +102,7 @@ type StartContext = {
   changing: ReloadableLists;
   nowRange: () => NowRange;
   state: State;
+  steadyClock: SteadyClock;
 };
 
 /**
@@ -107,20 +111,23 @@ type StartContext = {
  *
  * @throws if another process holds the data folder, if the data is newer than this program, or if a port is taken
  */
-export async function openService(settings: Settings, options: ServiceOptions): Promise<Service> {
+export async function openService(settings: Settings, given: ServiceOptions): Promise<Service> {
+  const steadyClock = steadyClockOf(settings, given);
+  const options = { ...given, clock: steadyClock.now };
   const { clock, log } = options;
   await using opened = new AsyncDisposableStack();
   const observing = await openObserving(settings, options, opened);
   const { tracing, onError, onVisit } = observing;
   const bounds = openBounds(options.queues);
-  const { storage, feed } = await openStore(settings, options, { ...observing, bounds }, opened);
+  const around = { ...observing, bounds, comparesClock: given.clock === systemClock };
+  const { storage, feed } = await openStore(settings, options, around, opened);
   await requireFree(placesOf(settings));
   const { db } = storage;
   const secrets = openSecrets(settings);
   const changing = { trustedProxies: replaceable(settings.trustedProxies), metricsFrom: replaceable(settings.metricsFrom) };
   const nowRange = openNowRange(clock, options.timer ?? systemTimer);
   const state: State = { isReady: false, isDraining: false, isClosing: false, publishingStarts: undefined, stops: [] };
-  const opening: StartContext = { settings, options, storage, feed, secrets, opened, observing, changing, nowRange, state };
+  const opening: StartContext = { settings, options, storage, feed, secrets, opened, observing, changing, nowRange, state, steadyClock };
   const callers = await openCallers(opening);
   const { node, announcer, verifier, counting } = callers;
   const { limiter } = counting;
@@ -130,7 +137,7 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   const firstStart = openFirstStart(db, clock, settings);
   const trustedProxies = changing.trustedProxies.list;
   const shared = { db, clock, log, keys: secrets.keys, node, announcer, leases: openRowLeases(node, clock), bounds, onError };
-  const context: AppContext = { ...shared, settings, tracing };
+  const context: AppContext = { ...shared, sweep: openSweep(storage.heartbeat, steadyClock, onError), settings, tracing };
   const publishing = openPublishing(context, { trustedProxies, connections: limitsOf(opening), onVisit });
   const webhooks = openWebhooks(context, feed);
   const trimming = openTrimming(db, clock, feed);
@@ -164,11 +171,18 @@ export async function openService(settings: Settings, options: ServiceOptions): 
   };
 }
 
+/** The clock of the process. A clock that a test moves is its own monotonic one. */
+function steadyClockOf(settings: Settings, { clock, timer }: Pick<ServiceOptions, "clock" | "timer">): SteadyClock {
+  const [monotonic, isSystems] = [timer ?? systemTimer, clock === systemClock];
+  const uptime = timer ?? ((): number => systemUptime() * 1_000);
+  return openSteadyClock({ clock, timer: monotonic, uptime, lastWrittenAt: isSystems ? lastWrittenAt(settings) : undefined });
+}
+
 /** Opens the database and the log of events in it. */
 async function openStore(
   settings: Settings,
   options: ServiceOptions,
-  { faults, onError, bounds }: Observation & { bounds: Bounds },
+  { faults, onError, bounds, comparesClock }: Observation & { bounds: Bounds; comparesClock: boolean },
   opened: AsyncDisposableStack,
 ) {
   const { clock, log, onFlushFailed } = options;
@@ -184,7 +198,7 @@ async function openStore(
       log.flush(); // the step may block the thread
     },
     onUpgraded: (upgrade) => logUpgrade(log, upgrade),
-    onClockBehind: clock === systemClock ? (line) => log.warn(line) : undefined,
+    onClockBehind: comparesClock ? (line) => log.warn(line) : undefined,
     onFlushFailed,
     onFault: (fault, error) => noteStorageFault(faults, fault, error),
   });
@@ -274,7 +288,12 @@ async function openHttp(
     dashboard: openDashboard(context, dashboardGate, options.hashCost, onSignedIn),
     limiter,
     services: { limiter, flushUsage, ...events, ...publishing.services, ...webhooks.services },
-    ...observing.watch(context, { limiter, ...publishing, webhookMetrics: () => webhooks.worker.metrics() }),
+    ...observing.watch(context, {
+      limiter,
+      ...publishing,
+      time: { heartbeat: opening.storage.heartbeat, clock: opening.steadyClock },
+      webhookMetrics: () => webhooks.worker.metrics(),
+    }),
     connections,
     requests,
     metricsFrom: changing.metricsFrom.list,

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -201,6 +201,14 @@ async function openEngine(
 /** The file of the embedded database. */
 export function databasePath(dataDir: string): string {
   return join(dataDir, "petstore.db");
+}
+
+/** When (ms) the embedded database was last written, by the time of its files, which is that of the system; undefined without one. */
+export function lastWrittenAt({ dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">): number | undefined {
+  if (databaseUrl !== "") return undefined;
+  const files = [databasePath(dataDir), `${databasePath(dataDir)}-wal`].map((path) => statSync(path, { throwIfNoEntry: false }));
+  const times = files.flatMap((file) => (file === undefined ? [] : [file.mtimeMs]));
+  return times.length === 0 ? undefined : Math.max(...times);
 }
 
 /** Runs a step of opening the storage. @throws Error with one line that names the folder or file, if the disk or the file is the reason */

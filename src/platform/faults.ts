@@ -1,7 +1,16 @@
 import type { Metric } from "./metrics.ts";
 
 /** What can be wrong with the machine below a node while its process runs. */
-const kinds = ["data_disk", "database_writes", "database_damage", "folder_lock", "published_files", "folder_files", "log"] as const;
+const kinds = [
+  "data_disk",
+  "database_writes",
+  "database_damage",
+  "folder_lock",
+  "published_files",
+  "folder_files",
+  "log",
+  "clock",
+] as const;
 type FaultKind = (typeof kinds)[number];
 
 type Fault = {

@@ -12,7 +12,8 @@ export async function openFaultyShop(t: TestContext, dataDir: string, { key, und
   const known = key ?? (await createAccount(dataDir));
   const server = spawnServer(t, dataDir, env, under);
   const address = await addressOf(server);
-  const send = <T>(method: string, path: string, body?: unknown) => ask<T>(`${address}/v1${path}`, method, { key: known, body });
+  const send = <T>(method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+    ask<T>(`${address}/v1${path}`, method, { key: known, body, ...(headers && { headers }) });
   const added: string[] = [];
   let tried = 0;
   const add = async (prefix = "Category"): Promise<number> => {
@@ -52,3 +53,5 @@ export async function openFaultyShop(t: TestContext, dataDir: string, { key, und
     },
   };
 }
+
+export type Faulty = Awaited<ReturnType<typeof openFaultyShop>>;

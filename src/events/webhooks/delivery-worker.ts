@@ -64,19 +64,20 @@ const leaseMs = 60_000;
 const trimEvery = 500;
 const durationBounds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-type State = DeliveryContext & {
-  /** By account and endpoint. */
-  sessions: Map<string, Session>;
-  /** The accounts that have endpoints. Events of other accounts are ignored. */
-  accounts: Set<number>;
-  /** Accounts with new events, whose endpoints are to be claimed. */
-  waiting: Set<number>;
-  /** Whether to look at the endpoints of all accounts. */
-  scans: boolean;
-  isStopping: boolean;
-  worker: Worker | undefined;
-  jobs: { stop(): unknown }[];
-};
+type State = DeliveryContext &
+  Pick<Context, "sweep"> & {
+    /** By account and endpoint. */
+    sessions: Map<string, Session>;
+    /** The accounts that have endpoints. Events of other accounts are ignored. */
+    accounts: Set<number>;
+    /** Accounts with new events, whose endpoints are to be claimed. */
+    waiting: Set<number>;
+    /** Whether to look at the endpoints of all accounts. */
+    scans: boolean;
+    isStopping: boolean;
+    worker: Worker | undefined;
+    jobs: { stop(): unknown }[];
+  };
 
 /** An endpoint that this process has leased. */
 type LeasedEndpoint = { webhook: StoredWebhook; lease: RowLease };
@@ -130,7 +131,7 @@ export function openDeliveryWorker(
 }
 
 async function start(state: State, feed: Feed): Promise<void> {
-  const { db, clock, onError } = state;
+  const { db, sweep, onError } = state;
   await applyChange(state, undefined);
   if (state.isStopping) return;
   state.worker = openWorker({
@@ -144,8 +145,8 @@ async function start(state: State, feed: Feed): Promise<void> {
   state.jobs = [
     { stop: feed.onAppended((accounts) => onAppended(state, accounts)) },
     repeat(scanEveryMs, async () => scan(state), onError),
-    repeat(cleanEveryMs, () => expireDeliveries(db, clock()), onError),
-    repeat(cleanEveryMs, () => db.write((tx) => deletePreviousSecrets(tx, clock())), onError),
+    sweep(cleanEveryMs, (now) => expireDeliveries(db, now)),
+    sweep(cleanEveryMs, (now) => db.write((tx) => deletePreviousSecrets(tx, now))),
   ];
 }
 

@@ -20,9 +20,9 @@ export type Blobs = {
   sizes: (names: readonly string[]) => Promise<Map<string, number>>;
   remove: (tx: Transaction, names: readonly string[]) => Promise<void>;
   /** Deletes a batch of the blobs that killed processes have left. */
-  expire: () => Promise<void>;
+  expire: (now: number) => Promise<void>;
   /** Marks the content as unused that no deployment has, and that a killed process could not mark. */
-  noteOrphans: () => Promise<void>;
+  noteOrphans: (now: number) => Promise<void>;
 };
 
 export function openBlobs(db: Database, clock: Clock): Blobs {
@@ -74,8 +74,8 @@ export function openBlobs(db: Database, clock: Clock): Blobs {
     read,
     sizes: (names) => listSizes(db, names),
     remove: deleteBlobs,
-    noteOrphans: () => db.write((tx) => noteOrphanContent(tx, clock() - keptMs), { statementMs: auditMs }),
-    expire: () => db.write((tx) => expireBlobs(tx, clock() - keptMs)),
+    noteOrphans: (now) => db.write((tx) => noteOrphanContent(tx, now - keptMs), { statementMs: auditMs }),
+    expire: (now) => db.write((tx) => expireBlobs(tx, now - keptMs)),
   };
 }
 

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { globSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test, type TestContext } from "node:test";
+import { dayMs, systemClock } from "../src/platform/clock.ts";
+import { type Faulty, openFaultyShop } from "./support/faulty-shop.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import { newDatabase } from "./support/postgres.ts";
+import { createAccount } from "./support/process.ts";
+import { secretsKey } from "./support/service.ts";
+import { until } from "./support/until.ts";
+
+const library = globSync("/usr/lib/*/faketime/libfaketimeMT.so.1")[0] ?? "";
+/** Runs hourly work many times a second. */
+const hurry = "const set = setInterval; globalThis.setInterval = (work, ms, ...more) => set(work, Math.min(ms, 200), ...more);";
+
+/** The clock of one process, which `jump` sets: to `+40d`, and to `+0` for the right time. */
+function openClock(t: TestContext) {
+  const file = join(temporaryFolder(t), "clock");
+  const jump = (offset: string): void => writeFileSync(file, `${offset}\n`);
+  jump("+0");
+  const env = {
+    LD_PRELOAD: library,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_CACHE_DURATION: "1",
+    FAKETIME_DONT_FAKE_MONOTONIC: "1",
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hurry)}`,
+  };
+  return { jump, env };
+}
+
+type Order = { id: number };
+const order = ({ send }: Faulty) => send<Order>("POST", "/store/orders", {}, { "idempotency-key": "once" });
+const events = async ({ send }: Faulty) => (await send<unknown[]>("GET", "/events?limit=100")).body.length;
+
+/** Lets the sweeps run some times. */
+async function letSweep({ ready }: Faulty): Promise<void> {
+  let probes = 0;
+  await until(async () => (await ready(), ++probes > 20));
+}
+
+/** The clock of `shop` jumps by 40 days and back, twice. `other` sees what is left. */
+async function jumpAbout(shop: Faulty, other: Faulty, clock: ReturnType<typeof openClock>): Promise<void> {
+  for (let i = 0; i < 5; i++) assert.equal(await shop.add(), 201);
+  const first = await order(shop);
+  const recorded = 7; // those of five categories, the order and the account's key
+  await until(async () => (await events(other)) === recorded);
+  for (const [offset, said] of [
+    ["+40d", /^the clock (jumped 40\.0 days ahead|is 40\.0 days ahead of that of the database): nothing is deleted/],
+    ["-40d", /^the clock (jumped (40|80)\.0 days back|is 40\.0 days behind that of the database): nothing is deleted/],
+  ] as const) {
+    clock.jump(offset);
+    await until(async () => said.test((await shop.ready()).body.warnings?.[0] ?? ""));
+    await letSweep(shop);
+    assert.deepEqual([(await shop.ready()).status, await shop.fault("clock")], [200, 1]);
+    assert.deepEqual([await events(shop), await events(other)], [recorded, recorded]);
+    assert.equal((await order(shop)).body.id, first.body.id);
+    assert.equal((await order(other)).body.id, first.body.id);
+  }
+  assert.equal(await shop.add(), 201);
+  clock.jump("+0");
+  await until(async () => (await shop.fault("clock")) === 0);
+  await letSweep(shop);
+  await until(async () => (await events(other)) === recorded + 1);
+  const { body } = await shop.send<{ at: string }[]>("GET", "/events?limit=100");
+  for (const { at } of body) assert.ok(Math.abs(Date.parse(at) - systemClock()) < dayMs, at);
+}
+
+suite("a clock that jumps by 40 days while the service runs", { concurrency: 2 }, () => {
+  test("on the embedded database nothing is deleted or expires, and what is written has the right time; a start with that clock waits a day", async (t) => {
+    const dataDir = join(temporaryFolder(t), "data");
+    const clock = openClock(t);
+    const shop = await openFaultyShop(t, dataDir, { env: clock.env });
+    await jumpAbout(shop, shop, clock);
+    const recorded = await events(shop);
+    await shop.stop();
+
+    clock.jump("+40d");
+    const next = await openFaultyShop(t, dataDir, { key: shop.key, env: clock.env });
+    await until(async () => (await next.fault("clock")) === 1);
+    await letSweep(next);
+    assert.match((await next.ready()).body.warnings?.[0] ?? "", /^the clock is 40\.0 days ahead of the last write of the database: /);
+    assert.equal(await events(next), recorded);
+    await next.stop();
+
+    // the sweeps of this test do delete: after a write of that time, they take the clock for right
+    const written = new Date(systemClock() + 40 * dayMs);
+    utimesSync(join(dataDir, "petstore.db"), written, written);
+    const last = await openFaultyShop(t, dataDir, { key: shop.key, env: clock.env });
+    await until(async () => (await events(last)) === 1);
+    assert.notEqual((await order(last)).headers.get("idempotent-replayed"), "true");
+  });
+
+  test("of two nodes on PostgreSQL: neither deletes anything, the one says so, and both go on", async (t) => {
+    const { url, drop } = await newDatabase();
+    t.after(drop);
+    const env = { DATABASE_URL: url, SECRETS_KEY: secretsKey };
+    const folders = [1, 2].map((number) => join(temporaryFolder(t), `node-${number}`));
+    const key = await createAccount(folders[0]!, env);
+    const clock = openClock(t);
+    const one = await openFaultyShop(t, folders[0]!, { key, env: { ...env, ...clock.env } });
+    const { NODE_OPTIONS } = clock.env;
+    const other = await openFaultyShop(t, folders[1]!, { key, env: { ...env, NODE_OPTIONS } });
+    await jumpAbout(one, other, clock);
+    assert.equal(await other.fault("clock"), 0);
+    await Promise.all([one.stop(), other.stop()]);
+  });
+});
