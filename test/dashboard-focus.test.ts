@@ -1,7 +1,9 @@
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop } from "./support/dashboard-shop.ts";
+import { goWithin } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
@@ -35,6 +37,52 @@ test("a closing dialog returns the focus to the button, menu or link that opened
   await dialog.waitFor();
   await leave(page);
   await focused(page, page.getByRole("link", { name: "Rex" }));
+});
+
+test("the focus of a dialog begins in what it asks, never at the button that closes it", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const dogs = await shop.category("Dogs");
+  await shop.pet("Rex", dogs);
+  const page = await shop.open("/animals?export=true");
+  const open = [
+    "animals?new=true",
+    "categories?new=true",
+    `categories?category=${dogs}`,
+    "orders?new=true",
+    "keys?create=true",
+    "account?invite=true",
+  ];
+  const close = async () => {
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  };
+  const within = page.getByRole("dialog").locator(":focus:not([aria-label=Close])");
+  await within.waitFor();
+  for (const path of open) {
+    await close();
+    await goWithin(page, "/dashboard/usage");
+    await goWithin(page, `/dashboard/${path}`);
+    await within.waitFor();
+  }
+  await close();
+  await goWithin(page, "/dashboard/inventory");
+  await page.getByRole("button", { name: "Count an animal" }).click();
+  await within.waitFor();
+});
+
+test("a category with animals cannot be deleted: its dialog leads to them", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const dogs = await shop.category("Dogs");
+  await shop.pet("Rex", dogs);
+  const page = await shop.open("/categories");
+  await page.getByRole("cell", { name: "1", exact: true }).first().waitFor();
+  await choose(page, "Dogs", "Delete");
+  const dialog = page.getByRole("dialog", { name: "“Dogs” has animals" });
+  await dialog.getByText("In this category: 1 animal.").waitFor();
+  await focused(page, dialog.getByRole("link", { name: "Show its animals" }));
+  assert.equal(await dialog.getByRole("button", { name: "Delete" }).count(), 0);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/animals?categoryId=${dogs}`);
 });
 
 test("if the opener is gone, the focus moves to the page's content", async (t) => {

@@ -36,6 +36,8 @@ test("an owner creates a key with chosen scopes, which is shown once, can be cop
   });
   await page.getByRole("button", { name: "Create a key" }).click();
   const dialog = dialogOf(page);
+  const ticked = dialog.getByRole("checkbox", { checked: true });
+  assert.deepEqual([await ticked.count(), await dialog.getByLabel("Read").and(ticked).count()], [7, 7], "at first a key only reads");
   for (const area of await dialog.getByRole("checkbox").all()) await area.uncheck();
   await dialog.getByRole("group", { name: "Catalogue" }).getByLabel("Read").check();
   await dialog.getByLabel("Expires").fill("2032-05-01T09:30");

@@ -23,7 +23,7 @@ suite("a shop from the dashboard", () => {
     assert.deepEqual([first.status, first.body.includes("Welcome to Rex &#38; Co.")], [200, true]);
     assert.deepEqual(await findings(page), []);
 
-    await page.getByLabel("First line").fill("Good <friends>");
+    await page.getByLabel("Headline").fill("Good <friends>");
     await page.getByLabel("Email").fill("hello@rex.example");
     await page.getByLabel("Opening hours").fill("Mon – Fri: 9 – 18\nSat 10:30 – 16");
     await page.getByRole("button", { name: "Publish the changes" }).click();
@@ -45,11 +45,11 @@ suite("a shop from the dashboard", () => {
     const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Logo", slug: "logo-shop" });
     const page = await shop.open(`/projects/${body.id}`, { hosts: [""] }); // the preview is a blob, which has no host
     await page.getByRole("button", { name: "Publish the shop" }).click();
-    await page.getByLabel("First line").fill("Typed before");
+    await page.getByLabel("Headline").fill("Typed before");
     const logo = { name: "logo.png", mimeType: "image/png", buffer: await picture("teal", { width: 90, height: 90, format: "png" }) };
     await page.getByRole("group", { name: "Logo" }).locator("input[type=file]").setInputFiles(logo);
     await page.getByRole("img", { name: "Your logo as it is now" }).waitFor();
-    assert.equal(await page.getByLabel("First line").inputValue(), "Typed before");
+    assert.equal(await page.getByLabel("Headline").inputValue(), "Typed before");
     await assertAccessibleOnPhone(page);
     assert.match((await platform.http("logo-shop.sites.test", "/")).body, /alt="Logo" width="44"/);
     await page.getByLabel("Email").fill("nobody");
@@ -87,12 +87,12 @@ suite("a shop from the dashboard", () => {
     await part.getByLabel("Description").fill("Purrs.");
     await part.getByLabel("Price").fill("49,5");
     await part.getByRole("button", { name: "Save for buyers" }).click();
-    await page.getByText("Saved. Buyers see it in your shop.").waitFor();
+    await page.getByText("Saved for buyers.").waitFor();
     const files = await Promise.all(["teal", "coral"].map((colour) => picture(colour, { width: 60, height: 40 })));
     const chosen = files.map((buffer, index) => ({ name: `${index}.jpg`, mimeType: "image/jpeg", buffer }));
     await part.locator("input[type=file]").setInputFiles(chosen);
-    await part.getByLabel("What photo 2 shows").fill("Luna on a chair");
-    await part.getByLabel("What photo 2 shows").blur();
+    await part.getByLabel("Photo 2 in words").fill("Luna on a chair");
+    await part.getByLabel("Photo 2 in words").blur();
     await part.getByRole("img", { name: "Luna on a chair" }).waitFor();
     await part.getByRole("button", { name: "Move left: photo 2" }).click();
     await part.getByText("Photo 2 is now the first, the cover.").waitFor();
@@ -141,7 +141,7 @@ suite("a shop from the dashboard", () => {
 
     assert.equal(await part.getByLabel("Description").inputValue(), "Sings.");
     await part.getByRole("button", { name: "Save for buyers" }).click();
-    await page.getByText("Saved. Buyers see it in your shop.").waitFor();
+    await page.getByText("Saved for buyers.").waitFor();
     const { body } = await shop.ask<{ description: string; photos: { alt: string }[] }>("GET", `/pets/${id}/profile`);
     assert.deepEqual([body.description, ...body.photos.map(({ alt }) => alt)], ["Sings.", "teal", "coral", "gold"]);
   });

@@ -60,10 +60,10 @@ test("an owner goes from the sign-in link to a published shop: password, passkey
   await part.getByLabel("Description").fill("Purrs all day.");
   await part.getByLabel("Price").fill("49");
   await part.getByRole("button", { name: "Save for buyers" }).click();
-  await page.getByText("Saved. Buyers see it in your shop.").waitFor();
+  await page.getByText("Saved for buyers.").waitFor();
   await part.locator("input[type=file]").setInputFiles({ name: "luna.jpg", mimeType: "image/jpeg", buffer: await picture("teal") });
-  await part.getByLabel("What photo 1 shows").fill("Luna on a chair");
-  await part.getByLabel("What photo 1 shows").blur();
+  await part.getByLabel("Photo 1 in words").fill("Luna on a chair");
+  await part.getByLabel("Photo 1 in words").blur();
   await part.getByRole("img", { name: "Luna on a chair" }).waitFor();
 
   await goWithin(page, "/dashboard/projects");

@@ -152,9 +152,10 @@ async function changeColours(page: Page, scheme: Scheme): Promise<void> {
   await page.locator(`html:not([data-mantine-color-scheme=${scheme === "dark" ? "light" : "dark"}])`).waitFor();
 }
 
-/** By how many pixels a page is wider than its window. */
+/** By how many pixels a page is wider than its window, in a frame that is shown: tables take their shape before it. */
 export async function overflow(page: Page): Promise<number> {
-  return page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+  return page.evaluate<number>(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() =>
+    resolve(document.documentElement.scrollWidth - document.documentElement.clientWidth))))`);
 }
 
 /** Whether the middle of the first match can be seen: it is in the window, and nothing is over it, such as the header. */

@@ -6,6 +6,7 @@ import { useList } from "../calls/lists.ts";
 import { changeRows, reread } from "../calls/rows.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
@@ -43,7 +44,7 @@ export function CategoriesPage(): ReactNode {
       )}
       {search.new && <NewCategoryDialog onClose={close} />}
       {search.category && <EditCategoryDialog categoryId={search.category} onClose={close} />}
-      {deleting && <DeleteDialog category={deleting} onClose={() => setDeleting(undefined)} />}
+      {deleting && <DeleteDialog category={deleting} count={counts?.get(deleting.id)} onClose={() => setDeleting(undefined)} />}
     </>
   );
 }
@@ -90,9 +91,10 @@ function columnsOf(
   ];
 }
 
-function DeleteDialog({ category, onClose }: { category: Category; onClose: () => void }): ReactNode {
+function DeleteDialog({ category, count, onClose }: { category: Category; count: number | undefined; onClose: () => void }): ReactNode {
   const client = useQueryClient();
   const { id, name } = category;
+  if (count !== undefined && count > 0) return <NotEmptyDialog {...{ category, count, onClose }} />;
   return (
     <ConfirmDialog
       title={words.deleteTitle(name)}
@@ -106,9 +108,18 @@ function DeleteDialog({ category, onClose }: { category: Category; onClose: () =
       onClose={onClose}
     >
       <p>{words.deleteText}</p>
-      <Link to="/dashboard/animals" search={{ categoryId: id }}>
-        {words.showAnimals}
-      </Link>
     </ConfirmDialog>
+  );
+}
+
+/** Leads to the animals, which can be moved there all at once. */
+function NotEmptyDialog({ category: { id, name }, count, onClose }: { category: Category; count: number; onClose: () => void }): ReactNode {
+  return (
+    <Dialog title={words.notEmptyTitle(name)} onClose={onClose}>
+      <p>{words.notEmptyText(texts.store.animals.total(formatNumber(count)))}</p>
+      <Button data-autofocus renderRoot={(props) => <Link to="/dashboard/animals" search={{ categoryId: id }} {...props} />}>
+        {words.showAnimals}
+      </Button>
+    </Dialog>
   );
 }

@@ -6,10 +6,12 @@ import { Waiting } from "../frame/waiting.tsx";
 import { lowStockQuery } from "../inventory/queries.ts";
 import { accountQuery } from "../members/queries.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
+import { Moment } from "../parts/moment.tsx";
 import { PageHeader, Section } from "../parts/page-header.tsx";
 import { petCountsQuery } from "../pets/counts.ts";
 import { PetLink } from "../pets/pet-link.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
+import { webhooksQuery } from "../webhooks/queries.ts";
 import styles from "./home.module.css";
 import { openOrdersQuery, projectsQuery, troublesQuery } from "./queries.ts";
 
@@ -37,6 +39,7 @@ function Parts(): ReactNode {
   return (
     <>
       <SetUp />
+      <Receivers />
       <OpenOrders />
       <LowStock />
       <Sites />
@@ -91,6 +94,31 @@ function LowStock(): ReactNode {
           ))}
         </ul>
       )}
+    </Section>
+  );
+}
+
+/** Endpoints of webhooks that fail; a notice on every page names those that are off. */
+function Receivers(): ReactNode {
+  const { data: failing = [] } = useQuery({
+    ...webhooksQuery,
+    select: (webhooks) => webhooks.filter(({ enabled, failingSince }) => enabled && failingSince !== null),
+  });
+  if (failing.length === 0) return null;
+  return (
+    <Section title={words.receivers}>
+      <ul className={styles.list} aria-label={words.receivers}>
+        {failing.map(({ id, url, failingSince }) => (
+          <li key={id}>
+            <Link to="/dashboard/webhooks/$webhookId" params={{ webhookId: String(id) }}>
+              {url}
+            </Link>
+            <span>
+              {words.failingSince} <Moment at={failingSince!} />
+            </span>
+          </li>
+        ))}
+      </ul>
     </Section>
   );
 }

@@ -6,7 +6,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./keys.module.css";
 import { MadeKeyView } from "./made-key.tsx";
-import { defaultScopes, publishableScopes, scopeAreas } from "./scopes.ts";
+import { publishableScopes, readingScopes, scopeAreas } from "./scopes.ts";
 
 type Values = { name: string; publishable: boolean; scopes: string[]; origins: string; expires: string };
 
@@ -14,7 +14,7 @@ type Values = { name: string; publishable: boolean; scopes: string[]; origins: s
 export function CreateKey({ onMade, onClose }: { onMade: () => void; onClose: () => void }): ReactNode {
   const [made, setMade] = useState<MadeKey>();
   const form = useCallForm<Values, MadeKey>({
-    initial: { name: "", publishable: false, scopes: [...defaultScopes], origins: "", expires: "" },
+    initial: { name: "", publishable: false, scopes: [...readingScopes], origins: "", expires: "" },
     send: ({ name, publishable, scopes, origins, expires }) => {
       const websites = publishable ? origins.split(/[\s,]+/).filter((text) => text !== "") : [];
       const more = { ...(name.trim() && { name }), ...(expires && { expires: new Date(expires).toISOString() }) };
@@ -53,7 +53,7 @@ function KindField({ form: { values, set } }: { form: FormState<Values> }): Reac
   function choose(kind: string): void {
     const publishable = kind === "publishable";
     set("publishable", publishable);
-    set("scopes", [...(publishable ? publishableScopes : defaultScopes)]);
+    set("scopes", [...(publishable ? publishableScopes : readingScopes)]);
   }
   return (
     <Radio.Group label={texts.keys.kindLabel} value={values.publishable ? "publishable" : "secret"} onChange={choose}>

@@ -9,8 +9,10 @@ export const scopeAreas = [
   { area: "keys", scopes: ["keys:read", "keys:write"] },
 ] as const;
 
-/** The scopes of a new secret key, unless the owner chooses others: all but those to manage keys. */
+/** The scopes that the service gives a secret key for which none are named: all but those to manage keys. */
 export const defaultScopes: readonly string[] = scopeAreas.flatMap(({ area, scopes }) => (area === "keys" ? [] : scopes));
+/** The scopes that the form for a secret key begins with: a key that only reads does no harm. */
+export const readingScopes: readonly string[] = defaultScopes.filter((scope) => scope.endsWith(":read"));
 /** The scopes of a publishable key. */
 export const publishableScopes: readonly string[] = ["catalogue:read", "inventory:read"];
 

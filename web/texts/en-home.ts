@@ -1,7 +1,7 @@
 /** The first page of the dashboard. */
 export const homeTexts = {
   page: "Home",
-  lead: "What needs your attention today: open orders, low stock, and trouble with your domains.",
+  lead: "What needs your attention today: open orders, low stock, and trouble with domains or receivers.",
   words: ["start", "overview", "today"],
   orders: "Open orders",
   allOrders: "All orders",
@@ -12,6 +12,8 @@ export const homeTexts = {
   allLow: "All low stock",
   left: (count: string) => `${count} left`,
   domains: "Domains that need attention",
+  receivers: "Receivers that get no messages",
+  failingSince: "Fails since",
   plan: "Your plan",
   usage: "Usage",
   records: (used: string, limit: string) => `${used} of the ${limit} entries in your plan are used.`,

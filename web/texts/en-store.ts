@@ -68,9 +68,9 @@ export const storeTexts = {
       },
       done: {
         status: (count: string) => `The status of ${count} is changed.`,
-        category: (count: string) => `${count} are moved.`,
+        category: (count: string) => `${count} moved.`,
         track: (count: string) => `The stock of ${count} is counted.`,
-        delete: (count: string) => `${count} are deleted.`,
+        delete: (count: string) => `${count} deleted.`,
       },
       progress: (done: string, count: string) => `${done} of ${count} are done`,
       interrupted: (done: string, count: string) => `${done} of ${count} are done. The others are as they were.`,
@@ -104,7 +104,10 @@ export const storeTexts = {
     saved: (name: string) => `Category “${name}” is saved.`,
     deleted: (name: string) => `Category “${name}” is deleted.`,
     deleteTitle: (name: string) => `Delete the category “${name}”?`,
-    deleteText: "Only a category without animals can be deleted. This cannot be undone.",
+    deleteText: "This cannot be undone.",
+    notEmptyTitle: (name: string) => `“${name}” has animals`,
+    notEmptyText: (count: string) =>
+      `In this category: ${count}. Only an empty one can be deleted. Choose the animals in the list, then move them to another category or delete them.`,
     showAnimals: "Show its animals",
     emptyTitle: "No categories yet",
     emptyText: "Create one, such as “Dogs”: every animal belongs to a category.",
