@@ -101,6 +101,7 @@ export const groups: Group[] = [
       "nodes",
       "poolers",
       "postgres",
+      "postgres-disk",
       "postgres-hosts",
       "publishing-node-ends",
       "publishing-nodes",

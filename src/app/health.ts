@@ -22,7 +22,7 @@ const freshMs = 250;
 const probeMs = 1_000;
 /** The disk counts as full below this. A write needs some KiB; one group of writes may need more. */
 const freeBytesMin = 1 << 20;
-/** How many writes, of one page each, must succeed before a database counts as writable again. */
+/** How many writes, of one page each, must succeed before the embedded database counts as writable again. */
 const triesMax = 32;
 /** How long a node on PostgreSQL may be without a lease before it counts as unable to write. */
 const leaselessMs = 1_000;
@@ -108,8 +108,8 @@ async function check(state: State): Promise<void> {
   const { db, content, logOutput } = state;
   await checkDisk(state);
   db.checkFiles();
-  if (db.engine === "postgres") checkLease(state);
-  if (db.engine === "sqlite" && state.faults.has("database_writes")) await tryWriting(state);
+  const hasLease = db.engine === "sqlite" || checkLease(state);
+  if (hasLease && state.faults.has("database_writes")) await tryWriting(state);
   if (content.missing() > 0) await content.recheck();
   const missing = content.missing();
   mark(state, "published_files", missing > 0 && `${missing} published files are missing or damaged`);
@@ -161,22 +161,35 @@ async function checkClock(state: State, { clock, heartbeat }: ComparedClock): Pr
   mark(state, "clock", trouble !== undefined && `${trouble}: nothing is deleted because of its age until it is right or has been steady`);
 }
 
-function checkLease(state: State): void {
+/** Whether this node on PostgreSQL has a lease, or lost it only a moment ago. */
+function checkLease(state: State): boolean {
   if (state.node.isLive()) state.leaselessSince = undefined;
   else state.leaselessSince ??= performance.now();
   const isLate = performance.now() - (state.leaselessSince ?? Infinity) >= leaselessMs;
-  mark(state, "database_writes", isLate && "this node has no lease: the database takes no writes, or answers too late", {
-    isRefusing: true,
-  });
+  const reason = "this node has no lease: the database takes no writes, or answers too late";
+  if (isLate) state.faults.begin("database_writes", { reason, isRefusing: true });
+  return !isLate;
 }
 
-/** Ends the fault if `triesMax` writes succeed: a single one may fit into the space that the log has left. */
+/**
+ * What a database must take before it counts as writable: more than may fit into the space that its files have left. SQLite counts a row up, which
+ * is a page of its log each time; PostgreSQL fills a table with a megabyte, and rolls it back.
+ */
+const probes = {
+  sqlite: {
+    text: "INSERT INTO sequences (name, value) VALUES ('write probes', 1) ON CONFLICT (name) DO UPDATE SET value = sequences.value + 1",
+    times: triesMax,
+  },
+  postgres: {
+    text: "CREATE TABLE petstore_write_probe AS SELECT md5(CAST(i AS TEXT)) AS filler FROM generate_series(1, 16384) AS i",
+    times: 1,
+  },
+};
+
 async function tryWriting({ db, faults }: State): Promise<void> {
-  // Counts up, because SQLite writes nothing for a row that stays the same. Nothing else uses this sequence.
-  const probe = sql`
-    INSERT INTO sequences (name, value) VALUES ('write probes', 1) ON CONFLICT (name) DO UPDATE SET value = sequences.value + 1`;
+  const { text, times } = probes[db.engine];
   try {
-    for (let i = 0; i < triesMax; i++) await db.write((tx) => tx.query(probe));
+    for (let i = 0; i < times; i++) await db.write((tx) => tx.script(text), { isDryRun: db.engine === "postgres" });
     faults.end("database_writes");
   } catch {
     // the fault continues

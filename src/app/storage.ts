@@ -102,7 +102,7 @@ export async function openStorage(
   opened.defer(() => db.close());
   const stop = new AbortController();
   const gate = closedGate();
-  const heartbeat = (await openHeartbeat(settings, onError, gate.around)) ?? db;
+  const heartbeat = (await openHeartbeat(settings, { onError, onFault, around: gate.around })) ?? db;
   opened.defer(() => heartbeat.close());
   opened.defer(() => stop.abort());
   const update = async (): Promise<Upgrade> => {
@@ -176,10 +176,12 @@ function closing(opened: AsyncDisposableStack): () => Promise<void> {
   return () => parts.disposeAsync();
 }
 
+type HeartbeatOptions = Pick<StorageOptions, "onFault"> & { onError: (error: unknown) => void; around: Around };
+
 /** Returns undefined with the embedded database: a single node needs no connection for its lease. */
-async function openHeartbeat({ databaseUrl }: Pick<Settings, "databaseUrl">, onError: (error: unknown) => void, around: Around) {
+async function openHeartbeat({ databaseUrl }: Pick<Settings, "databaseUrl">, options: HeartbeatOptions) {
   if (databaseUrl === "") return undefined;
-  return (await import("../platform/db/postgres-heartbeat.ts")).openPostgresHeartbeat(databaseUrl, { onError, around });
+  return (await import("../platform/db/postgres-heartbeat.ts")).openPostgresHeartbeat(databaseUrl, options);
 }
 
 async function openEngine(
@@ -191,7 +193,13 @@ async function openEngine(
 ): Promise<Database> {
   const { clock, onEvents, bounds } = hooks;
   if (databaseUrl !== "")
-    return (await import("../platform/db/postgres.ts")).openPostgres(databaseUrl, { onError, clock, onEvents, bounds });
+    return (await import("../platform/db/postgres.ts")).openPostgres(databaseUrl, {
+      onError,
+      onFault: hooks.onFault,
+      clock,
+      onEvents,
+      bounds,
+    });
   const { openSqlite } = await import("../platform/db/sqlite.ts");
   const file = databasePath(dataDir);
   createEmpty(file); // the database's other files get the same mode

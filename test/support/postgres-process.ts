@@ -115,7 +115,7 @@ async function serve(folder: string, bin: string, flags: string[]): Promise<Post
     promote: () => run(join(bin, "pg_ctl"), ["promote", "-D", pgdata, "--wait"], folder),
     async remove() {
       await end("SIGQUIT");
-      rmSync(folder, { recursive: true });
+      rmSync(folder, { recursive: true, force: true }); // its disk may be gone
     },
   };
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import pg from "pg";
 import { acrossAccounts, globalTables } from "../sharding.ts";
+import { sharedServer } from "./postgres.ts";
 
 /*
  * Every service that a test starts on PostgreSQL has its statements recorded here. When it closes, the planner says which tables of shops each of them
@@ -29,6 +30,8 @@ function recordStatement(client: pg.Client, given: unknown): void {
 
 /** Fails if a statement that was recorded in this database reads shops' tables across accounts, and is not in the list of those. */
 export async function requireNamedAccounts(url: string): Promise<void> {
+  const { host } = new URL(process.env[sharedServer] ?? "postgres://none");
+  if (!url.includes(`@${host}/`)) return; // a test's own server may be older, or not be there any more
   const database = new URL(url).pathname.slice(1);
   const texts = [...(recorded.get(database) ?? [])].filter((text) => !checked.has(text));
   recorded.delete(database);

@@ -15,6 +15,8 @@ const collisions = new Set(["40001", "40P01"]);
  * 57014 timeout, 57P0x shutdown, 58 system, 26000 a statement that the connection lost; XX: the server's own failure.
  */
 const unavailableStates = /^(08|53|58|XX|25006|25P0[34]|26000|55P03|57014|57P0)/;
+/** Errors of a write that the server cannot store: 53 resources (53100 disk full), 58 system (58030 I/O error), 25006 read-only. */
+const unwritableStates = /^(53[1-4]|58|25006)/;
 /** 28: credentials; 3D000: no such database; 42501: rights. */
 const accessStates = /^(28|3D000|42501)/;
 /** A value that PostgreSQL cannot store: text with a NUL, a number beyond its type. */
@@ -46,6 +48,12 @@ export function isCollision(error: unknown): boolean {
 export function breaksConnection(error: unknown): boolean {
   const { code = "", message = "" } = error as DriverError;
   return /^(08|57P0|25006|25P0[34]|26000|XX)/.test(code) || connectionCodes.test(code) || driverTexts.test(message) || isOutdated(error);
+}
+
+/** The error of the server because of which it cannot store a write; undefined if a write failed for another reason. */
+export function unwritableErrorOf(error: unknown): Error | undefined {
+  const { cause } = error as Error;
+  return [error, cause].find((one): one is Error => one instanceof Error && unwritableStates.test((one as DriverError).code ?? ""));
 }
 
 /** Translates an error of a statement to a `ConstraintError` or a `Problem`; returns unexpected errors unchanged. */

@@ -2,8 +2,9 @@ import type pg from "pg";
 import type { Sql } from "sql-template-tag";
 import { directly, stopping, type Around, type Database } from "./database.ts";
 import { openConnection, ordersByIndex, statementOf } from "./postgres-connections.ts";
-import { breaksConnection, translate } from "./postgres-errors.ts";
+import { breaksConnection, translate, unwritableErrorOf } from "./postgres-errors.ts";
 import { transact } from "./postgres-transactions.ts";
+import type { SqliteOptions } from "./sqlite.ts";
 
 /** Time-outs of a heartbeat. A slower heartbeat is useless: the lease that it renews has expired. */
 const patience = { connectMs: 3_000, statementMs: 1_000 };
@@ -18,7 +19,11 @@ export type Heartbeat = Pick<Database, "engine" | "query" | "write" | "close">;
  */
 export function openPostgresHeartbeat(
   url: string,
-  { onError, around = directly }: { onError: (error: unknown) => void; around?: Around },
+  {
+    onError,
+    onFault = () => undefined,
+    around = directly,
+  }: Pick<SqliteOptions, "onFault"> & { onError: (error: unknown) => void; around?: Around },
 ): Heartbeat {
   const connection = openConnection(url, onError, { patience, settings: ordersByIndex });
   let last: Promise<unknown> = Promise.resolve();
@@ -56,6 +61,8 @@ export function openPostgresHeartbeat(
         const outcome = await transact(client, body, options);
         if (outcome.isBroken) connection.drop(client);
         if (outcome.isCommitted) return outcome.value;
+        const unwritable = unwritableErrorOf(outcome.error);
+        if (unwritable) onFault("unwritable", unwritable);
         throw outcome.error;
       }),
     async close() {

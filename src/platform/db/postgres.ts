@@ -21,7 +21,7 @@ import {
   type WriteOptions,
 } from "./database.ts";
 import { fixedStatementOf, statementOf, type Statement } from "./postgres-connections.ts";
-import { translate } from "./postgres-errors.ts";
+import { translate, unwritableErrorOf } from "./postgres-errors.ts";
 import { openReaders, type Readers } from "./postgres-readers.ts";
 import { transact } from "./postgres-transactions.ts";
 import { openGroups, openWriters, writersMax, type WriteInGroup, type Writers } from "./postgres-writers.ts";
@@ -38,6 +38,7 @@ type Engine = {
   writers: Writers;
   clock: Clock;
   onEvents: (accountIds: readonly number[]) => void;
+  onFault: NonNullable<SqliteOptions["onFault"]>;
   timer: WorkTimer;
   running: Set<Promise<unknown>>;
   writeInGroup: WriteInGroup;
@@ -58,15 +59,23 @@ type Engine = {
  * @param url `postgres://user:password@host:port/database`
  * @param options.onError called when a connection breaks while nothing waits for it
  * @param options.onEvents called after each commit that recorded events, which still wait for their positions
+ * @param options.onFault called when the server cannot store a write, for example because its disk is full
  */
 export function openPostgres(
   url: string,
-  options: Pick<SqliteOptions, "clock" | "bounds" | "timer" | "onEvents"> & { onError: (error: unknown) => void },
+  options: Pick<SqliteOptions, "clock" | "bounds" | "timer" | "onEvents" | "onFault"> & { onError: (error: unknown) => void },
 ): Database {
-  const { onError, clock = systemClock, onEvents = () => undefined, bounds = openBounds(), timer = systemWorkTimer } = options;
+  const {
+    onError,
+    clock = systemClock,
+    onEvents = () => undefined,
+    onFault = () => undefined,
+    bounds = openBounds(),
+    timer = systemWorkTimer,
+  } = options;
   const connections = { readers: openReaders(url, bounds, onError), writers: openWriters(url, bounds, onError) };
   const writeInGroup = openGroups(connections.writers, (handle, body) => runUntilCommitted(engine, handle, body));
-  const engine: Engine = { ...connections, clock, timer, onEvents, running: new Set(), writeInGroup, closed: false };
+  const engine: Engine = { ...connections, clock, timer, onEvents, onFault, running: new Set(), writeInGroup, closed: false };
   return handleOf(engine, systemHandle, directly);
 }
 
@@ -137,6 +146,8 @@ async function runUntilCommitted<T>(
       if (outcome.accountIds.length > 0) onEvents(outcome.accountIds);
       return outcome.value;
     }
+    const unwritable = unwritableErrorOf(outcome.error);
+    if (unwritable) engine.onFault("unwritable", unwritable);
     if (!outcome.collided || attempt === triesMax) throw outcome.error;
     await sleep(pauseMs * 2 ** attempt * Math.random());
   }
