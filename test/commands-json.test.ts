@@ -134,6 +134,7 @@ function linesFor({ service, receiver, folder }: Scene, database: string): [name
     ["backup", () => ({ words: [join(folder, "shop.tar.gz")] })],
     ["verify", () => ({ words: [join(folder, "shop.tar.gz"), "--events"] })],
     ["restore", () => ({ words: [join(folder, "shop.tar.gz")], env: stopped })],
+    ["upgrade", () => ({ words: ["--check"], env: stopped })],
     ...whileStopped("migrate", "compact", "secrets rotate"),
     ["repair", () => ({ words: ["--yes"], env: stopped })],
     ["certificates replace", () => ({ words: [], code: 2 })],

@@ -6,10 +6,14 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { inspect, promisify } from "node:util";
+import pg from "pg";
+import { programVersion } from "../src/platform/program-version.ts";
 import { openBalancer, type Balancer } from "./support/balancer.ts";
+import { runs, someOf } from "./support/fault-runs.ts";
 import { temporaryFolder } from "./support/folder.ts";
-import { newDatabase } from "./support/postgres.ts";
-import { checkOutPrevious, previousRelease } from "./support/previous-release.ts";
+import { freePort } from "./support/ports.ts";
+import { newDatabase, rowsOf } from "./support/postgres.ts";
+import { checkOut, previousReleases, type Release } from "./support/previous-release.ts";
 import { addressOf, inherited, keyIn, spawnServer, type ServerProcess } from "./support/process.ts";
 import { startRedis } from "./support/redis-process.ts";
 import { ask, secretsKey } from "./support/service.ts";
@@ -22,13 +26,17 @@ const clients = 4;
 const pauseMs = 250;
 const units = 1_000_000;
 
-const previous = checkOutPrevious();
+/** How long a report holds its locks. */
+const reportMs = runs(5_000, 60_000);
+/** Far more than the tries of a migration delay a request, and less than a node of an earlier release waits for a lock. */
+const longestMs = 1_500;
 
 /** A node behind the balancer. */
 type Node = { address: string; server: ServerProcess };
 
 /** A shop of the previous release on PostgreSQL and Redis, nodes that come and go, and clients. */
-async function openScene(t: TestContext) {
+async function openScene(t: TestContext, release: Release) {
+  const previous = checkOut(release);
   const run = { isOn: true, isFast: false };
   t.after(() => (run.isOn = false)); // the clients of a failed test would otherwise go on, and its file never end
   const database = await newDatabase();
@@ -52,7 +60,7 @@ async function openScene(t: TestContext) {
     await balancer.add(address);
     return { address, server };
   }
-  return { balancer, key, start, load: () => startLoad(balancer, key, run) };
+  return { balancer, key, start, previous, url: database.url, load: () => startLoad(balancer, key, run) };
 }
 
 async function call<T>(balancer: Balancer, key: string, method: string, path: string, body?: object, headers = {}): Promise<T> {
@@ -64,9 +72,15 @@ async function call<T>(balancer: Balancer, key: string, method: string, path: st
 
 /** Clients that order, change and read until they are stopped. `stop` returns what was acknowledged and what failed. */
 async function startLoad(balancer: Balancer, key: string, run: { isOn: boolean; isFast: boolean }) {
+  let slowestMs = 0;
   async function send<T>(method: string, path: string, body?: object, headers?: object): Promise<T> {
     if (run.isOn && !run.isFast) await pause(pauseMs);
-    return call<T>(balancer, key, method, path, body, headers);
+    const sentAt = performance.now();
+    try {
+      return await call<T>(balancer, key, method, path, body, headers);
+    } finally {
+      slowestMs = Math.max(slowestMs, performance.now() - sentAt);
+    }
   }
   const category = await send<{ id: number }>("POST", "/categories", { name: "Dogs" });
   const pet = await send<{ id: number }>("POST", "/pets", { name: "Rex", categoryId: category.id });
@@ -99,6 +113,12 @@ async function startLoad(balancer: Balancer, key: string, run: { isOn: boolean; 
       run.isFast = false;
       assert.deepEqual(failures, []);
     },
+    /** The time of the slowest request since the last call. */
+    takeSlowestMs(): number {
+      const ms = slowestMs;
+      slowestMs = 0;
+      return ms;
+    },
     /** Fails unless every request succeeded, and each acknowledged order is there once and took its unit. */
     async stop(): Promise<void> {
       run.isOn = false;
@@ -121,76 +141,131 @@ async function publish(balancer: Balancer, key: string, slug: string): Promise<v
   await until(async () => (await call<{ status: string }>(balancer, key, "GET", path)).status === "ready");
 }
 
-test(`nodes of release ${previousRelease.version} are replaced, and then restarted, one by one under load, without one failed request`, async (t) => {
-  const { balancer, key, start, load } = await openScene(t);
-  const old = [await start(previous), await start(previous)];
+for (const release of someOf(previousReleases, 2))
+  test(`nodes of release ${release} are replaced, and then restarted, one by one under load, without one failed request`, async (t) => {
+    const { balancer, key, start, previous, load } = await openScene(t, release);
+    const old = [await start(previous), await start(previous)];
+    const work = await load();
+    await work.through(old[0]!);
+    await publish(balancer, key, "before");
+
+    const first = await start(here, { DRAIN_SECONDS: "1" });
+    assert.equal(
+      first.server.log().some(({ msg }) => msg?.startsWith("the database was upgraded")),
+      true,
+    );
+    await work.through(first);
+    for (const node of old) await work.through(node);
+    await publish(balancer, key, "beside");
+
+    const [leaving, staying] = old as [Node, Node];
+    await balancer.remove(leaving.address); // 1.1.0 does not drain
+    leaving.server.kill("SIGTERM");
+    assert.equal(await leaving.server.ended, 0);
+    const second = await start(here, { DRAIN_SECONDS: "1" });
+    await work.through(second);
+    await work.through(staying);
+    await balancer.remove(staying.address);
+    staying.server.kill("SIGTERM");
+    assert.equal(await staying.server.ended, 0);
+    await work.through(second);
+    await publish(balancer, key, "after");
+
+    for (const node of [first, second]) {
+      node.server.kill("SIGTERM");
+      await balancer.left(node.address);
+      assert.equal(await node.server.ended, 0);
+      await work.through(await start(here, { DRAIN_SECONDS: "1" }));
+    }
+    await work.stop();
+  });
+
+test("a report that holds its locks while the first new node starts fails no request of the old nodes, and delays none for long", async (t) => {
+  const { balancer, start, previous, url, load } = await openScene(t, "1.1.0");
+  const old = await start(previous);
   const work = await load();
-  await work.through(old[0]!);
-  await publish(balancer, key, "before");
+  await work.through(old);
+  const report = new pg.Client({ connectionString: url, application_name: "report" });
+  await report.connect();
+  await report.query("BEGIN; SELECT 1 FROM orders, pets, accounts, nodes LIMIT 1");
 
-  const first = await start(here, { DRAIN_SECONDS: "1" });
-  assert.equal(
-    first.server.log().some(({ msg }) => msg?.startsWith("the database was upgraded")),
-    true,
-  );
-  await work.through(first);
-  for (const node of old) await work.through(node);
-  await publish(balancer, key, "beside");
-
-  const [leaving, staying] = old as [Node, Node];
-  await balancer.remove(leaving.address); // 1.1.0 does not drain
-  leaving.server.kill("SIGTERM");
-  assert.equal(await leaving.server.ended, 0);
-  const second = await start(here, { DRAIN_SECONDS: "1" });
-  await work.through(second);
-  await work.through(staying);
-  await balancer.remove(staying.address);
-  staying.server.kill("SIGTERM");
-  assert.equal(await staying.server.ended, 0);
-  await work.through(second);
-  await publish(balancer, key, "after");
-
-  for (const node of [first, second]) {
-    node.server.kill("SIGTERM");
-    await balancer.left(node.address);
-    assert.equal(await node.server.ended, 0);
-    await work.through(await start(here, { DRAIN_SECONDS: "1" }));
-  }
+  const server = spawnServer(t, join(temporaryFolder(t), "data"), {
+    DATABASE_URL: url,
+    SECRETS_KEY: secretsKey,
+    DNS_SERVERS: "127.0.0.1:9",
+  });
+  await server.logged(({ msg = "" }) => /waiting, because pid \d+ \(report\) has held the table/.test(msg));
+  work.takeSlowestMs();
+  const endsAt = performance.now() + reportMs;
+  while (performance.now() < endsAt) await work.through(old);
+  const slowestMs = work.takeSlowestMs();
+  await report.end();
+  const address = await addressOf(server);
+  await balancer.add(address);
+  await work.through({ address, server });
+  await work.through(old);
   await work.stop();
+  assert.ok(slowestMs < longestMs, `a request took ${slowestMs} ms`);
 });
 
-test(`release ${previousRelease.version} starts on the copy of its data that an upgrade has made, by the commands that the documents give`, async (t) => {
-  const dataDir = join(temporaryFolder(t), "data");
-  const serve = async (main: string): Promise<Node> => {
-    const server = spawnServer(t, dataDir, { DNS_SERVERS: "127.0.0.1:9" }, [], main);
-    return { server, address: await addressOf(server) };
-  };
-  const end = async ({ server }: Node): Promise<void> => {
-    server.kill("SIGTERM");
-    assert.equal(await server.ended, 0);
-  };
-  const first = await serve(previous);
-  const key = keyIn(first.server.out());
-  const names = async ({ address }: Node) => {
-    const { body } = await ask<{ name: string }[]>(`${address}/v1/categories`, "GET", { key });
-    return body.map(({ name }) => name);
-  };
-  const add = ({ address }: Node, name: string) => ask(`${address}/v1/categories`, "POST", { key, body: { name } });
-  await add(first, "Old");
-  await end(first);
-  const upgraded = await serve(here);
-  await add(upgraded, "New");
-  assert.deepEqual(await names(upgraded), ["Old", "New"]);
-  await end(upgraded);
+test("nodes of release 1.0.0 that serve stop a new one, which names them, and changes nothing", async (t) => {
+  const { url, drop } = await newDatabase();
+  t.after(drop);
+  const [port, env] = [await freePort(), { DATABASE_URL: url, SECRETS_KEY: secretsKey, DNS_SERVERS: "127.0.0.1:9" }];
+  const old = spawnServer(t, join(temporaryFolder(t), "data"), { ...env, PORT: String(port) }, [], checkOut("1.0.0"));
+  await until(async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200);
+  const lastOf = () => rowsOf(url, "migrations");
+  const before = await lastOf();
 
-  const refused = spawnServer(t, dataDir, {}, [], previous);
+  const refused = spawnServer(t, join(temporaryFolder(t), "data"), env);
   assert.equal(await refused.ended, 1);
-  assert.match(refused.err(), /newer version/);
-  const copy = readdirSync(dataDir).find((name) => name.startsWith("before-upgrade-0024-to-")) ?? "";
-  execFileSync("sh", ["-c", `mkdir set-aside && mv petstore.db* set-aside/ && cp ${copy} petstore.db`], { cwd: dataDir });
-  const again = await serve(previous);
-  assert.deepEqual(await names(again), ["Old"]);
-  await end(again);
-  const forward = await serve(here);
-  assert.deepEqual(await names(forward), ["Old"]);
+  const [lease] = JSON.parse(await rowsOf(url, "nodes")) as { id: string }[];
+  assert.ok(
+    refused.err().includes(`a node of release 1.0.0 serves this database, and cannot run beside ${programVersion()}: ${lease?.id}`),
+    refused.err(),
+  );
+  assert.match(refused.err(), /^[^\n]*stop them all, and start again; nothing was changed\n$/);
+  assert.equal(await lastOf(), before);
+
+  old.kill("SIGKILL");
+  await old.ended;
+  await addressOf(spawnServer(t, join(temporaryFolder(t), "data"), env));
 });
+
+for (const release of someOf(previousReleases, 2))
+  test(`release ${release} starts on the copy of its data that an upgrade has made, by the commands that the documents give`, async (t) => {
+    const dataDir = join(temporaryFolder(t), "data");
+    const serve = async (main: string): Promise<Node> => {
+      const server = spawnServer(t, dataDir, { DNS_SERVERS: "127.0.0.1:9" }, [], main);
+      return { server, address: await addressOf(server) };
+    };
+    const end = async ({ server }: Node): Promise<void> => {
+      server.kill("SIGTERM");
+      assert.equal(await server.ended, 0);
+    };
+    const previous = checkOut(release);
+    const first = await serve(previous);
+    const key = keyIn(first.server.out());
+    const names = async ({ address }: Node) => {
+      const { body } = await ask<{ name: string }[]>(`${address}/v1/categories`, "GET", { key });
+      return body.map(({ name }) => name);
+    };
+    const add = ({ address }: Node, name: string) => ask(`${address}/v1/categories`, "POST", { key, body: { name } });
+    await add(first, "Old");
+    await end(first);
+    const upgraded = await serve(here);
+    await add(upgraded, "New");
+    assert.deepEqual(await names(upgraded), ["Old", "New"]);
+    await end(upgraded);
+
+    const refused = spawnServer(t, dataDir, {}, [], previous);
+    assert.equal(await refused.ended, 1);
+    assert.match(refused.err(), /newer version/);
+    const copy = readdirSync(dataDir).find((name) => name.startsWith("before-upgrade-")) ?? "";
+    execFileSync("sh", ["-c", `mkdir set-aside && mv petstore.db* set-aside/ && cp ${copy} petstore.db`], { cwd: dataDir });
+    const again = await serve(previous);
+    assert.deepEqual(await names(again), ["Old"]);
+    await end(again);
+    const forward = await serve(here);
+    assert.deepEqual(await names(forward), ["Old"]);
+  });

@@ -110,6 +110,7 @@ export const groups: Group[] = [
       "strong-locks",
       "sharding",
       "tls-to-stores",
+      "upgrade-check",
       "webhooks-nodes",
       "workers",
     ],

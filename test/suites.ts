@@ -46,6 +46,7 @@ export const faultSuites: string[] = [
   "paging",
   "postgres-hosts",
   "published-bytes",
+  "rolling",
   "secrets",
   "stock.model",
   "storage-limits",

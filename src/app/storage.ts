@@ -108,6 +108,7 @@ export async function openStorage(
   const update = async (): Promise<Upgrade> => {
     if (onClockBehind) await requireSameClock(db, clock);
     await withPath(settings.dataDir, () => requireMoved(db, settings));
+    if (db.engine === "postgres") await (await import("../platform/nodes/node-releases.ts")).requireNoOlderNodes(db, onUpgradeStep);
     const done = await withPath(settings.dataDir, () => upgrade(db, databasePath(settings.dataDir), clock(), onUpgradeStep));
     if (done.migrated.length > 0 && !done.isNew) onUpgraded(done);
     const behind = onClockBehind && (await clockBehind(db, clock()));

@@ -15,7 +15,8 @@ import { runProgram } from "./program.ts";
 import { remoteCommands } from "./remote-commands.ts";
 import { restore } from "./restore.ts";
 import { secretsRotate } from "./secrets.ts";
-import { compact, doctor, migrate, repair, serve, settings } from "./service.ts";
+import { compact, doctor, repair, serve, settings } from "./service.ts";
+import { migrate, upgrade } from "./upgrade.ts";
 import { verify } from "./verify.ts";
 
 /** Every command. Commands import their dependencies when they run, so that loading this list is fast. */
@@ -40,6 +41,7 @@ export const commands: Command[] = [
   backup,
   restore,
   verify,
+  upgrade,
   migrate,
   move,
   repair,

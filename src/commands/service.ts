@@ -3,7 +3,6 @@ import { describeSettings, loadSettings, unknownSettings } from "../app/settings
 import { catchSignals } from "../app/signals.ts";
 import { Problem } from "../platform/problem.ts";
 import { columns, type Command } from "./command.ts";
-import { linesTo } from "./connection.ts";
 
 export const serve: Command = {
   name: "serve",
@@ -21,22 +20,6 @@ export const serve: Command = {
       throw error;
     }
     return undefined;
-  },
-};
-
-export const migrate: Command = {
-  name: "migrate",
-  summary: "Apply missing database migrations; `serve` does so too",
-  async run(_args, { env, stderr }) {
-    const { openStorage } = await import("../app/storage.ts");
-    const { upgrade, close } = await openStorage(loadSettings(env), "petstore migrate", 2_000, { onUpgradeStep: linesTo({ stderr }) });
-    await close();
-    const { migrated, copy } = upgrade;
-    const kept = copy === undefined ? "" : ` The database as it was before is in ${copy}.`;
-    return {
-      json: { migrated, copy: copy ?? null },
-      text: migrated.length > 0 ? `Applied ${migrated.join(", ")}.${kept}` : "The database is up to date.",
-    };
   },
 };
 

@@ -5,17 +5,21 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The release whose nodes work beside those of this version. */
-export const previousRelease = { version: "1.1.0", commit: "49db246" };
+/** The commits of the releases, as CHANGELOG.md names them. */
+const commits = { "1.0.0": "a74acbf", "1.1.0": "49db246", "1.2.0": "f5d0dcc" };
+export type Release = keyof typeof commits;
+
+/** The releases whose nodes work beside those of this version. */
+export const previousReleases: Release[] = ["1.1.0", "1.2.0"];
 
 /**
- * Extracts the previous release's code from the repository's history, beside the packages of this checkout, and returns its `src/main.ts`.
+ * Extracts the code of a release from the repository's history, beside the packages of this checkout, and returns its `src/main.ts`.
  * The next run finds it in the same place: Node's compile cache knows a file by its path.
  *
  * @throws if the clone has no history
  */
-export function checkOutPrevious(): string {
-  const { version, commit } = previousRelease;
+export function checkOut(version: Release): string {
+  const commit = commits[version];
   const folder = join(root, ".cache", `release-${commit}`);
   const main = join(folder, "src", "main.ts");
   if (existsSync(main)) return main;

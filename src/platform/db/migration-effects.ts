@@ -2,10 +2,10 @@
 export type StrongLock = "SHARE" | "SHARE ROW EXCLUSIVE" | "ACCESS EXCLUSIVE";
 
 /** What a statement costs on a table: `catalog` takes no longer on a large one, `scan` reads it, `rows` changes rows, `rewrite` writes all of it anew. */
-type Work = "catalog" | "scan" | "rows" | "rewrite";
+export type Work = "catalog" | "scan" | "rows" | "rewrite";
 
 /** What a migration does to a table that was there before. `lock` is what it takes on PostgreSQL, if anyone waits for it. */
-type Effect = { table: string; does: string; work: Work; lock: StrongLock | undefined };
+export type Effect = { table: string; does: string; work: Work; lock: StrongLock | undefined };
 
 /** The statements of a script, without comments. A body between `$$` is only `$$`, except that of DO, whose statements follow it. */
 function statementsOf(script: string): string[] {
@@ -67,7 +67,7 @@ const forms: Form[] = [
 ];
 
 /** What a script does to each table that it has not made itself, in its order. A table that it drops and makes again, it writes anew. */
-function effectsOf(script: string): Effect[] {
+export function effectsOf(script: string): Effect[] {
   const made = new Set<string>();
   const effects: Effect[] = [];
   for (const statement of statementsOf(script)) {

@@ -1,9 +1,11 @@
+import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import sql, { type Sql } from "sql-template-tag";
 import type { Clock } from "../clock.ts";
 import type { Database, Queryable, Transaction } from "../db/database.ts";
 import { foldingVersion } from "../folding.ts";
 import { Problem } from "../problem.ts";
+import { programVersion } from "../program-version.ts";
 
 /**
  * How a change that takes something away (a key, a plan, a domain) reaches every node before the request that made it is
@@ -327,8 +329,8 @@ type Lease = {
 /** Inserts a lease of `leaseMs` from now. */
 async function takeLease(tx: Transaction, { id, seen, secretsKeys }: Lease, now: Sql): Promise<void> {
   await tx.query(sql`
-    INSERT INTO nodes (id, lease_until, seen, secrets_keys, records_events, folding)
-    VALUES (${id}, ${now} + ${leaseMs}, ${seen}, ${secretsKeys}, TRUE, ${foldingVersion})`);
+    INSERT INTO nodes (id, lease_until, seen, secrets_keys, records_events, folding, release, host)
+    VALUES (${id}, ${now} + ${leaseMs}, ${seen}, ${secretsKeys}, TRUE, ${foldingVersion}, ${programVersion()}, ${`${hostname()}:${process.pid}`})`);
 }
 
 /** The ids of the keys that each node with a lease holds, as in its `Lease`. */

@@ -1,0 +1,227 @@
+import { existsSync, statfsSync } from "node:fs";
+import { connect } from "node:net";
+import { pathToFileURL } from "node:url";
+import sql, { raw, type Sql } from "sql-template-tag";
+import { lastBackupAt } from "../backup/manifest.ts";
+import type { Database } from "../platform/db/database.ts";
+import { holdersOf, sayHolder, type Holder } from "../platform/db/lock-waits.ts";
+import { HistoryError, migrationsFor, pendingOf, type AppliedMigration, type Migration } from "../platform/db/migrate.ts";
+import { effectsOf, strongLocksOf, type Effect, type StrongLock } from "../platform/db/migration-effects.ts";
+import { addressesOfNodes, listLiveNodes, tooOldLine, type LiveNode } from "../platform/nodes/node-releases.ts";
+import type { Settings } from "./settings.ts";
+import { databasePath, socketPath } from "./storage.ts";
+
+type Engine = Database["engine"];
+type Place = Pick<Settings, "dataDir" | "databaseUrl">;
+type Change = Pick<Effect, "table" | "does" | "work"> & { rows: number; bytes: number };
+
+/** What an upgrade of the data to this release will do. */
+export type UpgradeForecast = {
+  engine: Engine;
+  ready: boolean;
+  /** What stops the upgrade, one line each. */
+  problems: string[];
+  /** What the operator should know before it. */
+  notes: string[];
+  pending: { migration: string; changes: Change[] }[];
+  /** About how long it takes, without waiting for others. */
+  seconds: number;
+  /** The space that it needs, in part only while it runs, and what is free; null if this machine cannot see it. */
+  space: { neededBytes: number; freeBytes: number | null };
+  nodes: LiveNode[];
+  transactions: Holder[];
+  backupAt: string | null;
+};
+
+/** Reads a database. `sizeOf` gives the rows of a table and the bytes that it takes with its indexes. */
+type Source = {
+  engine: Engine;
+  query: <R>(text: Sql) => Promise<R[]>;
+  sizeOf: (table: string) => Promise<{ rows: number; bytes: number }>;
+  /** The bytes of a copy that the upgrade makes first. */
+  copyBytes: () => Promise<number>;
+  /** Bytes a second of each kind of work; `copy` that of the copy. */
+  rates: Record<Exclude<Effect["work"], "catalog"> | "copy", number>;
+  freeBytes: number | null;
+};
+
+/** Says what an upgrade will do, and changes nothing. The service may run. */
+export async function forecastUpgrade(place: Place): Promise<UpgradeForecast> {
+  if (place.databaseUrl !== "") return withPostgres(place.databaseUrl, (source) => forecast(place, source));
+  if (existsSync(databasePath(place.dataDir))) return withSqlite(place, (source) => forecast(place, source));
+  const space = { neededBytes: 0, freeBytes: null };
+  const none = { problems: [], pending: [], seconds: 0, space, nodes: [], transactions: [], backupAt: null };
+  return { engine: "sqlite", ready: true, notes: [`there is no data in ${place.dataDir} yet: the first start makes it`], ...none };
+}
+
+/** How often an engine writes what it changes before it frees the old form: PostgreSQL into the table and its log. */
+const formsOf = { sqlite: 1, postgres: 2 };
+
+async function forecast(place: Place, source: Source): Promise<UpgradeForecast> {
+  const { engine, freeBytes } = source;
+  const { missing, problem } = await findMissing(source);
+  const pending = await Promise.all(
+    missing.map(async (migration) => ({ migration: labelOf(migration), changes: await changesOf(migration, source) })),
+  );
+  const changes = pending.flatMap((one) => one.changes);
+  const copy = engine === "sqlite" && missing.length > 0 ? await source.copyBytes() : 0;
+  const written = new Map(changes.filter(({ work }) => work !== "catalog").map(({ table, bytes }) => [table, bytes]));
+  const neededBytes = copy + [...written.values()].reduce((sum, bytes) => sum + bytes, 0) * formsOf[engine];
+  const seconds = changes.reduce(
+    (sum, { work, bytes }) => sum + (work === "catalog" ? 0 : bytes / source.rates[work]),
+    copy / source.rates.copy,
+  );
+  const nodes = engine === "postgres" ? await listLiveNodes(source) : [];
+  const transactions = engine === "postgres" ? await longHolders(source, missing) : [];
+  const tooOld = tooOldLine(nodes, nodes.length > 0 ? await addressesOfNodes(source) : []);
+  const full =
+    freeBytes !== null && freeBytes < neededBytes
+      ? `the upgrade needs ${bytesText(neededBytes)}, and ${place.dataDir} has ${bytesText(freeBytes)} free: make room`
+      : undefined;
+  const problems = [problem, tooOld && `${tooOld}: stop them all before the upgrade`, full].filter((line) => line !== undefined);
+  const backupAt = lastBackupAt(place.dataDir);
+  const backup = backupAt === undefined ? null : new Date(backupAt).toISOString();
+  return {
+    engine,
+    ready: problems.length === 0,
+    problems,
+    notes: missing.length === 0 ? [] : [...transactions.map(noteOf), ...(await placeNotes(place, backup))],
+    pending,
+    seconds: Math.ceil(seconds),
+    space: { neededBytes: Math.ceil(neededBytes), freeBytes },
+    nodes,
+    transactions,
+    backupAt: backup,
+  };
+}
+
+/** The migrations that the data lacks, or why this program cannot upgrade it. An empty database on PostgreSQL lacks none: nothing is upgraded. */
+async function findMissing({ engine, query }: Source): Promise<{ missing: Migration[]; problem: string | undefined }> {
+  const columns = (await query<{ name: string }>(columnsOfMigrations[engine])).map(({ name }) => name);
+  if (columns.length === 0) return { missing: [], problem: undefined };
+  const hash = raw(columns.includes("hash") ? "hash" : "NULL AS hash");
+  const applied = await query<AppliedMigration>(sql`SELECT number, name, ${hash} FROM migrations ORDER BY number`);
+  try {
+    return { missing: pendingOf(applied, migrationsFor(engine)), problem: undefined };
+  } catch (error) {
+    if (!(error instanceof HistoryError)) throw error;
+    return { missing: [], problem: error.message };
+  }
+}
+
+const columnsOfMigrations = {
+  sqlite: sql`SELECT name FROM pragma_table_info('migrations')`,
+  postgres: sql`
+    SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'migrations'`,
+};
+
+/** What a migration does to the tables of the data, each thing once. */
+async function changesOf({ script }: Migration, { sizeOf }: Source): Promise<Change[]> {
+  const effects = effectsOf(script).filter(({ table, does }) => !table.startsWith("sqlite_") && does !== "refers to");
+  const once = new Map(effects.map(({ table, does, work }) => [`${does} ${table}`, { table, does, work }]));
+  return Promise.all([...once.values()].map(async (change) => ({ ...change, ...(await sizeOf(change.table)) })));
+}
+
+/** A transaction of a request ends sooner. */
+const shortMs = 1_000;
+
+/** The open transactions that the migrations will wait for. */
+async function longHolders(source: Source, missing: Migration[]): Promise<Holder[]> {
+  const locks = new Map<string, StrongLock>();
+  for (const { script } of missing)
+    for (const [table, lock] of strongLocksOf(script)) if (locks.get(table) !== "ACCESS EXCLUSIVE") locks.set(table, lock);
+  const held = await holdersOf(source, locks);
+  return held.filter(({ since }) => since === null || Date.now() - since.getTime() > shortMs);
+}
+
+const noteOf = (holder: Holder): string => `the upgrade will wait for an open transaction: ${sayHolder(holder)}`;
+
+async function placeNotes(place: Place, backup: string | null): Promise<string[]> {
+  if (place.databaseUrl === "") return (await answers(socketPath(place))) ? ["the service runs: stop it before the upgrade"] : [];
+  const advice = "the way back is a backup: `petstore backup` or pg_dump makes one";
+  return [backup === null ? `no backup is known to ${place.dataDir}; ${advice}` : `the last backup is of ${backup}; ${advice}`];
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path, () => resolve(true)).on("error", () => resolve(false));
+    socket.on("connect", () => socket.destroy());
+  });
+}
+
+/** 0012 changes_of_hosts */
+function labelOf({ number, name }: Migration): string {
+  return `${String(number).padStart(4, "0")} ${name}`;
+}
+
+/** A size with its unit: `1.4 GiB`. */
+export function bytesText(bytes: number): string {
+  if (bytes >= 1024 ** 3) return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+  return bytes >= 1024 ** 2 ? `${Math.ceil(bytes / 1024 ** 2)} MiB` : `${Math.ceil(bytes / 1024)} KiB`;
+}
+
+/** Bytes a second that PostgreSQL reads and writes on one slow disk. */
+const postgresRates = { rewrite: 5e6, scan: 20e6, rows: 5e6, copy: 20e6 };
+const askMs = 60_000;
+
+async function withPostgres<T>(url: string, use: (source: Source) => Promise<T>): Promise<T> {
+  const { openConnection, statementOf } = await import("../platform/db/postgres-connections.ts");
+  const connection = openConnection(url, () => undefined, { connectMs: 5_000, statementMs: askMs });
+  try {
+    const client = await connection.open();
+    const query = async <R>(text: Sql): Promise<R[]> => (await client.query(statementOf(text))).rows as R[];
+    const sizeOf = async (table: string) => {
+      const [size] = await query<{ rows: number; bytes: number }>(sql`
+        SELECT GREATEST(reltuples, 0) AS rows, pg_total_relation_size(oid) AS bytes FROM pg_class WHERE oid = to_regclass(${table})`);
+      return size ? { rows: Math.round(size.rows), bytes: Number(size.bytes) } : { rows: 0, bytes: 0 };
+    };
+    return await use({ engine: "postgres", query, sizeOf, copyBytes: async () => 0, rates: postgresRates, freeBytes: null });
+  } finally {
+    await connection.close();
+  }
+}
+
+async function withSqlite<T>({ dataDir }: Place, use: (source: Source) => Promise<T>): Promise<T> {
+  const { DatabaseSync } = await import("node:sqlite");
+  const file = pathToFileURL(databasePath(dataDir));
+  // Without a log nobody uses the file. SQLite would else leave an empty log, whose owner may be another user than the service's.
+  if (!existsSync(`${databasePath(dataDir)}-wal`)) file.searchParams.set("immutable", "1");
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+  try {
+    const query = async <R>(text: Sql): Promise<R[]> => db.prepare(text.sql).all(...(text.values as string[])) as R[];
+    const sizeOf = async (table: string) => {
+      const [has] = await query(sql`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ${table}`);
+      if (!has) return { rows: 0, bytes: 0 };
+      const [count] = await query<{ rows: number }>(sql`SELECT COUNT(*) AS rows FROM ${raw(table)}`);
+      const [size] = await query<{ bytes: number | null }>(sql`
+        SELECT SUM(pgsize) AS bytes FROM sqlite_schema JOIN dbstat USING (name) WHERE dbstat.aggregate = TRUE AND tbl_name = ${table}`);
+      return { rows: count?.rows ?? 0, bytes: size?.bytes ?? 0 };
+    };
+    const copyBytes = async () => {
+      const [pages] = await query<{ bytes: number }>(sql`
+        SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count, pragma_freelist_count, pragma_page_size`);
+      return pages?.bytes ?? 0;
+    };
+    const { bavail, bsize } = statfsSync(dataDir);
+    return await use({ engine: "sqlite", query, sizeOf, copyBytes, rates: await measureRates(), freeBytes: bavail * bsize });
+  } finally {
+    db.close();
+  }
+}
+
+/** How fast this machine writes tables now: fills one with two indexes in memory. An upgrade also waits for the disk, and a copy does less. */
+async function measureRates(): Promise<Source["rates"]> {
+  const { DatabaseSync } = await import("node:sqlite");
+  const db = new DatabaseSync(":memory:");
+  const begunAt = performance.now();
+  db.exec(`
+    CREATE TABLE animals (account_id BIGINT, id BIGINT, name TEXT, status TEXT, PRIMARY KEY (account_id, id)) WITHOUT ROWID;
+    INSERT INTO animals WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < 20000) SELECT 1, id, 'Rex ' || id, 'sold' FROM ids;
+    CREATE INDEX by_name ON animals (account_id, name, id);
+    CREATE INDEX by_status ON animals (account_id, status, name, id);`);
+  const seconds = (performance.now() - begunAt) / 1_000;
+  const size = db.prepare("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size").get();
+  db.close();
+  const rate = Number(size?.["bytes"]) / seconds;
+  return { rewrite: rate / 2, scan: rate, rows: rate / 2, copy: rate * 4 };
+}
