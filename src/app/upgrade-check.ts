@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { pathToFileURL } from "node:url";
 import sql, { raw, type Sql } from "sql-template-tag";
 import { lastBackupAt } from "../backup/manifest.ts";
+import { systemClock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { holdersOf, sayHolder, type Holder } from "../platform/db/lock-waits.ts";
 import { HistoryError, migrationsFor, pendingOf, type AppliedMigration, type Migration } from "../platform/db/migrate.ts";
@@ -131,7 +132,7 @@ async function longHolders(source: Source, missing: Migration[]): Promise<Holder
   for (const { script } of missing)
     for (const [table, lock] of strongLocksOf(script)) if (locks.get(table) !== "ACCESS EXCLUSIVE") locks.set(table, lock);
   const held = await holdersOf(source, locks);
-  return held.filter(({ since }) => since === null || Date.now() - since.getTime() > shortMs);
+  return held.filter(({ since }) => since === null || systemClock() - since.getTime() > shortMs);
 }
 
 const noteOf = (holder: Holder): string => `the upgrade will wait for an open transaction: ${sayHolder(holder)}`;
@@ -166,14 +167,14 @@ const askMs = 60_000;
 
 async function withPostgres<T>(url: string, use: (source: Source) => Promise<T>): Promise<T> {
   const { openConnection, statementOf } = await import("../platform/db/postgres-connections.ts");
-  const connection = openConnection(url, () => undefined, { connectMs: 5_000, statementMs: askMs });
+  const connection = openConnection(url, () => undefined, { patience: { connectMs: 5_000, statementMs: askMs } });
   try {
     const client = await connection.open();
     const query = async <R>(text: Sql): Promise<R[]> => (await client.query(statementOf(text))).rows as R[];
     const sizeOf = async (table: string) => {
       const [size] = await query<{ rows: number; bytes: number }>(sql`
         SELECT GREATEST(reltuples, 0) AS rows, pg_total_relation_size(oid) AS bytes FROM pg_class WHERE oid = to_regclass(${table})`);
-      return size ? { rows: Math.round(size.rows), bytes: Number(size.bytes) } : { rows: 0, bytes: 0 };
+      return size ? { rows: Math.round(size.rows), bytes: size.bytes } : { rows: 0, bytes: 0 };
     };
     return await use({ engine: "postgres", query, sizeOf, copyBytes: async () => 0, rates: postgresRates, freeBytes: null });
   } finally {

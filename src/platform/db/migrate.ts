@@ -45,7 +45,7 @@ const forHistory: Waiting = { label: "the table of migrations", locks: new Map([
 /**
  * Brings the schema up to date, each migration in one transaction with its record. If many nodes start at once, one of them
  * runs each migration and the others wait for it. On PostgreSQL a migration waits for its locks in short tries, so that no node that serves waits
- * behind it for longer than one of them (decision 0116).
+ * behind it for longer than one of them (decision 0115).
  *
  * @param onStep called before each step of a migration whose script has steps (`-- Step: the orders`), and with what a migration waits for
  * @param waitMs how long a migration tries to get its locks

@@ -2,7 +2,7 @@
 export type StrongLock = "SHARE" | "SHARE ROW EXCLUSIVE" | "ACCESS EXCLUSIVE";
 
 /** What a statement costs on a table: `catalog` takes no longer on a large one, `scan` reads it, `rows` changes rows, `rewrite` writes all of it anew. */
-export type Work = "catalog" | "scan" | "rows" | "rewrite";
+type Work = "catalog" | "scan" | "rows" | "rewrite";
 
 /** What a migration does to a table that was there before. `lock` is what it takes on PostgreSQL, if anyone waits for it. */
 export type Effect = { table: string; does: string; work: Work; lock: StrongLock | undefined };
