@@ -2,6 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import { getServers } from "node:dns";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
+import { parseRedisUrl } from "../callers/limits/redis.url.ts";
 import { hourMs } from "../platform/clock.ts";
 import { postgresUrl } from "../platform/db/postgres-url.ts";
 import { parseDateTime } from "../platform/http/dates.ts";
@@ -72,8 +73,9 @@ export const settingTable = {
   redisUrl: setting({
     name: "REDIS_URL",
     fallback: "",
-    parse: (text) => (text === "" || (/^rediss?:\/\/[^/]/i.test(text) && URL.canParse(text)) ? text : undefined),
-    allowed: "a redis:// or rediss:// URL",
+    parse: (text) => (text === "" || parseRedisUrl(text) ? text : undefined),
+    allowed:
+      "a redis:// or rediss:// URL, redis+sentinel://HOST:26379,HOST:26379/MASTER or redis+cluster://HOST:6379,HOST:6379, the latter two also with rediss",
     meaning: "Redis or Valkey in which all nodes count limits together; without it each process counts alone",
     secret: true,
   }),

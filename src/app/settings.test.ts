@@ -224,3 +224,27 @@ test("without DNS_SERVERS the resolvers of the system are asked, by every part t
   assert.deepEqual(loadSettings({}).dnsServers, getServers());
   assert.deepEqual(loadSettings({ DNS_SERVERS: "192.0.2.1:5353" }).dnsServers, ["192.0.2.1:5353"]);
 });
+
+test("REDIS_URL names a server, sentinels or servers of a cluster; another form is refused in one line without the secret", () => {
+  const allowed = [
+    "rediss://shop:hush@redis.example.com:6380/2",
+    "redis+sentinel://shop:hush@s1:26379,s2,[::1]:26380/shop?db=1&sentinelUsername=a&sentinelPassword=b%20c",
+    "rediss+sentinel://s1/shop",
+    "redis+cluster://:hush@r1:7000,r2:7001",
+  ];
+  for (const url of allowed) assert.equal(loadSettings({ REDIS_URL: url }).redisUrl, url);
+  const refused = [
+    "redis+sentinel://:hush@s1:26379",
+    "redis+sentinel://:hush@s1:26379/shop/1",
+    "redis+sentinel://:hush@s1:26379/shop?password=x",
+    "redis+cluster://:hush@r1:7000,,r2",
+    "redis+cluster://:hush@r1:70000",
+    "redis+cluster://:hush@r1:7000/1",
+    "redis+other://:hush@r1:7000",
+  ];
+  for (const url of refused)
+    assert.throws(
+      () => loadSettings({ REDIS_URL: url }),
+      ({ message }: Error) => /^REDIS_URL="\(secret\)" is not allowed: it must be [^\n]+$/.test(message) && !message.includes("hush"),
+    );
+});

@@ -82,7 +82,7 @@ function requireTogether(settings: Settings, env: Environment, needsSecretsKey: 
     throw new SettingError("EDGE_KEY_FILE", env["EDGE_KEY_FILE"] ?? "", "the private key of the certificate in EDGE_CERT_FILE");
   if (edgeCert !== "" && !attempt(() => createSecureContext({ cert: edgeCert, key: edgeKey })))
     throw new SettingError("EDGE_CERT_FILE", env["EDGE_CERT_FILE"] ?? "", "a file of certificates that TLS can use");
-  pair(settings.redisCa !== "" && !/^rediss:/i.test(settings.redisUrl), "REDIS_CA_FILE", "a rediss:// REDIS_URL");
+  pair(settings.redisCa !== "" && !/^rediss[:+]/i.test(settings.redisUrl), "REDIS_CA_FILE", "a rediss:// REDIS_URL");
   pair((acmeEabKid === "") !== (acmeEabHmac === ""), "ACME_EAB_KID", "ACME_EAB_HMAC");
 }
 

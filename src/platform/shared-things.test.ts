@@ -52,7 +52,7 @@ const bounded: Record<string, Bound> = {
   "app/supervisor.ts": atStart,
   "app/tracing.ts": "only spans, in batches that wait for each other",
   "app/worker-metrics.ts": operator,
-  "callers/limits/redis.link.ts": "only one connection of the node",
+  "callers/limits/redis.server.ts": "only connections of the node: 32, and as many while it looks for masters",
   "callers/members/passwords.ts": "queue passwords",
   "events/webhooks/delivery-worker.ts": "queue deliveries",
   "events/webhooks/fetcher.ts": "queue photo_fetches",

@@ -77,14 +77,14 @@ const callers: Parameters<typeof listOf>[0] = [];
     await ask(20, () => limiter.publishable(1, "192.0.2.1", quota));
     await ask(20, () => limiter.account(1, 1, quota));
     assert.deepEqual(verdicts(await ask(20, () => limiter.account(1, 1, quota))), Array(20).fill("rate_limit_exceeded"));
-    assert.equal((await limiter.strikeStatus(1, quota)).strikes, 0, "without the visitors, all of these would have passed");
+    assert.equal((await limiter.strikeStatus(1, 1, quota)).strikes, 0, "without the visitors, all of these would have passed");
     const over = await ask(1, () => limiter.account(1, 1, quota));
     assert.equal(over[0]!.strikesRemaining, 19, "this one would not");
     time.now += minute;
     await ask(10, () => limiter.publishable(1, "192.0.2.1", quota));
     await ask(10, () => limiter.account(1, 1, quota));
     assert.deepEqual(last(await ask(10, () => limiter.account(1, 1, quota))).dayRemaining, 0);
-    assert.equal((await limiter.strikeStatus(1, quota)).strikes, 0);
+    assert.equal((await limiter.strikeStatus(1, 1, quota)).strikes, 0);
     assert.equal((await limiter.account(1, 1, quota)).strikesRemaining, 19);
   });
 

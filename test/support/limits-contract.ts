@@ -171,7 +171,7 @@ const bans: Promises = [];
     assert.equal((await limiter.account(1, 1, free)).retryAfterSeconds, 1);
     time.now += 1;
     assert.equal((await limiter.account(1, 1, free)).verdict, "pass");
-    assert.deepEqual(await limiter.strikeStatus(1, free), { strikes: 0, strikesRemaining: 20, bannedUntil: undefined });
+    assert.deepEqual(await limiter.strikeStatus(1, 1, free), { strikes: 0, strikesRemaining: 20, bannedUntil: undefined });
   });
 
   promise("a ban of a key counts for the keys that it made, and the strike status shows it", async (limiter) => {
@@ -184,9 +184,9 @@ const bans: Promises = [];
       limiter.account(1, 5, free, [1]),
     ]);
     assert.deepEqual(verdicts(decisions), ["key_banned", "pass", "key_banned"]);
-    const { bannedUntil, strikesRemaining } = await limiter.strikeStatus(2, free, [3, 1]);
+    const { bannedUntil, strikesRemaining } = await limiter.strikeStatus(1, 2, free, [3, 1]);
     assert.deepEqual([bannedUntil, strikesRemaining], [noon + 5 * minute, 0]);
-    assert.equal((await limiter.strikeStatus(2, free)).bannedUntil, undefined);
+    assert.equal((await limiter.strikeStatus(1, 2, free)).bannedUntil, undefined);
     assert.equal(await limiter.unban(1), true);
     assert.equal((await limiter.account(1, 2, free, [3, 1])).verdict, "pass");
   });
@@ -208,12 +208,12 @@ const bans: Promises = [];
   promise("unban ends a ban and forgets the earlier ones, and the strike status shows it", async (limiter) => {
     await ask(60, () => limiter.account(1, 1, free));
     await ask(3, () => limiter.account(1, 1, free));
-    assert.deepEqual(await limiter.strikeStatus(1, free), { strikes: 3, strikesRemaining: 17, bannedUntil: undefined });
+    assert.deepEqual(await limiter.strikeStatus(1, 1, free), { strikes: 3, strikesRemaining: 17, bannedUntil: undefined });
     await ask(18, () => limiter.account(1, 1, free));
-    assert.deepEqual(await limiter.strikeStatus(1, free), { strikes: 0, strikesRemaining: 0, bannedUntil: noon + 5 * minute });
+    assert.deepEqual(await limiter.strikeStatus(1, 1, free), { strikes: 0, strikesRemaining: 0, bannedUntil: noon + 5 * minute });
     assert.equal(await limiter.unban(1), true);
     assert.equal(await limiter.unban(1), false);
-    assert.deepEqual(await limiter.strikeStatus(1, free), { strikes: 0, strikesRemaining: 20, bannedUntil: undefined });
+    assert.deepEqual(await limiter.strikeStatus(1, 1, free), { strikes: 0, strikesRemaining: 20, bannedUntil: undefined });
     assert.equal(last(await strikeOut(limiter, 1)).retryAfterSeconds, 300);
   });
 }

@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Limiter } from "../../src/callers/limits/limits.ts";
 import { openRedisLimiter, type RedisLimiterOptions } from "../../src/callers/limits/redis.ts";
 import type { Decision, Quota } from "../../src/callers/limits/windows.ts";
@@ -26,13 +27,13 @@ export function openNode(url: string, options: Partial<RedisLimiterOptions> = {}
 
 export type RedisNode = Awaited<ReturnType<typeof openNodes>>["nodes"][number];
 
-/** Opens nodes that use the Redis at a URL, each with its own line and log. */
+/** Opens nodes that use the Redis at a URL, each with its own line (where the URL names one server) and log. */
 export async function openNodes(t: TestContext, url: string, count: number, options: Partial<RedisLimiterOptions> = {}) {
   const nodes = await Promise.all(
     Array.from({ length: count }, async () => {
-      const line = await openLine(url);
+      const line = await openLine(url.includes("+") ? "redis://127.0.0.1:9" : url);
       const log = openLog();
-      const limiter = await openNode(line.url, { liveNodes: () => count, log, ...options });
+      const limiter = await openNode(url.includes("+") ? url : line.url, { liveNodes: () => count, log, ...options });
       t.after(async () => (await limiter.close(), line.close()));
       return { line, log, limiter };
     }),
@@ -52,4 +53,32 @@ export function requestFromEach(limiters: Limiter[], times: number, quota: Quota
 /** The same, and counts those that pass. */
 export async function passes(limiters: Limiter[], times: number, quota: Quota): Promise<number> {
   return (await requestFromEach(limiters, times, quota)).filter(isPass).length;
+}
+
+export const areShared = (limiters: Limiter[]): boolean => limiters.every((limiter) => limiter.mode() === "shared");
+
+/** Sends requests without a pause. `passed` counts those that passed; `stop` ends it once all nodes count together, and asks for the rest of the quota. */
+export function openLoad(limiters: Limiter[], quota: Quota) {
+  const state = { passed: 0, ends: false };
+  const clients = limiters.map(async (limiter) => {
+    while (!state.ends) {
+      const passed = await passes([limiter], 6, quota);
+      state.passed += passed;
+      await sleep(4);
+    }
+  });
+  return {
+    passed: () => state.passed,
+    async stop() {
+      await until(() => areShared(limiters));
+      state.ends = true;
+      await Promise.all(clients);
+      return state.passed + (await passes(limiters, quota.perMinute, quota));
+    },
+  };
+}
+
+export async function moreThan(running: { passed: () => number }, more: number): Promise<void> {
+  const before = running.passed();
+  while (running.passed() < before + more) await sleep(1);
 }

@@ -89,7 +89,9 @@ async function readAccount(db: Database, { accountId, keyId, now, services: { li
   const quota = quotaOf(account);
   const windows = await limiter.peekAccount(accountId, quota);
   const keys = await listKeys(db, accountId);
-  const strikes = await Promise.all(keys.map(async ({ id, makers }) => ({ id, ...(await limiter.strikeStatus(id, quota, makers)) })));
+  const strikes = await Promise.all(
+    keys.map(async ({ id, makers }) => ({ id, ...(await limiter.strikeStatus(accountId, id, quota, makers)) })),
+  );
   const own = strikes.find(({ id }) => id === keyId);
   const window = (limit: number, remaining: number, seconds: number) => ({
     limit,

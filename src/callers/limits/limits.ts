@@ -79,7 +79,7 @@ export interface Limiter {
    * `Decision.at`.
    */
   giveBack(counted: CountedCaller, at: number): Awaitable<Decision>;
-  strikeStatus(keyId: number, quota: Quota, makers?: readonly number[]): Awaitable<StrikeStatus>;
+  strikeStatus(accountId: number, keyId: number, quota: Quota, makers?: readonly number[]): Awaitable<StrikeStatus>;
   /** Deletes a key's ban, strikes and earlier bans. Returns whether there were any. */
   unban(keyId: number): Awaitable<boolean>;
   mode(): Mode;

@@ -47,13 +47,13 @@ test("strikes and bans survive a restart", () => {
   times(5, () => limiter.account(1, 2, free));
   const next = restarted(limiter, () => noon + 60_000);
   assert.deepEqual([next.account(1, 1, free).verdict, next.account(1, 1, free).retryAfterSeconds], ["key_banned", 240]);
-  assert.equal(restarted(limiter).strikeStatus(2, free).strikes, 5);
+  assert.equal(restarted(limiter).strikeStatus(1, 2, free).strikes, 5);
 });
 
 test("a snapshot of a release before 1.3.0, which has a time for each strike, is restored", () => {
   const limiter = open();
   limiter.restore([`["strikes","key",1,[0,0,${noon - 100},${noon - 200},${noon - 100},${noon - 60_000}]]`]);
-  assert.equal(limiter.strikeStatus(1, free).strikes, 3);
+  assert.equal(limiter.strikeStatus(1, 1, free).strikes, 3);
 });
 
 test("a flood of refusals takes memory and time for each ms, not for each refusal, and every refusal counts", () => {
@@ -61,14 +61,14 @@ test("a flood of refusals takes memory and time for each ms, not for each refusa
   const limiter = open(() => now);
   const large = { perMinute: 10_000_000, perDay: 1 };
   for (let ms = 0; ms < 1_500; ms++, now++) times(20, () => limiter.account(1, 1, large));
-  assert.equal(limiter.strikeStatus(1, large).strikes, 29_999);
+  assert.equal(limiter.strikeStatus(1, 1, large).strikes, 29_999);
   assert.ok([...limiter.snapshot()].join("").length < 1_500 * 20);
-  assert.equal(restarted(limiter, () => now).strikeStatus(1, large).strikes, 29_999);
+  assert.equal(restarted(limiter, () => now).strikeStatus(1, 1, large).strikes, 29_999);
   now += 59_000;
-  assert.equal(limiter.strikeStatus(1, large).strikes, 19_980, "those of the first 501 ms are expired");
+  assert.equal(limiter.strikeStatus(1, 1, large).strikes, 19_980, "those of the first 501 ms are expired");
   assert.equal(limiter.account(1, 1, large).strikesRemaining, 2_000_000 - 19_981);
   now += 60_000;
-  assert.equal(limiter.strikeStatus(1, large).strikes, 0);
+  assert.equal(limiter.strikeStatus(1, 1, large).strikes, 0);
 });
 
 test("requests of a banned key and of a banned visitor leave nothing to save", () => {

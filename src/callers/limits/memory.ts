@@ -47,7 +47,7 @@ export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addre
     peekAccount: (accountId, quota) => peek(meters.account.peek(accountId), quota, clock()),
     peekAddress: (address) => peek(meters.address.peek(addressName(address)), addressQuota, clock()),
     giveBack: (counted, at) => giveBackRequest(state, counted, at),
-    strikeStatus: (keyId, quota, makers = []) => strikeStatusOf(state, keyId, quota, makers),
+    strikeStatus: (_accountId, keyId, quota, makers = []) => strikeStatusOf(state, keyId, quota, makers),
     unban(keyId) {
       state.changes += 1;
       return strikes.key.delete(keyId);

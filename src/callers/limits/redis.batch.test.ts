@@ -11,56 +11,47 @@ const ledger = openLedger(
 );
 const rule = ruleOf("count", 0, [60, 1_000]);
 const requestOf = (accountId: number): LimitRequest => ({ rule, meters: [accountMeter(ledger, accountId)], bans: [] });
-const accountOf = ({ meters: [meter] }: LimitRequest): number => Number(/\d+$/.exec(meter!.name)![0]);
 
-/** Opens batches in three slots by account. Each script answers with the time 7, and each request with its index in the batch. */
-function openSlots() {
-  const sent: { slot: number; accounts: number[] }[] = [];
+/** Opens batches. Each script answers with the time 7, and each request with its index in the batch. */
+function openAll() {
+  const sent: number[][] = [];
+  const waiting = { count: 0 };
   const batches = openBatches(
-    (keys, _args, slot) => {
-      sent.push({ slot, accounts: keys.map((key) => Number(/\d+$/.exec(key)![0])) });
+    (keys) => {
+      sent.push(keys.map((key) => Number(/\d+$/.exec(key)![0])));
       const bytes = Buffer.alloc(8 + 20 * keys.length);
       bytes.writeDoubleLE(7);
       for (let i = 0; i < keys.length; i++) bytes.writeUInt32LE(i, 8 + 20 * i);
       return { run: sent.length, answer: Promise.resolve(bytes) };
     },
     () => false,
-    (request) => accountOf(request) % 3,
+    waiting,
     undefined,
     () => "",
   );
-  return { sent, batches };
+  return { sent, waiting, batches };
 }
 
-test("each script has the requests of one slot, in order, and each request gets its own answer", async () => {
-  const { sent, batches } = openSlots();
-  const accounts = [1, 2, 3, 4, 5, 7];
-  const answers = accounts.map((account) => batches.ask(requestOf(account), (answer, offset, run) => [answer?.[0], answer?.[offset], run]));
-  assert.equal(batches.waiting(), 6);
+test("a script has the requests of one turn, in order, and each request gets its own answer", async () => {
+  const { sent, waiting, batches } = openAll();
+  const answers = [1, 2, 3].map((account) =>
+    batches.ask(requestOf(account), (answer, offset, run) => [answer?.[0], answer?.[offset], run]),
+  );
+  assert.equal(waiting.count, 3);
   assert.deepEqual(await Promise.all(answers), [
     [7, 0, 1],
-    [7, 0, 2],
-    [7, 0, 3],
     [7, 1, 1],
-    [7, 1, 2],
     [7, 2, 1],
   ]);
-  assert.deepEqual(sent, [
-    { slot: 1, accounts: [1, 4, 7] },
-    { slot: 2, accounts: [2, 5] },
-    { slot: 0, accounts: [3] },
-  ]);
-  assert.equal(batches.waiting(), 0);
+  assert.deepEqual(sent, [[1, 2, 3]]);
+  assert.equal(waiting.count, 0);
 });
 
-test("a slot whose script is full begins another; the other slots wait for the end of the turn", async () => {
-  const { sent, batches } = openSlots();
-  const accounts = [2, ...Array.from({ length: 40 }, (_, i) => 3 * i)];
+test("a script that is full is sent at once, and the rest waits for the end of the turn", async () => {
+  const { sent, batches } = openAll();
+  const accounts = Array.from({ length: 40 }, (_, i) => i);
   const answers = accounts.map((account) => batches.ask(requestOf(account), () => undefined));
-  assert.deepEqual(sent, [{ slot: 0, accounts: accounts.slice(1, 33) }]);
+  assert.deepEqual(sent, [accounts.slice(0, 32)]);
   await Promise.all(answers);
-  assert.deepEqual(sent.slice(1), [
-    { slot: 2, accounts: [2] },
-    { slot: 0, accounts: accounts.slice(33) },
-  ]);
+  assert.deepEqual(sent.slice(1), [accounts.slice(32)]);
 });

@@ -19,18 +19,18 @@ const waitingMax = 10_000;
 type ReadResult<T> = (answer: number[] | undefined, offset: number, run: number) => T;
 /** `run`: the script's number on its connection, from 1; 0 if there was no connection. `answer`: undefined if the connection is lost. */
 export type ScriptRun = { run: number; answer: Promise<Buffer | undefined> };
-type SendScript = (keys: string[], args: (string | number)[], slot: number) => ScriptRun;
+type SendScript = (keys: string[], args: (string | number)[]) => ScriptRun;
+/** The requests of a node that wait for Redis. */
+export type Waiting = { count: number };
 
 export type Batches = {
   ask<T>(request: LimitRequest, read: ReadResult<T>): Promise<T>;
   /** Whether no further request may wait. */
   isFull(): boolean;
-  waiting(): number;
 };
 
 /** The requests that one run of the script decides. The order of keys and arguments is that of `limitScript`. */
 type Batch = {
-  slot: number;
   keys: string[];
   /** The index of each request's rule and its flag, as a character. */
   indexes: string;
@@ -42,55 +42,50 @@ type Batch = {
 };
 
 /**
- * Asks Redis to decide requests. Up to 32 requests of one slot and one turn of the event loop go into one run of the script, which
+ * Asks Redis to decide requests. Up to 32 requests of one turn of the event loop go into one run of the script, which
  * decides them in order: they share the cost of one round trip.
  *
  * @param isKnown returns whether Redis certainly has all meters of a request
- * @param slotOf returns the slot of all keys of a request: a command to a Redis Cluster can have keys of one slot only
  * @param redisClock the clock that the script uses instead of Redis' own
  * @param reporter returns the name under which this node reports figures to other nodes; "" if there are none
  */
 export function openBatches(
   send: SendScript,
   isKnown: (request: LimitRequest) => boolean,
-  slotOf: (request: LimitRequest) => number,
+  waiting: Waiting,
   redisClock: Clock | undefined,
   reporter: () => string,
 ): Batches {
-  const open = new Map<number, Batch>();
-  let waiting = 0;
+  let open: Batch | undefined;
 
   async function flush(batch: Batch): Promise<void> {
-    const { slot, keys, indexes, rules, resolvers } = batch;
-    open.delete(slot);
+    const { keys, indexes, rules, resolvers } = batch;
+    open = undefined;
     const texts = Array.from(rules.keys(), ({ text }) => text);
-    const { run, answer } = send(keys, [redisClock?.() ?? "", reporter(), indexes, ...texts], slot);
+    const { run, answer } = send(keys, [redisClock?.() ?? "", reporter(), indexes, ...texts]);
     const bytes = await answer;
     const figures = bytes && figuresOf(bytes);
-    waiting -= resolvers.length;
+    waiting.count -= resolvers.length;
     for (const resolve of resolvers) resolve(figures, run);
   }
 
-  function begin(slot: number): Batch {
-    const batch: Batch = { slot, keys: [], indexes: "", rules: new Map(), resolvers: [], nextOffset: 1 };
-    open.set(slot, batch);
-    setImmediate(() => void (open.get(slot) === batch && flush(batch)));
-    return batch;
+  function begin(): Batch {
+    const batch: Batch = { keys: [], indexes: "", rules: new Map(), resolvers: [], nextOffset: 1 };
+    setImmediate(() => void (open === batch && flush(batch)));
+    return (open = batch);
   }
 
   return {
     ask: (request, read) =>
       new Promise((resolve) => {
-        waiting += 1;
-        const slot = slotOf(request);
-        const batch = open.get(slot) ?? begin(slot);
+        waiting.count += 1;
+        const batch = open ?? begin();
         const offset = batch.nextOffset;
         batch.resolvers.push((answer, run) => resolve(read(answer, offset, run)));
         add(batch, request, isKnown(request) ? knownMeters : 0);
         if (batch.resolvers.length >= requestsMax || batch.keys.length >= keysMax) void flush(batch);
       }),
-    isFull: () => waiting >= waitingMax,
-    waiting: () => waiting,
+    isFull: () => waiting.count >= waitingMax,
   };
 }
 

@@ -1,7 +1,17 @@
 import { dayMs } from "../../platform/clock.ts";
 
 /** The prefix of all keys and channels of a single server. */
-export const singlePrefix = "petstore:limits:";
+const singlePrefix = "petstore:limits:";
+
+/**
+ * Hash tags whose slots are in the middles of sixteen equal parts of a cluster's slots, so that up to sixteen masters share them evenly. More tags would
+ * make smaller batches (decision 0113).
+ */
+const tags = [18, 455, 333, 223, 553, 443, 95, 663, 265, 375, 908, 155, 985, 895, 405, 515];
+const clusterPrefixes = tags.map((tag) => `${singlePrefix}{${tag}}:`);
+
+/** The prefixes of keys that need to be on one server each. All keys of an account have the same one. */
+export const prefixesOf = (kind: "single" | "sentinel" | "cluster"): string[] => (kind === "cluster" ? clusterPrefixes : [singlePrefix]);
 
 /** The keys that all scripts of a node share, and the channel on which nodes send each other the figures of meters. `save` below makes the messages. */
 export const runsKey = (prefix: string, node: string, connection: number): string => `${prefix}runs:${node}:${connection}`;

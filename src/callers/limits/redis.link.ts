@@ -1,8 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { connect as connectTcp } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect as connectTls } from "node:tls";
-import { AbstractConnector, Redis, type RedisOptions } from "iovalkey";
+import type { Redis } from "iovalkey";
 import type { ScriptRun } from "./redis.batch.ts";
 import {
   fenceKeys,
@@ -14,9 +12,8 @@ import {
   reportsChannel,
   runsKey,
 } from "./redis.generation.ts";
+import { connectMs, type FindServer, withTimeout } from "./redis.server.ts";
 
-/** The longest time (ms) that connecting may take. */
-const connectMs = 1_000;
 /** The longest time (ms) that a lost connection may take to deliver the reports that Redis had sent. */
 const drainMs = 100;
 /** The longest pause (ms) before the first attempt to connect again. */
@@ -48,14 +45,14 @@ const stageNumbers = { away: 0, reporting: 1, joining: 2, shared: 3 };
 
 /** A connection to Redis that reconnects when it is lost. Use it through the functions below. */
 export type Link = {
-  url: string;
-  ca: string | undefined;
+  findServer: FindServer;
   /** The prefix of all keys and channels. */
   prefix: string;
   /** The name of this node: random, and different for each process. */
   node: string;
   scripts: Script[];
   liveNodes: () => number;
+  /** Gets a line at each failed attempt. */
   log: LinkLog;
   /** The longest time (ms) that Redis may take to answer. After it, Redis counts as unreachable. */
   answerMs: number;
@@ -86,8 +83,6 @@ export type Link = {
   last: { number: number; answered: number };
   retry: NodeJS.Timeout | undefined;
   closed: boolean;
-  /** What has been logged in the current outage. */
-  logged: Set<string>;
 };
 
 /**
@@ -104,7 +99,7 @@ type Connection = {
   dropped?: Promise<void>;
 };
 
-type Initial = Pick<Link, "connection" | "stage" | "wasAway" | "generation" | "attempts" | "last" | "retry" | "closed" | "logged">;
+type Initial = Pick<Link, "connection" | "stage" | "wasAway" | "generation" | "attempts" | "last" | "retry" | "closed">;
 
 /** Creates a link. `connect` opens it. */
 export function createLink(options: Omit<Link, keyof Initial>): Link {
@@ -118,7 +113,6 @@ export function createLink(options: Omit<Link, keyof Initial>): Link {
     last: { number: 0, answered: 0 },
     retry: undefined,
     closed: false,
-    logged: new Set(),
   };
 }
 
@@ -127,10 +121,15 @@ export function createLink(options: Omit<Link, keyof Initial>): Link {
  * only after a script has written through it, so a Redis that refuses writes counts as away.
  */
 export async function connect(link: Link): Promise<void> {
-  const { url, ca, prefix, node, answerMs, scripts, last } = link;
+  const { prefix, node, answerMs, scripts, last } = link;
   const number = ++link.attempts;
-  const options = { ...connectionOptions, ...(ca !== undefined && { tls: { ca } }) };
-  const [redis, reports] = [new Redis(url, options), new Redis(url, options)];
+  let newClient: () => Redis;
+  try {
+    newClient = await link.findServer();
+  } catch (error) {
+    return retryLater(link, error);
+  }
+  const [redis, reports] = [newClient(), newClient()];
   let reason: Error | undefined;
   for (const one of [redis, reports]) one.on("error", (error: Error) => (reason = error));
   let answer: [ran: string | null, generation: string, isSettled: number];
@@ -241,7 +240,6 @@ function becomeShared(link: Link): void {
   link.stage = "shared";
   if (link.wasAway) link.log.info({}, "Redis answers again: limits are counted together");
   link.wasAway = false;
-  link.logged.clear();
 }
 
 /** Resolves to the answer. If Redis answers with an error, too late or not at all, drops the connection and resolves to undefined. */
@@ -280,9 +278,7 @@ function disconnect({ redis, reports }: Pick<Connection, "redis" | "reports">): 
 
 function retryLater(link: Link, error: unknown): void {
   if (link.closed) return;
-  const text = textOf(error);
-  if (!link.logged.has(text)) link.log.warn({ reason: String(error) }, `${text}, this node admits its share of each limit`);
-  link.logged.add(text);
+  link.log.warn({ reason: String(error) }, `${textOf(error)}, this node admits its share of each limit`);
   const longestMs = link.wasAway ? retryMaxMs : retryFirstMs;
   link.wasAway = true;
   link.retry = setTimeout(() => void connect(link), longestMs * (0.5 + Math.random() / 2)).unref();
@@ -293,57 +289,4 @@ function textOf(error: unknown): string {
   if (!(error instanceof Error) || error.name !== "ReplyError") return "Redis cannot be reached: until it can";
   if (error.message.startsWith(lostError)) return "Redis has lost counts: until all nodes have restored those that they know";
   return "Redis answers, but refuses to count (`petstore doctor` says why): until it does";
-}
-
-/**
- * Connects to Redis, with TLS if the URL is `rediss://`. Replaces the client's own connector for two reasons. That one handles
- * only the first error of a socket: a second one, which TLS may raise while it closes, would end the process. And when it
- * disconnects, it waits until Redis closes the connection too, so commands to a Redis that hangs would never be rejected.
- */
-export class RedisConnector extends AbstractConnector {
-  readonly #options: RedisOptions;
-
-  constructor(options: unknown) {
-    super(0);
-    this.#options = options as RedisOptions;
-  }
-
-  async connect() {
-    const { host, port, tls } = this.#options;
-    const to = { host: host ?? "localhost", port: Number(port) };
-    // `tls` is `true` if only the URL asks for TLS, and an object if there is a `ca`.
-    const stream = tls ? connectTls({ ...to, ...tls }) : connectTcp(to);
-    stream.on("error", (error) => (this.firstError ??= error));
-    this.stream = stream;
-    return stream;
-  }
-
-  override disconnect(): void {
-    this.connecting = false;
-    this.stream?.destroy();
-  }
-}
-
-/** Each attempt is a new connection. The client neither queues commands nor sends them again. */
-const connectionOptions = {
-  Connector: RedisConnector,
-  lazyConnect: true,
-  connectTimeout: connectMs,
-  retryStrategy: () => null,
-  enableOfflineQueue: false,
-  autoResendUnfulfilledCommands: false,
-  autoResubscribe: false,
-  maxRetriesPerRequest: 0,
-};
-
-/** Rejects after `ms`. An answer that arrived while this process was busy still counts, because it is read before `setImmediate` runs. */
-async function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timeUp = (): void => late.reject(new Error(`no answer within ${ms} ms`));
-  const timer = setTimeout(() => setImmediate(timeUp), ms).unref();
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

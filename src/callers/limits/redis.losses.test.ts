@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "iovalkey";
 import { free } from "../../../test/support/limits-contract.ts";
 import { openLine } from "../../../test/support/line.ts";
-import { openNode, openNodes, passes } from "../../../test/support/redis-limiter.ts";
+import { areShared, moreThan, openLoad, openNode, openNodes, passes } from "../../../test/support/redis-limiter.ts";
 import { type RedisProcess, startRedis } from "../../../test/support/redis-process.ts";
 import { until } from "../../../test/support/until.ts";
 import type { Limiter } from "./limits.ts";
@@ -29,31 +28,8 @@ function adminOf(t: TestContext, { url }: RedisProcess): Redis {
   return admin;
 }
 
-const areShared = (limiters: Limiter[]): boolean => limiters.every((limiter) => limiter.mode() === "shared");
-
-/** Sends requests without a pause. `passed` counts those that passed; `stop` ends it once all nodes count together, and asks for the rest of the quota. */
-function load(limiters: Limiter[]) {
-  const state = { passed: 0, ends: false };
-  const clients = limiters.map(async (limiter) => {
-    while (!state.ends) {
-      const passed = await passes([limiter], 6, quota);
-      state.passed += passed;
-      await sleep(4);
-    }
-  });
-  return {
-    passed: () => state.passed,
-    async stop() {
-      await until(() => areShared(limiters));
-      state.ends = true;
-      await Promise.all(clients);
-      return state.passed + (await passes(limiters, quota.perMinute, quota));
-    },
-  };
-}
-
 type Scene = Awaited<ReturnType<typeof openScene>>;
-type Load = ReturnType<typeof load>;
+type Load = ReturnType<typeof openLoad>;
 
 /** Faults that make Redis forget requests that it has answered. Each resolves once nodes can have noticed. */
 const faults: Record<string, (t: TestContext, scene: Scene, running: Load) => Promise<unknown>> = {
@@ -92,16 +68,11 @@ const faults: Record<string, (t: TestContext, scene: Scene, running: Load) => Pr
   },
 };
 
-async function moreThan(running: Load, more: number): Promise<void> {
-  const before = running.passed();
-  while (running.passed() < before + more) await sleep(1);
-}
-
 for (const [name, fault] of Object.entries(faults)) {
   for (const count of [1, 3]) {
     test(`${name}: ${count === 1 ? "one node admits" : "three nodes together admit"} exactly the quota`, async (t) => {
       const scene = await openScene(t, count);
-      const running = load(scene.limiters);
+      const running = openLoad(scene.limiters, quota);
       await moreThan(running, 300);
       await fault(t, scene, running);
       await until(() => scene.nodes.every(({ log }) => log.lines.length > 0));
@@ -141,7 +112,7 @@ test("bans that nodes know are restored", async (t) => {
 test("eviction of counts admits no more than the quota", async (t) => {
   const { admin, limiters } = await openScene(t, 3);
   await admin.config("SET", "maxmemory-policy", "allkeys-random");
-  const running = load(limiters);
+  const running = openLoad(limiters, quota);
   await moreThan(running, 300);
   const limit = Number(/used_memory:(\d+)/.exec(await admin.info("memory"))![1]) + 300_000;
   await admin.config("SET", "maxmemory", String(limit));

@@ -12,7 +12,7 @@ import { type RedisProcess, startRedis } from "../../../test/support/redis-proce
 import type { Clock } from "../../platform/clock.ts";
 import type { Limiter } from "./limits.ts";
 import { openMemoryLimiter } from "./memory.ts";
-import { RedisConnector } from "./redis.link.ts";
+import { RedisConnector } from "./redis.server.ts";
 import type { RedisLimiterOptions } from "./redis.ts";
 
 let server: RedisProcess;
@@ -125,7 +125,9 @@ const anyCall = fc
     if (kind < 5) return limiter.account(account, keyId, quota, makers);
     if (kind < 7) return limiter.publishable(account, address, quota);
     if (kind === 7) return limiter.address(address);
-    return kind === 8 ? limiter.strikeStatus(keyId, quota, makers) : limiter.giveBack({ accountId: account, quota, visitor: address }, at);
+    return kind === 8
+      ? limiter.strikeStatus(account, keyId, quota, makers)
+      : limiter.giveBack({ accountId: account, quota, visitor: address }, at);
   });
 
 test("requests of all kinds and several accounts that Redis decides together get the answers that they would get one by one", async () => {

@@ -1,31 +1,24 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { addressName } from "../../platform/addresses.ts";
 import { type Clock, minuteMs, dayMs } from "../../platform/clock.ts";
 import type { Awaitable } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import { type CountedCaller, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { decidePublishable, publishableShare, visitorQuota } from "./publishable.ts";
-import { type Batches, openBatches } from "./redis.batch.ts";
-import { singlePrefix } from "./redis.generation.ts";
+import { prefixesOf } from "./redis.generation.ts";
 import * as ledgers from "./redis.ledger.ts";
 import * as links from "./redis.link.ts";
-import { addScript, banScript, limitScript, type Rule, ruleOf } from "./redis.script.ts";
+import { type Rule, ruleOf } from "./redis.script.ts";
+import { serverFinder } from "./redis.server.ts";
+import { ask, openShard, type Shard, shardLogs } from "./redis.shard.ts";
+import { parseRedisUrl } from "./redis.url.ts";
 import { strikesAllowed } from "./strikes.ts";
 import { banned, type Decision, passed, type Quota, refused, unavailable } from "./windows.ts";
 
 /** The longest time (ms) that Redis may take to answer before the node treats it as unreachable (specification 4.7). */
 const redisAnswerMs = 500;
-/** The most keys that one run of `addScript` or `banScript` changes. */
-const keysPerScript = 500;
-const decideScript = links.scriptOf(limitScript);
-const addFiguresScript = links.scriptOf(addScript);
-const restoreBansScript = links.scriptOf(banScript);
-
-/** A single server has no slots, so all its keys count as one. */
-const onlySlot = () => 0;
-
 export type RedisLimiterOptions = {
-  /** `redis://` or `rediss://`; never logged. */
+  /** A URL that `parseRedisUrl` reads; never logged. */
   url: string;
   /** The certificate authorities (PEM) to trust with `rediss://`. Default: Node's. */
   ca?: string | undefined;
@@ -42,173 +35,83 @@ export type RedisLimiterOptions = {
   answerMs?: number;
 };
 
-type State = {
-  /** The prefix of all keys. */
-  prefix: string;
-  link: links.Link;
-  ledger: ledgers.Ledger;
-  batches: Batches;
-  /** The rules of requests with secret and with publishable keys. Accounts of a plan share its quota, and so its rules. */
-  secretRules: WeakMap<Quota, Rule>;
-  publishableRules: WeakMap<Quota, Rule>;
-  decidedAlone: number;
-};
-
 /**
  * Counts in Redis, together with all nodes that use it. Each request waits for one round trip. While Redis cannot be reached, this
  * node admits its share of the requests that were left (`redis.ledger.ts`), and adds them in Redis later (`addScript`).
  * Resolves even if Redis is unreachable: see `mode`.
  */
 export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Limiter> {
-  const { addressQuota } = options;
+  const { url, ca, addressQuota, clock, redisClock, liveNodes = () => 1, answerMs = redisAnswerMs } = options;
+  const place = parseRedisUrl(url);
+  if (!place) throw new Error("not a URL of a Redis");
+  const [node, waiting, logOf] = [randomUUID(), { count: 0 }, shardLogs(options.log)];
+  const shards = prefixesOf(place.kind).map((prefix) =>
+    openShard({ prefix, findServer: serverFinder(place, ca, prefix), node, clock, redisClock, liveNodes, log: logOf(), answerMs, waiting }),
+  );
+  await Promise.all(shards.map(async ({ link }) => links.connect(link)));
+  const shardOf = (id: number): Shard => shards[id % shards.length]!;
+  const shardOfAddress = (address: string): Shard => (shards.length === 1 ? shards[0]! : shardOf(hashOf(addressName(address))));
   const addressRule = ruleOf("count", 0, limitsOf(addressQuota));
-  const state = openState(options);
-  const { link, ledger, batches } = state;
-  await links.connect(link);
+  const addressIn = (shard: Shard, address: string) => countOne(shard, addressMeter(shard.ledger, address), addressQuota, addressRule);
+  const memberIn = (shard: Shard, id: number) => countOne(shard, memberMeter(shard.ledger, id), dashboardQuota, dashboardRule);
+  const peekIn = (shard: Shard, address: string) => peek(shard, addressMeter(shard.ledger, address), addressQuota);
   return {
-    account: (...request) => countAccount(state, ...request),
-    address: (address) => countOne(state, addressMeter(ledger, address), addressQuota, addressRule),
-    publishable: (accountId, address, quota) => countPublishable(state, accountId, address, quota),
-    dashboard: (memberId) => countOne(state, memberMeter(ledger, memberId), dashboardQuota, dashboardRule),
-    peekAccount: (accountId, quota) => peek(state, ledgers.accountMeter(ledger, accountId), quota),
-    peekAddress: (address) => peek(state, addressMeter(ledger, address), addressQuota),
-    giveBack: (counted, at) => giveBack(state, counted, at),
-    strikeStatus(keyId, quota, makers = []) {
-      const allowed = strikesAllowed(quota.perMinute);
-      const request = { rule: ruleOf("read", allowed, [], makers.length), meters: [], bans: bansOf(state, keyId, makers) };
-      return ask(state, request, (answer, offset) => strikeStatusOf(answer, offset, allowed));
-    },
-    async unban(keyId) {
-      const ban = banOf(state, keyId);
-      const removed = await links.remove(link, [ban, `${state.prefix}strikes:${keyId}`]);
-      if (removed === undefined) throw new Problem("unavailable", "Redis cannot be reached, so the ban may still be in force. Try again.");
-      ledger.bans.delete(ban);
-      return removed > 0;
-    },
-    mode: () => (link.stage === "shared" ? "shared" : "alone"),
-    decidedAlone: () => state.decidedAlone,
-    waiting: () => batches.waiting(),
-    sweep: () => ledgers.sweepLedger(ledger),
-    close: () => links.closeLink(link),
+    account: (accountId, ...request) => countAccount(shardOf(accountId), accountId, ...request),
+    address: (address) => addressIn(shardOfAddress(address), address),
+    publishable: (accountId, address, quota) => countPublishable(shardOf(accountId), accountId, address, quota),
+    dashboard: (memberId) => memberIn(shardOf(memberId), memberId),
+    peekAccount: (accountId, quota) => peek(shardOf(accountId), ledgers.accountMeter(shardOf(accountId).ledger, accountId), quota),
+    peekAddress: (address) => peekIn(shardOfAddress(address), address),
+    giveBack: (counted, at) => giveBack(shardOf("memberId" in counted ? counted.memberId : counted.accountId), counted, at),
+    strikeStatus: (accountId, keyId, quota, makers = []) => strikeStatus(shardOf(accountId), keyId, quota, makers),
+    unban: (keyId) => unban(shards, keyId),
+    mode: () => (shards.every(({ link }) => link.stage === "shared") ? "shared" : "alone"),
+    decidedAlone: () => shards.reduce((sum, { decidedAlone }) => sum + decidedAlone, 0),
+    waiting: () => waiting.count,
+    sweep: () => shards.forEach(({ ledger }) => ledgers.sweepLedger(ledger)),
+    close: () => shards.forEach(({ link }) => links.closeLink(link)),
   };
 }
 
-function openState({ url, ca, clock, redisClock, liveNodes = () => 1, log, answerMs = redisAnswerMs }: RedisLimiterOptions): State {
-  const [node, prefix] = [randomUUID(), singlePrefix];
-  const reporter = () => (liveNodes() > 1 ? node : "");
-  const ledger = ledgers.openLedger(prefix, clock, liveNodes);
-  const firstArgs = () => [redisClock?.() ?? "", reporter()];
-  const link: links.Link = links.createLink({
-    url,
-    ca,
-    prefix,
-    node,
-    scripts: [decideScript, addFiguresScript, restoreBansScript],
-    liveNodes,
-    log,
-    answerMs,
-    onLost: (wasComplete) => ledgers.beginOutage(ledger, { wasComplete }),
-    onConnected: (ran) => ledgers.resolveUnanswered(ledger, ran),
-    async restore() {
-      for (const group of groupsOf(ledgers.knownFigures(ledger))) await sendFigures(link, ledger, group, firstArgs());
-      for (const group of groupsOf(ledgers.knownBans(ledger))) await sendBans(link, group);
-    },
-    async add() {
-      for (const group of groupsOf(ledgers.takePending(ledger))) await sendFigures(link, ledger, group, firstArgs());
-    },
-    addRest() {
-      for (const group of groupsOf(ledgers.takePending(ledger))) void sendFigures(link, ledger, group, firstArgs());
-    },
-    onReport: (message) => message.startsWith(`${node} `) || ledgers.recordReport(ledger, message),
-  });
-  const isKnown = (request: ledgers.LimitRequest) => ledgers.hasKnownMeters(ledger, request);
-  const batches = openBatches((keys, args) => links.run(link, decideScript, keys, args), isKnown, onlySlot, redisClock, reporter);
-  return { prefix, link, ledger, batches, secretRules: new WeakMap(), publishableRules: new WeakMap(), decidedAlone: 0 };
-}
+/** A number that is the same on every node. */
+const hashOf = (text: string): number => createHash("sha1").update(text).digest().readUInt32LE();
 
-function* groupsOf<T>(items: Iterable<T>): Generator<T[]> {
-  let group: T[] = [];
-  for (const item of items) {
-    if (group.push(item) < keysPerScript) continue;
-    yield group;
-    group = [];
-  }
-  if (group.length > 0) yield group;
-}
-
-/** Raises counts in Redis, and adds the requests that this node admitted alone. Resolves once Redis has done so or is lost. */
-async function sendFigures(
-  link: links.Link,
-  ledger: ledgers.Ledger,
-  group: ledgers.MeterFigures[],
-  firstArgs: (string | number)[],
-): Promise<void> {
-  const keys = group.map(({ meter }) => meter.name);
-  const { run, answer } = links.run(link, addFiguresScript, keys, [...firstArgs, ...group.flatMap(({ args }) => args)]);
-  const putBack = () => group.forEach((one) => one.putBack());
-  if ((await answer) !== undefined) return;
-  if (run === 0) putBack();
-  else ledgers.addUnanswered(ledger, { run, onNotRun: putBack });
-}
-
-async function sendBans(link: links.Link, bans: [name: string, since: number, lengthMs: number][]): Promise<void> {
-  const keys = bans.map(([name]) => name);
-  await links.run(
-    link,
-    restoreBansScript,
-    keys,
-    bans.flatMap(([, since, lengthMs]) => [since, lengthMs]),
-  ).answer;
-}
-
-/**
- * Asks Redis to decide a request, or decides alone while Redis cannot be reached.
- *
- * @param read makes the result from the script's answer, in which the figures of this request begin at `offset`
- * @param whenFull makes the result if too many requests wait for Redis; `known` is the result from this node's own figures
- */
-function ask<T>(
-  state: State,
-  request: ledgers.LimitRequest,
-  read: (answer: number[], offset: number) => T,
-  whenFull: (known: T) => T = (known) => known,
-): Awaitable<T> {
-  const { link, ledger, batches } = state;
-  const { stage } = link;
-  if (stage === "away" || stage === "reporting") return read(decideAlone(state, request, 0), 1);
-  if (batches.isFull() && request.rule.kind !== "give-back") return whenFull(read(ledgers.peek(ledger, request), 1));
-  if (stage === "joining" && request.rule.isCounting && !ledgers.reserve(ledger, request)) return read(decideAlone(state, request, 0), 1);
-  return batches.ask(request, (answer, offset, run) => {
-    if (answer === undefined) return read(decideAlone(state, request, run), 1);
-    ledgers.recordAnswer(ledger, request, answer, offset);
-    return read(answer, offset);
-  });
-}
-
-function decideAlone(state: State, request: ledgers.LimitRequest, run: number): number[] {
-  if (request.rule.kind === "give-back") return ledgers.giveBackAlone(state.ledger, request, run);
-  if (request.rule.isCounting) state.decidedAlone += 1;
-  return ledgers.decideAlone(state.ledger, request, run);
-}
-
-function countAccount(state: State, accountId: number, keyId: number, quota: Quota, makers: readonly number[] = []): Awaitable<Decision> {
+function strikeStatus(shard: Shard, keyId: number, quota: Quota, makers: readonly number[]): Awaitable<StrikeStatus> {
   const allowed = strikesAllowed(quota.perMinute);
-  const rule = makers.length === 0 ? sharedRule(state.secretRules, quota, secretRule) : secretRule(quota, makers.length);
-  const request = { rule, meters: [ledgers.accountMeter(state.ledger, accountId)], bans: bansOf(state, keyId, makers) };
-  return ask(state, request, (answer, offset) => applyVerdict(answer, offset, figures(answer, offset, quota), allowed), unavailable);
+  const request = { rule: ruleOf("read", allowed, [], makers.length), meters: [], bans: bansOf(shard, keyId, makers) };
+  return ask(shard, request, (answer, offset) => strikeStatusOf(answer, offset, allowed));
+}
+
+/** Looks in every shard, because nothing in the id of a key says which account it belongs to. */
+async function unban(shards: Shard[], keyId: number): Promise<boolean> {
+  const removed = shards.map(async (shard) => {
+    const ban = banOf(shard, keyId);
+    const count = await links.remove(shard.link, [ban, `${shard.prefix}strikes:${keyId}`]);
+    if (count === undefined) throw new Problem("unavailable", "Redis cannot be reached, so the ban may still be in force. Try again.");
+    shard.ledger.bans.delete(ban);
+    return count > 0;
+  });
+  return (await Promise.all(removed)).includes(true);
+}
+
+function countAccount(shard: Shard, accountId: number, keyId: number, quota: Quota, makers: readonly number[] = []): Awaitable<Decision> {
+  const allowed = strikesAllowed(quota.perMinute);
+  const rule = makers.length === 0 ? sharedRule(shard.secretRules, quota, secretRule) : secretRule(quota, makers.length);
+  const request = { rule, meters: [ledgers.accountMeter(shard.ledger, accountId)], bans: bansOf(shard, keyId, makers) };
+  return ask(shard, request, (answer, offset) => applyVerdict(answer, offset, figures(answer, offset, quota), allowed), unavailable);
 }
 
 function secretRule(quota: Quota, otherBans = 0): Rule {
   return ruleOf("count-secret", strikesAllowed(quota.perMinute), limitsOf(quota), otherBans);
 }
 
-function countPublishable(state: State, accountId: number, address: string, quota: Quota): Awaitable<Decision> {
+function countPublishable(shard: Shard, accountId: number, address: string, quota: Quota): Awaitable<Decision> {
   const allowed = strikesAllowed(visitorQuota.perMinute);
-  const rule = sharedRule(state.publishableRules, quota, publishableRule);
-  const bans = [`${state.prefix}visitor-ban:${accountId}:${addressName(address)}`];
-  const request = { rule, meters: metersOf(state.ledger, { accountId, quota, visitor: address }), bans };
+  const rule = sharedRule(shard.publishableRules, quota, publishableRule);
+  const bans = [`${shard.prefix}visitor-ban:${accountId}:${addressName(address)}`];
+  const request = { rule, meters: metersOf(shard.ledger, { accountId, quota, visitor: address }), bans };
   return ask(
-    state,
+    shard,
     request,
     (answer, offset) => applyVerdict(answer, offset, publishableDecision(answer, offset, quota), allowed),
     unavailable,
@@ -221,9 +124,9 @@ function publishableRule(quota: Quota): Rule {
 }
 
 /** Counts a request of an address or a member: one meter, and no strikes. */
-function countOne(state: State, meter: ledgers.Meter, quota: Quota, rule: Rule): Awaitable<Decision> {
+function countOne(shard: Shard, meter: ledgers.Meter, quota: Quota, rule: Rule): Awaitable<Decision> {
   const request = { rule, meters: [meter], bans: [] };
-  return ask(state, request, (answer, offset) => applyVerdict(answer, offset, figures(answer, offset, quota), null), unavailable);
+  return ask(shard, request, (answer, offset) => applyVerdict(answer, offset, figures(answer, offset, quota), null), unavailable);
 }
 
 const limitsOf = ({ perMinute, perDay }: Quota): number[] => [perMinute, perDay];
@@ -235,27 +138,27 @@ function sharedRule(rules: WeakMap<Quota, Rule>, quota: Quota, make: (quota: Quo
   return rule;
 }
 
-function peek(state: State, meter: ledgers.Meter, quota: Quota): Awaitable<Decision> {
+function peek(shard: Shard, meter: ledgers.Meter, quota: Quota): Awaitable<Decision> {
   const request = { rule: ruleOf("read", 0, limitsOf(quota)), meters: [meter], bans: [] };
-  return ask(state, request, (answer, offset) => figures(answer, offset, quota));
+  return ask(shard, request, (answer, offset) => figures(answer, offset, quota));
 }
 
-function giveBack(state: State, counted: CountedCaller, countedAt: number): Awaitable<Decision> {
+function giveBack(shard: Shard, counted: CountedCaller, countedAt: number): Awaitable<Decision> {
   const windows = [Math.floor(countedAt / minuteMs), Math.floor(countedAt / dayMs)];
-  const meters = metersOf(state.ledger, counted);
+  const meters = metersOf(shard.ledger, counted);
   const rule = ruleOf(
     "give-back",
     0,
     meters.flatMap(() => windows),
   );
-  return ask(state, { rule, meters, bans: [] }, (answer, offset) => {
+  return ask(shard, { rule, meters, bans: [] }, (answer, offset) => {
     if ("memberId" in counted) return figures(answer, offset, dashboardQuota);
     return counted.visitor === undefined ? figures(answer, offset, counted.quota) : publishableDecision(answer, offset, counted.quota);
   });
 }
 
-const banOf = ({ prefix }: State, keyId: number): string => `${prefix}ban:${keyId}`;
-const bansOf = (state: State, keyId: number, makers: readonly number[]): string[] => [keyId, ...makers].map((id) => banOf(state, id));
+const banOf = ({ prefix }: Shard, keyId: number): string => `${prefix}ban:${keyId}`;
+const bansOf = (shard: Shard, keyId: number, makers: readonly number[]): string[] => [keyId, ...makers].map((id) => banOf(shard, id));
 
 const addressMeter = (ledger: ledgers.Ledger, address: string) => ledgers.otherMeter(ledger, `address:${addressName(address)}`);
 const memberMeter = (ledger: ledgers.Ledger, memberId: number) => ledgers.otherMeter(ledger, `person:${memberId}`);

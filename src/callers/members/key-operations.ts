@@ -77,7 +77,7 @@ export async function revokeKey(tx: Transaction, call: Call<KeyServices, One>): 
 export async function lookForBan(db: Database, { accountId, params, services: { limiter } }: Call<KeyServices, One>): Promise<Making> {
   const [quota, key] = await Promise.all([quotaIn(db, accountId), findKey(db, params.keyId)]);
   if (key?.accountId !== accountId) return { isBanned: false };
-  return { isBanned: (await limiter.strikeStatus(key.id, quota, key.makers)).bannedUntil !== undefined };
+  return { isBanned: (await limiter.strikeStatus(key.accountId, key.id, quota, key.makers)).bannedUntil !== undefined };
 }
 
 /** Adds the new key to the answer that made it. A replay cannot: only the key's hash is stored. */
@@ -146,6 +146,6 @@ async function quotaIn(db: Database, accountId: number): Promise<Quota> {
 }
 
 async function withStrikes(key: Key, quota: Quota, { limiter }: KeyServices) {
-  const { strikes, strikesRemaining, bannedUntil } = await limiter.strikeStatus(key.id, quota, key.makers);
+  const { strikes, strikesRemaining, bannedUntil } = await limiter.strikeStatus(key.accountId, key.id, quota, key.makers);
   return { ...keyResponse(key), strikes, strikesRemaining, bannedUntil: bannedUntil === undefined ? null : formatDateTime(bannedUntil) };
 }

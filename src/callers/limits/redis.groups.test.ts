@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { Redis } from "iovalkey";
+import { free } from "../../../test/support/limits-contract.ts";
+import { askRedis, isComplete, startCluster, startSentinels } from "../../../test/support/redis-groups.ts";
+import { areShared, moreThan, openLoad, openNode, openNodes } from "../../../test/support/redis-limiter.ts";
+import type { RedisProcess } from "../../../test/support/redis-process.ts";
+import { until } from "../../../test/support/until.ts";
+import type { Limiter } from "./limits.ts";
+import { prefixesOf } from "./redis.generation.ts";
+import type { Quota } from "./windows.ts";
+
+const quota: Quota = { perMinute: 20_000, perDay: 100_000 };
+/** The key of account 1 in a cluster. */
+const accountKey = `${prefixesOf("cluster")[1]}account:1`;
+
+/** Says how long the nodes took to count together again, beginning when the servers could. */
+async function sayWhenShared(t: TestContext, limiters: Limiter[]): Promise<void> {
+  const start = performance.now();
+  await until(() => areShared(limiters));
+  t.diagnostic(`shared again ${Math.round(performance.now() - start)} ms after the servers`);
+}
+
+test("with Sentinel, three nodes admit exactly the quota while the master is killed, and count together on its replica", async (t) => {
+  const { master, replica, url } = await startSentinels(t);
+  const { limiters } = await openNodes(t, url, 3, { answerMs: 2_000 });
+  const running = openLoad(limiters, quota);
+  await moreThan(running, 300);
+  await master.stop();
+  await until(() => !areShared(limiters));
+  await until(async () => (await askRedis(replica, (client) => client.info("replication"))).includes("role:master"));
+  await sayWhenShared(t, limiters);
+  assert.equal(await running.stop(), quota.perMinute);
+});
+
+test("with Sentinel, users and passwords are those of the URL", async (t) => {
+  const { master, replica, ports, url } = await startSentinels(t);
+  for (const server of [master, replica])
+    await askRedis(server, (client) =>
+      client.acl("SETUSER", "shop", "on", ">data pass", "~petstore:limits:*", "&petstore:limits:*", "+@all"),
+    );
+  for (const port of ports)
+    await askRedis({ url: `redis://127.0.0.1:${port}` }, async (client) => {
+      await client.call("ACL", "SETUSER", "finder", "on", ">find pass", "+@all", "&*");
+      await client.call("ACL", "SETUSER", "default", "off");
+    });
+  const login = url.replace("://", "://shop:data%20pass@");
+  const limiter = await openNode(`${login}?sentinelUsername=finder&sentinelPassword=find%20pass`);
+  t.after(() => limiter.close());
+  assert.equal(limiter.mode(), "shared");
+  const refused = await openNode(login);
+  t.after(() => refused.close());
+  assert.equal(refused.mode(), "alone");
+});
+
+test("in a cluster, accounts, addresses and members count on all masters, each account with all its keys on one", async (t) => {
+  const { masters, url } = await startCluster(t);
+  const limiter = await openNode(url);
+  t.after(() => limiter.close());
+  assert.equal(limiter.mode(), "shared");
+  for (let account = 1; account <= 32; account++) {
+    assert.equal((await limiter.account(account, account, free)).remaining, 59);
+    assert.equal((await limiter.publishable(account, "192.0.2.1", free)).minuteRemaining, 29);
+    assert.equal((await limiter.address(`192.0.2.${account}`)).remaining, 59);
+    assert.equal((await limiter.dashboard(account)).remaining, 299);
+  }
+  for (let i = 0; i < 90; i++) await limiter.account(5, 7, free);
+  assert.ok((await limiter.strikeStatus(5, 7, free)).bannedUntil !== undefined);
+  assert.equal(await limiter.unban(7), true);
+  assert.equal((await limiter.account(5, 7, free)).verdict, "rate_limit_exceeded");
+  const counts = await Promise.all(masters.map(async (one) => (await askRedis(one, (client) => client.keys("*:account:*"))).length));
+  assert.equal(
+    counts.reduce((sum, count) => sum + count),
+    32,
+  );
+  assert.ok(
+    counts.every((count) => count >= 8),
+    String(counts),
+  );
+  assert.equal(limiter.mode(), "shared");
+});
+
+test("in a cluster, three nodes admit exactly the quota while a master is killed, and count together on its replica", async (t) => {
+  const { servers, url } = await startCluster(t);
+  const { limiters } = await openNodes(t, url, 3, { answerMs: 2_000 });
+  const running = openLoad(limiters, quota);
+  await moreThan(running, 300);
+  const owner = (await ownerOf(servers, accountKey))!;
+  await owner.stop();
+  await until(() => !areShared(limiters));
+  const left = servers.filter((one) => one !== owner);
+  await until(async () => (await infos(left)).every(isComplete) && (await ownerOf(left, accountKey)) !== undefined);
+  await sayWhenShared(t, limiters);
+  assert.equal(await running.stop(), quota.perMinute);
+});
+
+test("in a cluster, three nodes admit exactly the quota while the account's slot moves to another master", async (t) => {
+  const { masters, url } = await startCluster(t);
+  const { limiters } = await openNodes(t, url, 3, { answerMs: 2_000 });
+  const running = openLoad(limiters, quota);
+  await moreThan(running, 300);
+  const from = (await ownerOf(masters, accountKey))!;
+  const to = masters.find((one) => one !== from)!;
+  await moveSlot(from, to, masters, () => moreThan(running, 100));
+  assert.equal(await ownerOf(masters, accountKey), to);
+  await sayWhenShared(t, limiters);
+  assert.equal(await running.stop(), quota.perMinute);
+});
+
+const infos = (servers: RedisProcess[]) => Promise.all(servers.map((one) => askRedis(one, (client) => client.cluster("INFO"))));
+
+/** The server that answers for a key as its master. */
+async function ownerOf(servers: RedisProcess[], key: string): Promise<RedisProcess | undefined> {
+  for (const one of servers) {
+    const isOwner = await askRedis(one, (client) => client.get(key).then(() => client.role())).then(
+      ([role]) => role === "master",
+      () => false,
+    );
+    if (isOwner) return one;
+  }
+  return undefined;
+}
+
+/** Moves the slot of account 1 as `redis-cli --cluster reshard` does: key by key. `meanwhile` runs when half of the keys have moved. */
+async function moveSlot(from: RedisProcess, to: RedisProcess, masters: RedisProcess[], meanwhile: () => Promise<void>): Promise<void> {
+  const [source, target] = [new Redis(from.url), new Redis(to.url)];
+  try {
+    const [sourceId, targetId] = await Promise.all([source.cluster("MYID"), target.cluster("MYID")]);
+    const slot = await source.cluster("KEYSLOT", accountKey);
+    await target.cluster("SETSLOT", slot, "IMPORTING", sourceId);
+    await source.cluster("SETSLOT", slot, "MIGRATING", targetId);
+    for (let moved = 0; ; moved++) {
+      const [key] = await source.cluster("GETKEYSINSLOT", slot, 1);
+      if (key === undefined) break;
+      await source.migrate("127.0.0.1", Number(new URL(to.url).port), key, 0, 5_000);
+      if (moved === 2) await meanwhile();
+    }
+    for (const one of [to, ...masters]) await askRedis(one, (client) => client.cluster("SETSLOT", slot, "NODE", targetId));
+  } finally {
+    source.disconnect();
+    target.disconnect();
+  }
+}
