@@ -190,6 +190,30 @@ export type Schemas = {
     /** Whether the order has been fulfilled. */
     complete?: boolean | null;
   };
+  Contact: {
+    /** The customer's name. */
+    name?: string;
+    /** The customer's email address. */
+    email?: string;
+    /** The customer's telephone number. */
+    phone?: string;
+    /** Where the order goes. */
+    address?: string;
+    /** What else was agreed. */
+    note?: string;
+  };
+  ContactInput: {
+    /** The customer's name. */
+    name?: string | null;
+    /** The customer's email address. */
+    email?: string | null;
+    /** The customer's telephone number. */
+    phone?: string | null;
+    /** Where the order goes. */
+    address?: string | null;
+    /** What else was agreed. */
+    note?: string | null;
+  };
   InventoryItem: {
     /** ID of the pet the entry tracks. */
     petId: number;
@@ -453,7 +477,7 @@ export type Schemas = {
     /** Whether it is for web pages. */
     publishable: boolean;
     /** What it may do. */
-    scopes: ("catalogue:read" | "catalogue:write" | "orders:read" | "orders:write" | "inventory:read" | "inventory:write" | "publishing:read" | "publishing:write" | "events:read" | "webhooks:read" | "webhooks:write" | "account:read" | "keys:read" | "keys:write")[];
+    scopes: ("catalogue:read" | "catalogue:write" | "orders:read" | "orders:write" | "inventory:read" | "inventory:write" | "publishing:read" | "publishing:write" | "events:read" | "webhooks:read" | "webhooks:write" | "account:read" | "contacts:read" | "contacts:write" | "keys:read" | "keys:write")[];
     /** The web origins that may use it; empty: any. */
     origins: (string)[];
     /** When it expires. */
@@ -474,11 +498,11 @@ export type Schemas = {
     bannedUntil: string | null;
   };
   Keys: (Schemas["Key"])[];
-  KeyScope: "catalogue:read" | "catalogue:write" | "orders:read" | "orders:write" | "inventory:read" | "inventory:write" | "publishing:read" | "publishing:write" | "events:read" | "webhooks:read" | "webhooks:write" | "account:read" | "keys:read" | "keys:write";
+  KeyScope: "catalogue:read" | "catalogue:write" | "orders:read" | "orders:write" | "inventory:read" | "inventory:write" | "publishing:read" | "publishing:write" | "events:read" | "webhooks:read" | "webhooks:write" | "account:read" | "contacts:read" | "contacts:write" | "keys:read" | "keys:write";
   KeyInput: {
     /** The key's name. Default: `Key` and its id. */
     name?: string | null;
-    /** What it may do, such as `orders:read`. Default: all that the caller may give; never `keys:read` or `keys:write`. */
+    /** What it may do, such as `orders:read`. Default: all that the caller may give; never those of `keys` or `contacts`. */
     scopes?: (Schemas["KeyScope"])[] | null;
     /** A date, or a date and time such as `2027-01-31T12:00:00Z`, after which it no longer works. Default: never, or with the key that makes it. */
     expires?: string | null;
@@ -501,7 +525,7 @@ export type Schemas = {
     /** Whether it is for web pages. */
     publishable: boolean;
     /** What it may do. */
-    scopes: ("catalogue:read" | "catalogue:write" | "orders:read" | "orders:write" | "inventory:read" | "inventory:write" | "publishing:read" | "publishing:write" | "events:read" | "webhooks:read" | "webhooks:write" | "account:read" | "keys:read" | "keys:write")[];
+    scopes: ("catalogue:read" | "catalogue:write" | "orders:read" | "orders:write" | "inventory:read" | "inventory:write" | "publishing:read" | "publishing:write" | "events:read" | "webhooks:read" | "webhooks:write" | "account:read" | "contacts:read" | "contacts:write" | "keys:read" | "keys:write")[];
     /** The web origins that may use it; empty: any. */
     origins: (string)[];
     /** When it expires. */
@@ -1719,6 +1743,111 @@ export type paths = {
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         409: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/store/orders/{orderId}/contact": {
+    /** getContact: Get an order's contact */
+    get: {
+      parameters: {
+        path: {
+          /** The order's identifier. */
+          orderId: number;
+        };
+        header?: {
+          /** An ETag that you have: the answer is 304 while it is still current. */
+          "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Contact"]>;
+        304: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** replaceContact: Set an order's contact */
+    put: {
+      parameters: {
+        path: {
+          /** The order's identifier. */
+          orderId: number;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/json": Schemas["ContactInput"];
+      } };
+      responses: {
+        200: Json<Schemas["Contact"]>;
+        201: Json<Schemas["Contact"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** deleteContact: Delete an order's contact */
+    delete: {
+      parameters: {
+        path: {
+          /** The order's identifier. */
+          orderId: number;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        204: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         431: Json<Schemas["Error"]>;

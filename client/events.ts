@@ -36,7 +36,7 @@ type DataByKind = {
   key: { id: number; bannedUntil?: string };
   webhook: Omit<Schemas["Webhook"], "secret">;
   member: { id: number; role?: string };
-  account: { id: number; plan?: string; perMinute?: number; perDay?: number; lowStock?: number };
+  account: { id: number; plan?: string; perMinute?: number; perDay?: number; lowStock?: number; contactDays?: number };
   limit: { id: number; window: "minute" | "day"; limit: number };
 };
 type DataOf<T extends Type> = T extends "pet.profile_updated"

@@ -47,7 +47,7 @@ after(async () => {
 
 const everyScope = [
   "catalogue:read catalogue:write orders:read orders:write inventory:read inventory:write publishing:read publishing:write",
-  "events:read webhooks:read webhooks:write account:read keys:read keys:write",
+  "events:read webhooks:read webhooks:write account:read contacts:read contacts:write keys:read keys:write",
 ].flatMap((line) => line.split(" "));
 
 test("an agent plays a day of a shop with nothing but its tools and their results", async (t) => {

@@ -40,6 +40,9 @@ const decided = [
   "replaceOrder PUT /store/orders/{orderId}",
   "updateOrder PATCH /store/orders/{orderId}",
   "deleteOrder DELETE /store/orders/{orderId}",
+  "getContact GET /store/orders/{orderId}/contact",
+  "replaceContact PUT /store/orders/{orderId}/contact",
+  "deleteContact DELETE /store/orders/{orderId}/contact",
   "listInventory GET /store/inventory",
   "getInventoryItem GET /store/inventory/{petId}",
   "replaceInventoryItem PUT /store/inventory/{petId}",
@@ -106,10 +109,11 @@ test("the interactive panel is off for GET /store/orders alone", () => {
   );
 });
 
-test("x-stability marks the batch as beta, and adjustments and profiles as experimental", () => {
+test("x-stability marks the batch as beta, and adjustments, profiles and contacts as experimental", () => {
   const stability = (id: string) => operations.find(({ operationId }) => operationId === id)?.["x-stability"];
   assert.equal(stability("createPetsBatch"), "beta");
-  for (const id of ["adjustInventoryItem", "getProfile", "replaceProfile", "updateProfile", "deleteProfile", "addPhoto", "deletePhoto"])
+  const profiles = ["getProfile", "replaceProfile", "updateProfile", "deleteProfile", "addPhoto", "deletePhoto"];
+  for (const id of ["adjustInventoryItem", ...profiles, "getContact", "replaceContact", "deleteContact"])
     assert.equal(stability(id), "experimental", id);
   for (const operation of operations) assert.ok([undefined, "beta", "experimental"].includes(operation["x-stability"]));
 });

@@ -47,6 +47,21 @@ const fields: Field[] = [
     refused: ["a\0"],
     send: (description) => post("/categories", { name: "Cats", description }),
   },
+  { field: "ContactInput.name", ...names, send: (name) => sendContact({ name }) },
+  {
+    field: "ContactInput.email",
+    accepted: ["ann@example.com", " Ann.O'Neil+x@bücher.example ", "a@b"],
+    refused: ["ann", "@example.com", "ann@", "a b@example.com", "ann@ex\0mple.com", "a@b@c"],
+    send: (email) => sendContact({ email }),
+  },
+  {
+    field: "ContactInput.phone",
+    accepted: ["+44 20 7946 0958", "040/12345-6"],
+    refused: [" ", "1\n2"],
+    send: (phone) => sendContact({ phone }),
+  },
+  { field: "ContactInput.address", accepted: ["1 High St\nYork"], refused: [" ", "a\0"], send: (address) => sendContact({ address }) },
+  { field: "ContactInput.note", accepted: ["a\nb"], refused: [" ", "a\0"], send: (note) => sendContact({ note }) },
   {
     field: "PriceInput.currency",
     accepted: ["EUR"],
@@ -123,6 +138,11 @@ const fields: Field[] = [
     send: (origin) => create("/keys", { publishable: true, origins: [origin] }),
   },
 ];
+
+async function sendContact(contact: object) {
+  const order = await made<{ id: number }>(shop, "POST", "/store/orders", {});
+  return shop.ask("PUT", `/store/orders/${order.id}/contact`, { body: contact });
+}
 
 async function sendPrice(currency: string) {
   const pet = await made<{ id: number }>(shop, "POST", "/pets", { name: "Rex", categoryId: category });

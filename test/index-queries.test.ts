@@ -72,6 +72,14 @@ const needs: Record<string, (Call | Fragment)[]> = {
   challenges_by_age: [at(certificates, "WHERE expires_at <= ${now}", "SELECT 1 FROM challenges …")],
   challenges_by_hostname: [at("publishing/hosts/host-state.ts", "WHERE hostname = ${hostname}", "SELECT 1 FROM challenges …")],
   challenges_by_secrets_key: encryptedColumns,
+  contacts_by_completion: [
+    at("store/contacts/contacts.store.ts", "FROM contacts WHERE account_id = ${accountId} AND completed_at <= ${before}"),
+    at(
+      "store/contacts/contacts.store.ts",
+      "SELECT MIN(completed_at) FROM contacts WHERE account_id = accounts.id AND completed_at IS NOT NULL",
+      "SELECT (…) FROM accounts",
+    ),
+  ],
   deployment_turns_by_number: [at(deployments, "COALESCE(MAX(number), 0) + 1 FROM deployment_turns", "SELECT …")],
   deployments_by_project: [
     (db) => listDeployments(db, 1, 1, 0, 1),

@@ -47,6 +47,9 @@ const scopes: Record<string, string> = {
   replaceOrder: "orders:write",
   updateOrder: "orders:write",
   deleteOrder: "orders:write",
+  getContact: "contacts:read",
+  replaceContact: "contacts:write",
+  deleteContact: "contacts:write",
   listEvents: "events:read",
   streamEvents: "events:read",
   getEventsCheckpoint: "events:read",
@@ -171,9 +174,9 @@ test("each operation needs one scope: without it the operation returns 403, with
   }
 });
 
-test("a key that is created without scopes has all but those that manage keys", async () => {
+test("a key that is created without scopes has all but those of contacts and those that manage keys", async () => {
   const { scopes: given } = await newKey();
-  assert.deepEqual(given.toSorted(), all.filter((scope) => !scope.startsWith("keys:")).toSorted());
+  assert.deepEqual(given.toSorted(), all.filter((scope) => !/^(keys|contacts):/.test(scope)).toSorted());
 });
 
 test("a key is refused from the moment of its expiry", async () => {

@@ -9,12 +9,13 @@ export const directions: Record<string, string[]> = {
   "src/commands": ["src/app", "src/administration", "src/backup", "src/importing", "src/platform", "client"],
   "src/importing": ["src/platform", "client"],
   "src/app": ["src/administration", "src/backup", "src/events", "src/store", "src/callers", "src/publishing", "src/platform"],
-  "src/administration": ["src/callers", "src/events", "src/publishing", "src/platform"],
+  "src/administration": ["src/callers", "src/events", "src/publishing", "src/store/contacts", "src/platform"],
 
   "src/backup": ["src/platform"],
 
   "src/store/imports": ["src/store/profiles", "src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/profiles": ["src/store/pets", "src/platform"],
+  "src/store/contacts": ["src/platform"],
   "src/store/orders": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/inventory": ["src/store/pets", "src/store/categories", "src/platform"],
   "src/store/pets": ["src/store/categories", "src/platform"],

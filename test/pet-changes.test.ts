@@ -265,6 +265,9 @@ test("an owner says when stock is low: for the list, the account, the events of 
   await service.ask("POST", "/store/orders", { key: shop.key, body: { petId: a } });
   assert.deepEqual(await low(), [b, a]);
   const [changed, crossed, ...rest] = await events();
-  assert.deepEqual([changed!.data, changed!.previous, changed!.actor.type], [{ id: shop.account, lowStock: 4 }, { lowStock: 3 }, "member"]);
+  assert.deepEqual(
+    [changed!.data, changed!.previous, changed!.actor.type],
+    [{ id: shop.account, lowStock: 4, contactDays: 180 }, { lowStock: 3 }, "member"],
+  );
   assert.deepEqual([crossed!.type, crossed!.resource.id, rest], ["inventory.low", a, []]);
 });

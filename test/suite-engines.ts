@@ -16,6 +16,7 @@ export const groups: Group[] = [
     reason: "lists, filters and look-ups by many identifiers have SQL of their own on each engine",
     suites: [
       "catalogue",
+      "contacts",
       "dry-run",
       "folded-names",
       "imports",
@@ -25,6 +26,7 @@ export const groups: Group[] = [
       "isolation",
       "paging",
       "pet-changes",
+      "privacy",
       "search",
       "stock-status",
       "usage",

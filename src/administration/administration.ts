@@ -13,6 +13,7 @@ import { askToReplaceAll, countFormer } from "../publishing/certificates/former-
 import { accountOperations, type AccountServices, demandAccount, id } from "./accounts.ts";
 import { keyOperations, type KeyServices } from "./keys.ts";
 import { memberOperations, type MemberServices } from "./members.ts";
+import { privacyOperations } from "./privacy.ts";
 import { secretsOperations, type SecretsServices } from "./secrets-rotation.ts";
 
 /** `directoryUrl` is the directory of the configured certificate authority; empty without one. */
@@ -74,6 +75,7 @@ const operations = {
   ...memberOperations,
   ...secretsOperations,
   ...auditOperations,
+  ...privacyOperations,
 };
 
 export type Administration = OperatorCalls<typeof operations>;

@@ -11,6 +11,7 @@ import { giveBackFreeSpace } from "../platform/db/batches.ts";
 import { forgetOldAnswers } from "../platform/http/idempotency.store.ts";
 import { repeat } from "../platform/jobs/runs.ts";
 import { expireNodes } from "../platform/nodes/nodes.ts";
+import { expireContacts } from "../store/contacts/contacts.store.ts";
 import { foldNames } from "../store/pets/folded-names.store.ts";
 import type { AppContext } from "./context.ts";
 import type { FirstStart } from "./first-start.ts";
@@ -44,6 +45,7 @@ export function startJobs({ settings, db, sweep, onError }: AppContext, swept: J
     sweep(cleanEveryMs, () => forgetOldAnswers(db, nowRange(), settings.answersKeptMs)),
     sweep(cleanEveryMs, (now) => expireUsage(db, now, settings.usageDaysKept)),
     sweep(eventsEveryMs, (now) => expireEvents(db, now, settings)),
+    sweep(eventsEveryMs, (now) => expireContacts(db, now)),
     repeat(trimEveryMs, () => trimming.run(), onError),
     repeat(spaceEveryMs, () => giveBackFreeSpace(db), onError),
     sweep(cleanEveryMs, (now) => deleteEndedSessions(db, now)),

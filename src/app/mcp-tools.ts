@@ -30,10 +30,10 @@ export type Tool = {
 /** The key of `_meta` under which a tool and its result name the fields with secrets (specification 1.15). */
 export const secretsKey = "petstore/secrets";
 
-const dryRun = { type: "boolean", description: "true: only show what would happen, and change nothing." };
-const ifMatch = { type: "string", description: "The version in an earlier result: the change happens only if it is still the same." };
-const idempotencyKey = { type: "string", description: "Any text: calls with the same one happen once." };
-const cursor = { type: "string", description: "The `next` of the page before." };
+const dryRun = { type: "boolean", description: "true: only show what would happen." };
+const ifMatch = { type: "string", description: "`ifMatch` of the result to change." };
+const idempotencyKey = { type: "string", description: "Calls with the same text happen once." };
+const cursor = { type: "string", description: "`next` of the page before." };
 
 /**
  * The tools for agents, made from the declarations of the operations (specification 1.15). Operations that are deprecated, take files or stream have
@@ -209,12 +209,15 @@ function schemaForAgents(schema: TSchema, options: { nullIsAbsent?: boolean; wit
   return nullable === true ? orNull(shown) : shown;
 }
 
-/** The bounds and the default of a value. A bound that only says how far its type reaches tells an agent nothing. */
+/**
+ * The bounds and the default of a value. A bound that only says how far its type reaches tells an agent nothing, and so do the default of a switch and
+ * that of a number that has a maximum.
+ */
 function boundsOf({ minimum, maximum, default: value }: DeclaredSchema): ShownSchema {
   return {
     ...(minimum !== undefined && minimum > 1 && { minimum }),
     ...(maximum !== undefined && maximum < int32Max && { maximum }),
-    ...(value !== undefined && { default: value }),
+    ...(value !== undefined && value !== false && maximum === undefined && { default: value }),
   };
 }
 

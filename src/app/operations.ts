@@ -21,6 +21,7 @@ import { deploymentRoutes } from "../publishing/projects/deployments.routes.ts";
 import { projectRoutes, type ProjectServices } from "../publishing/projects/projects.routes.ts";
 import { storefrontRoutes, type StorefrontServices } from "../publishing/projects/storefront.routes.ts";
 import { categoryRoutes } from "../store/categories/categories.routes.ts";
+import { contactRoutes } from "../store/contacts/contacts.routes.ts";
 import { importRoutes } from "../store/imports/imports.routes.ts";
 import { inventoryRoutes } from "../store/inventory/inventory.routes.ts";
 import { petChangeRoutes } from "../store/inventory/pet-changes.routes.ts";
@@ -52,6 +53,7 @@ export const apiOperations: Operation<ApiServices>[] = [
   ...photoRoutes,
   ...categoryRoutes,
   ...orderRoutes,
+  ...contactRoutes,
   ...inventoryRoutes,
   ...importRoutes,
   ...eventRoutes,

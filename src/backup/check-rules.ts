@@ -98,6 +98,21 @@ const eventRules: Rule[] = [
   },
 ];
 
+/** A contact is deleted so long after its order was completed, so it must know when that was (specification 2.9). */
+const contactRules: Rule[] = [
+  {
+    what: "a contact knows whether its order is complete",
+    query: `SELECT contacts.account_id, order_id, complete FROM contacts
+      JOIN orders ON orders.account_id = contacts.account_id AND orders.id = order_id WHERE (contacts.completed_at IS NOT NULL) <> complete`,
+    say: (row) => {
+      const state = row["complete"]
+        ? "has no time of completion, so it would never be deleted"
+        : "has a time of completion, and the order is open";
+      return `the contact of order ${String(row["order_id"])} of ${inAccount(row)} ${state}`;
+    },
+  },
+];
+
 /** References that no foreign key of the schema enforces. */
 const referenceRules: Rule[] = [
   {
@@ -159,6 +174,7 @@ export const rules: { table: string; unless?: string; since?: number; rules: Rul
   { table: "storage_quotas", unless: "photo_files", rules: [publishedBytes()] },
   { table: "photo_files", rules: [publishedBytes("UNION ALL SELECT account_id, bytes FROM photo_files")] },
   { table: "event_storage", rules: eventRules },
+  { table: "contacts", rules: contactRules },
   { table: "domains", rules: referenceRules },
 ];
 

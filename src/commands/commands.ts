@@ -11,6 +11,7 @@ import { initialising } from "./init.ts";
 import { keysCreate, keysList, keysRevoke, keysRotate, keysUnban } from "./keys.ts";
 import { membersInvite, membersList, membersRemove, membersReset } from "./members.ts";
 import { move } from "./move.ts";
+import { privacy } from "./privacy.ts";
 import { runProgram } from "./program.ts";
 import { remoteCommands } from "./remote-commands.ts";
 import { restore } from "./restore.ts";
@@ -36,6 +37,7 @@ export const commands: Command[] = [
   membersReset,
   membersRemove,
   audit,
+  privacy,
   initialising(ofService),
   ...remoteCommands,
   backup,

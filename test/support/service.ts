@@ -99,7 +99,9 @@ export async function startService(
   const newAccount: TestService["newAccount"] = async (plan = "enterprise", figures = plan === "enterprise" ? unlimited : {}) => {
     const { account, key } = await service.administration["accounts.create"]({ name: "Test shop", plan, ...figures });
     await service.db.write((tx) =>
-      tx.query(sql`UPDATE keys SET scopes = scopes || ' keys:read keys:write' WHERE account_id = ${account.id}`),
+      tx.query(
+        sql`UPDATE keys SET scopes = scopes || ' contacts:read contacts:write keys:read keys:write' WHERE account_id = ${account.id}`,
+      ),
     );
     return { id: account.id, key };
   };

@@ -44,6 +44,12 @@ export async function fillWithExamples(service: TestService): Promise<void> {
   for (const name of ["Rex", "Luna", "Tiger"]) await newPet(service, 1, { name });
   await made<InventoryItem>(service, "PUT", "/store/inventory/1", { quantity: 5 });
   await made<Order>(service, "POST", "/store/orders", { petId: 1, quantity: 1, shipDate: "2026-12-24T10:00:00Z" });
+  await made(service, "PUT", "/store/orders/1/contact", {
+    name: "Ann Smith",
+    email: "ann@example.com",
+    phone: "+44 20 7946 0958",
+    note: "Calls after 6 pm.",
+  });
   await addProfileRows(service, service.accountId, 1);
   const animals = { source: "Shelter register", fileName: "animals.csv" };
   await made(service, "POST", "/imports", animals);

@@ -8,7 +8,7 @@ import { formatMoment, texts } from "../texts/texts.ts";
 import styles from "./keys.module.css";
 import { linkedKeys, type LinkedKey } from "./pairs.ts";
 import { hasExpired, useNextExpiry } from "./queries.ts";
-import { defaultScopes, hasDefaultScopes } from "./scopes.ts";
+import { areasBeside, hasDefaultScopes } from "./scopes.ts";
 
 type Props = { keys: Key[]; onRotate?: (key: Key) => void; onRevoke?: (key: Key) => void; onUnban?: (key: Key) => void };
 
@@ -53,8 +53,8 @@ function Name({ of: { name, prefix, publishable, origins, original, replacement 
 function Scopes({ of: { scopes, publishable } }: { of: Key }): ReactNode {
   if (publishable) return <span title={scopes.join(", ")}>{texts.keys.publishableScopes}</span>;
   if (hasDefaultScopes(scopes, publishable)) {
-    const more = scopes.length > defaultScopes.length;
-    return <span title={scopes.join(", ")}>{more ? texts.keys.allAndKeys : texts.keys.allScopes}</span>;
+    const more = areasBeside(scopes).map((area) => texts.keys.beside[area]);
+    return <span title={scopes.join(", ")}>{[texts.keys.allScopes, ...more].join(", ")}</span>;
   }
   return <span className={styles.scopes}>{scopes.join(", ")}</span>;
 }

@@ -4,9 +4,9 @@ import type { Database, Queryable, Row, Transaction } from "../../platform/db/da
 import { setEventBytesMax } from "../../platform/event-storage.ts";
 import { fieldsBefore } from "../../platform/events.ts";
 import { setStorageLimits } from "../../platform/storage-quotas.ts";
-import { storageLimits, type Account, type Plan, type PlanStorage, type PlanTerms } from "./accounts.ts";
+import { storageLimits, type Account, type AccountSettings, type Plan, type PlanStorage, type PlanTerms } from "./accounts.ts";
 
-const columns = raw("id, name, plan, per_minute, per_day, low_stock, created_at");
+const columns = raw("id, name, plan, per_minute, per_day, low_stock, contact_days, created_at");
 
 /** Adds an account. `now` is in ms since the Unix epoch. Default of `storage`: the plan's limits. */
 export async function insertAccount(
@@ -63,16 +63,17 @@ export async function updatePlan(
   return updated;
 }
 
-/** Changes an account's name, its low stock, or both. Its event does not hold the name: events of accounts, keys and members hold no names. */
-export async function updateAccount(tx: Transaction, id: number, asked: { name?: string; lowStock?: number }): Promise<void> {
+/** Changes an account's name and settings. Its event does not hold the name: events of accounts, keys and members hold no names. */
+export async function updateAccount(tx: Transaction, id: number, asked: Partial<AccountSettings>): Promise<void> {
   const [row] = await tx.query(sql`SELECT ${columns} FROM accounts WHERE id = ${id}${tx.forUpdate}`);
   if (!row) return;
   const before = accountOf(row);
-  const { name, lowStock } = { ...before, ...asked };
-  if (name === before.name && lowStock === before.lowStock) return;
-  await tx.query(sql`UPDATE accounts SET name = ${name}, low_stock = ${lowStock} WHERE id = ${id}`);
-  const previous = fieldsBefore({ lowStock: before.lowStock }, { lowStock });
-  tx.record({ accountId: id, type: "account.updated", resource: { type: "account", id }, data: { id, lowStock }, previous });
+  const { name, lowStock, contactDays } = { ...before, ...asked };
+  if (name === before.name && lowStock === before.lowStock && contactDays === before.contactDays) return;
+  await tx.query(sql`UPDATE accounts SET name = ${name}, low_stock = ${lowStock}, contact_days = ${contactDays} WHERE id = ${id}`);
+  const previous = fieldsBefore({ lowStock: before.lowStock, contactDays: before.contactDays }, { lowStock, contactDays });
+  const data = { id, lowStock, contactDays };
+  tx.record({ accountId: id, type: "account.updated", resource: { type: "account", id }, data, previous });
 }
 
 function recordPlan(tx: Transaction, before: Account, after: Account): void {
@@ -89,6 +90,7 @@ const ownedTables = [
   { table: "keys", key: "id" },
   { table: "usage", key: "step, kind, start, name" },
   { table: "idempotency", key: "target, key" },
+  { table: "contacts", key: "order_id" },
   { table: "orders", key: "id" },
   { table: "inventory", key: "pet_id" },
   { table: "pets", key: "id" },
@@ -133,6 +135,7 @@ function accountOf(row: Row): Account {
     perMinute: row["per_minute"] === null ? null : Number(row["per_minute"]),
     perDay: row["per_day"] === null ? null : Number(row["per_day"]),
     lowStock: Number(row["low_stock"]),
+    contactDays: Number(row["contact_days"]),
     createdAt: Number(row["created_at"]),
   };
 }

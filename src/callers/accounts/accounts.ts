@@ -12,13 +12,22 @@ export type Quota = { readonly perMinute: number; readonly perDay: number };
 /** An account's plan. The figures are set only if they were agreed with an enterprise customer; otherwise null. */
 export type PlanTerms = { plan: Plan; perMinute: number | null; perDay: number | null };
 
-export type Account = PlanTerms & { id: number; name: string; lowStock: number; createdAt: number };
+/** What an account's owners set. */
+export type AccountSettings = { name: string; lowStock: number; contactDays: number };
+export type Account = PlanTerms & AccountSettings & { id: number; createdAt: number };
 
 /** The free units at or below which a pet's stock is low, in events, on the home page and on the inventory page (specification 8.2). */
 export const lowStockSchema = Type.Integer({
   minimum: 0,
   maximum: int32Max,
   description: "The free units at or below which the stock of a pet is low.",
+});
+
+/** How long the contacts of orders are kept (specification 2.9). */
+export const contactDaysSchema = Type.Integer({
+  minimum: 1,
+  maximum: 3_650,
+  description: "The days after which the contact of a complete order is deleted.",
 });
 
 /** The largest figure that may be agreed for a window. */

@@ -22,9 +22,11 @@ export const defaultScopes = [
   "webhooks:write",
   "account:read",
 ] as const;
+/** The scopes to read and write who ordered, which is personal data: a key has them only if they were named. */
+const contactScopes = ["contacts:read", "contacts:write"] as const;
 /** The scopes to manage keys. Only members and operators give them, and only by name. */
 export const managingScopes = ["keys:read", "keys:write"] as const;
-export const scopes = [...defaultScopes, ...managingScopes] as const;
+export const scopes = [...defaultScopes, ...contactScopes, ...managingScopes] as const;
 export type Scope = (typeof scopes)[number];
 
 /** The scopes that a publishable key may have. Anybody can read it in the source of a web page. */

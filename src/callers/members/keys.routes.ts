@@ -68,7 +68,7 @@ const KeyInput = named(
         Type.Array(KeyScope, {
           minItems: 1,
           maxItems: 100,
-          description: "What it may do, such as `orders:read`. Default: all that the caller may give; never `keys:read` or `keys:write`.",
+          description: "What it may do, such as `orders:read`. Default: all that the caller may give; never those of `keys` or `contacts`.",
         }),
       ),
       expires: Type.Optional(

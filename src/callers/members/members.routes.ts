@@ -4,7 +4,7 @@ import { Id, Text } from "../../platform/http/schemas.ts";
 import { Type } from "../../platform/json-schema.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { updateAccount } from "../accounts/accounts.store.ts";
-import { accountName, lowStockSchema } from "../accounts/accounts.ts";
+import { accountName, contactDaysSchema, lowStockSchema } from "../accounts/accounts.ts";
 import { findMember, invite, listMembers, removeMember, reset, resetFactors, setRole } from "./members.store.ts";
 import { invitationResponse, memberResponse } from "./members.ts";
 import { CurrentUser, InvitationResponse, MemberResponse, personOf, requireConfirmed, RoleSchema, signedOut } from "./responses.ts";
@@ -145,10 +145,15 @@ export const accountRoutes: Operation<object>[] = [
     path: "/account",
     tag: "Account",
     summary: "Change the account",
-    description: "Changes the name of the shop, or the free units at or below which the stock of an animal is low.",
+    description:
+      "Changes the name of the shop, the free units at or below which the stock of an animal is low, or how long contacts of orders are kept.",
     scope: "members:write",
     body: Type.Object(
-      { name: Type.Optional(Text("The new name.", 1, 200)), lowStock: Type.Optional(lowStockSchema) },
+      {
+        name: Type.Optional(Text("The new name.", 1, 200)),
+        lowStock: Type.Optional(lowStockSchema),
+        contactDays: Type.Optional(contactDaysSchema),
+      },
       { additionalProperties: false },
     ),
     answers: { 200: { description: "The current user, with the account as it is now.", schema: CurrentUser } },

@@ -3,7 +3,7 @@ import type { Caller, Person } from "../../platform/http/caller.ts";
 import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
 import { Type } from "../../platform/json-schema.ts";
 import { Problem } from "../../platform/problem.ts";
-import { lowStockSchema, plans, type Account, type Plan } from "../accounts/accounts.ts";
+import { contactDaysSchema, lowStockSchema, plans, type Account, type Plan } from "../accounts/accounts.ts";
 import { roles, memberResponse, type Member, type Role } from "./members.ts";
 import { isConfirmed } from "./sessions.ts";
 
@@ -54,12 +54,13 @@ export const CurrentUser = Type.Object({
     name: Type.String(),
     plan: Type.Unsafe<Plan>({ type: "string", enum: [...plans] }),
     lowStock: lowStockSchema,
+    contactDays: contactDaysSchema,
   }),
 });
 
 /** The signed-in person and the account, as responses show them. */
-export function currentUserResponse(member: Member, { id, name, plan, lowStock }: Account) {
-  return { member: memberResponse(member), account: { id, name, plan, lowStock } };
+export function currentUserResponse(member: Member, { id, name, plan, lowStock, contactDays }: Account) {
+  return { member: memberResponse(member), account: { id, name, plan, lowStock, contactDays } };
 }
 
 /** Returns the signed-in person. @throws Problem `unauthorized` */

@@ -9,15 +9,15 @@ const example = {
   interval: "hour",
   from: "2026-12-17T11:00:00Z",
   to: "2026-12-24T11:00:00Z",
-  points: [{ start: "2026-12-24T10:00:00Z", requests: 16, refused: 0, banned: 0 }],
+  points: [{ start: "2026-12-24T10:00:00Z", requests: 17, refused: 0, banned: 0 }],
   ...storageExample,
   groups: [
     {
       keyId: 1,
-      requests: 16,
+      requests: 17,
       refused: 0,
       banned: 0,
-      points: [{ start: "2026-12-24T10:00:00Z", requests: 16, refused: 0, banned: 0 }],
+      points: [{ start: "2026-12-24T10:00:00Z", requests: 17, refused: 0, banned: 0 }],
     },
   ],
 };

@@ -106,10 +106,10 @@ export const orderRoutes: Operation[] = [
     example: { params, body: { petId: 1, quantity: 3, shipDate: "2026-12-27T10:00:00Z" } },
     answers: { 200: resource("The order as it now stands.", Order, { ...openOrder, quantity: 3, shipDate: "2026-12-27T10:00:00Z" }) },
     problems: ["not_found", "precondition_failed", "unknown_reference", "pet_not_available", "insufficient_stock", "order_complete"],
-    write: async (tx, { accountId, params: { orderId }, body, conditions }) => {
+    write: async (tx, { accountId, params: { orderId }, body, conditions, now }) => {
       const order = await lockOrder(tx, accountId, orderId);
       requireConditions(conditions, order.version);
-      return answer(await changeOrder(tx, accountId, order, fieldsOf(body)));
+      return answer(await changeOrder(tx, accountId, order, fieldsOf(body), now));
     },
   }),
   operation({
@@ -127,10 +127,10 @@ export const orderRoutes: Operation[] = [
     example: { params, body: { complete: true } },
     answers: { 200: resource("The order as it now stands.", Order, { ...openOrder, complete: true }) },
     problems: ["not_found", "precondition_failed", "unknown_reference", "pet_not_available", "insufficient_stock", "order_complete"],
-    write: async (tx, { accountId, params: { orderId }, body, conditions }) => {
+    write: async (tx, { accountId, params: { orderId }, body, conditions, now }) => {
       const order = await lockOrder(tx, accountId, orderId);
       requireConditions(conditions, order.version);
-      return answer(await changeOrder(tx, accountId, order, fieldsOf(patchOrder(orderOf(order), body))));
+      return answer(await changeOrder(tx, accountId, order, fieldsOf(patchOrder(orderOf(order), body)), now));
     },
   }),
   operation({

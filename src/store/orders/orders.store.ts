@@ -51,7 +51,7 @@ const orderById = `SELECT ${columnNames} FROM orders WHERE account_id = ? AND id
 const findById = statement<OrderRow>(orderById);
 const lockById = lockingStatement<OrderRow>(orderById);
 const update = statement<OrderRow>(`
-  UPDATE orders SET pet_id = ?, quantity = ?, held = ?, ship_date = ?, complete = ?, version = version + 1
+  UPDATE orders SET pet_id = ?, quantity = ?, held = ?, ship_date = ?, complete = ?, completed_at = COALESCE(completed_at, ?), version = version + 1
   WHERE account_id = ? AND id = ? RETURNING ${columnNames}`);
 const newOrders = insertion("orders", "order_ids", {
   account_id: "BIGINT",
@@ -60,6 +60,7 @@ const newOrders = insertion("orders", "order_ids", {
   held: "BIGINT",
   ship_date: "BIGINT",
   complete: "BOOLEAN",
+  completed_at: "BIGINT",
   version: "BIGINT",
 });
 const deleteById = statement("DELETE FROM orders WHERE account_id = ? AND id = ?");
@@ -176,9 +177,16 @@ async function holdTogether(tx: Transaction, requests: readonly OrderRequest[]):
 /**
  * Updates a locked order. Does nothing if no field changes.
  *
+ * @param now when the request was made (ms since the Unix epoch)
  * @throws Problem `unknown_reference`, `order_complete`, `pet_not_available`, `insufficient_stock`
  */
-export async function changeOrder(tx: Transaction, accountId: number, order: StoredOrder, next: OrderFields): Promise<StoredOrder> {
+export async function changeOrder(
+  tx: Transaction,
+  accountId: number,
+  order: StoredOrder,
+  next: OrderFields,
+  now: number,
+): Promise<StoredOrder> {
   const { id, fields: current } = order;
   if (isDeepStrictEqual(next, current)) return order;
   const petChanges = next.petId !== current.petId;
@@ -189,8 +197,9 @@ export async function changeOrder(tx: Transaction, accountId: number, order: Sto
   let { held } = order;
   if (stockChanges) held = await move(tx, accountId, order, next);
   if (next.complete) held = await sell(tx, accountId, next.petId, held);
-  const changed = await updateOrder(tx, accountId, order, next, held);
-  if (next.complete && !current.complete) await removeRecords(tx, accountId, 1); // Complete orders do not count as records.
+  const isCompleted = next.complete && !current.complete;
+  const changed = await updateOrder(tx, accountId, order, { fields: next, held, completedAt: isCompleted ? now : null });
+  if (isCompleted) await removeRecords(tx, accountId, 1); // Complete orders do not count as records.
   return changed;
 }
 
@@ -259,18 +268,26 @@ function orderComplete(id: number, why: string): Problem {
 }
 
 /** The values of a new order, in the order of the columns of `newOrders`. */
-function valuesOf({ accountId, fields: { petId, quantity, shipDate, complete } }: OrderRequest, held: number): BoundValue[] {
-  return [accountId, petId, quantity, held, shipDate, Number(complete), 1];
+function valuesOf({ accountId, fields: { petId, quantity, shipDate, complete }, origin }: OrderRequest, held: number): BoundValue[] {
+  return [accountId, petId, quantity, held, shipDate, Number(complete), complete ? (origin.at ?? null) : null, 1];
 }
 
-/** Updates a locked order; `held` is the number of units that it holds from now on. @throws Problem `not_found` */
-function updateOrder(tx: Transaction, accountId: number, current: StoredOrder, fields: OrderFields, held: number): Awaitable<StoredOrder> {
+/** What an order becomes: its fields, the units that it holds from now on, and the time if this completes it. */
+type OrderChange = { fields: OrderFields; held: number; completedAt: number | null };
+
+/** Updates a locked order. @throws Problem `not_found` */
+function updateOrder(
+  tx: Transaction,
+  accountId: number,
+  current: StoredOrder,
+  { fields, held, completedAt }: OrderChange,
+): Awaitable<StoredOrder> {
   const { id } = current;
   const { petId, quantity, shipDate, complete } = fields;
-  const values = [petId, quantity, held, shipDate, Number(complete), accountId, id];
+  const values = [petId, quantity, held, shipDate, Number(complete), completedAt, accountId, id];
   return andThen(tx.rows(update, values), (rows) => {
     const updated = requireRow(rows, id);
-    const type = complete && !current.fields.complete ? "order.completed" : "order.updated";
+    const type = completedAt === null ? "order.updated" : "order.completed";
     tx.record({ ...eventOf(accountId, type, updated), previous: fieldsBefore(orderOf(current), orderOf(updated)) });
     return updated;
   });
