@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import {
   closeSync,
   copyFileSync,
@@ -73,6 +74,37 @@ suite("a fault of the machine", { concurrency: 2 }, () => {
     await shop.stop();
     const again = await openShop(t, disk.path, { key: shop.key });
     assert.deepEqual((await again.names()).toSorted(), shop.added.toSorted());
+  });
+
+  test("no room for an upload, by the disk or by a limit: 503 with Retry-After, nothing stays, and with room again it succeeds", async (t) => {
+    const disk = mountSmallDisk(t, 24 << 20);
+    const shop = await openShop(t, disk.path);
+    const { id } = (await shop.send<{ id: number }>("POST", "/projects", { name: "Luna", slug: "luna" })).body;
+    const archive = await packSite({
+      "index.html": "<h1>Luna</h1>",
+      "petstore.json": "{}",
+      "noise.txt": randomBytes(3 << 20).toString("latin1"),
+    });
+    const upload = (to: string, key: string) =>
+      ask<{ code: string }>(`${to}/v1/projects/${id}/deployments`, "POST", {
+        key,
+        body: archive,
+        headers: { "content-type": "application/gzip" },
+      });
+    disk.fill();
+    const refused = await upload(shop.address, shop.key);
+    assert.deepEqual([refused.status, refused.body.code, refused.headers.get("retry-after")], [503, "unavailable", "1"]);
+    assert.deepEqual(globSync(join(disk.path, "uploads", "*")), []);
+    disk.empty();
+    await until(async () => (await shop.ready()).status === 200);
+    assert.equal((await upload(shop.address, shop.key)).status, 202);
+    await shop.stop();
+    assert.doesNotMatch(shop.server.out(), /"level":50,(?!.*"fault")/);
+
+    const bounded = await openShop(t, disk.path, { key: shop.key, under: ["sh", "-c", 'ulimit -f 2048; exec "$@"', "sh"] });
+    const tooLarge = await upload(bounded.address, shop.key);
+    assert.deepEqual([tooLarge.status, tooLarge.headers.get("retry-after")], [503, "1"]);
+    await bounded.stop();
   });
 
   test("a database that may not grow: writes get 503, and /readyz and a metric say why", async (t) => {

@@ -1,4 +1,4 @@
-import { breaks } from "../db/database.ts";
+import { breaks, unavailable } from "../db/database.ts";
 import { statusOf } from "../error-table.ts";
 import { Problem, type ProblemFields } from "../problem.ts";
 import { drain, hasBody } from "./bodies.ts";
@@ -14,11 +14,15 @@ export function errorBody({ code, message, details, challenge }: ProblemFields):
   return { code, message, status: statusOf(code), ...(details && { details }), ...(challenge && { challenge }) };
 }
 
-/** The problem that the caller sees: an unexpected error becomes `internal`, without its text. */
+/** Errors of the system that the machine caused, not the request: a full or failing disk, a quota, too many open files, too little memory. */
+const machineCodes = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "ESTALE", "EMFILE", "ENFILE", "ENOMEM"]);
+
+/** The problem that the caller sees: `unavailable` if the machine cannot do it now. An unexpected error becomes `internal`, without its text. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   // stores check every reference that a client can name, so only the account itself can be missing
   if (breaks("foreign_key", error)) return new Problem("unauthorized", "The account was deleted meanwhile.");
+  if (machineCodes.has((error as Partial<NodeJS.ErrnoException> | undefined)?.code ?? "")) return unavailable(error);
   return new Problem("internal", "Something went wrong here. The X-Request-Id of this answer finds it in the log.", { cause: error });
 }
 
