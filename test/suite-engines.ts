@@ -130,6 +130,7 @@ export const groups: Group[] = [
       "events-restored",
       "failed-flush",
       "faults",
+      "flipped-bits",
       "logs",
       "lost-files",
       "operations",

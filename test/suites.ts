@@ -35,6 +35,7 @@ export const faultSuites: string[] = [
   "dry-run",
   "durability",
   "events-tampered",
+  "flipped-bits",
   "hostile",
   "hostile-archives",
   "hostile-texts",

@@ -46,11 +46,17 @@ function holderOfRemovedLock(folder: string): string | undefined {
     const { ino } = statSync(join(folder, "petstore.db"));
     const real = lockFileOf(realpathSync(folder));
     const locks = readFileSync("/proc/locks", "utf8").split("\n");
-    const ids = new Set(locks.filter((line) => line.includes(`:${ino} `)).map((line) => /(\d+) \S+:\d+ /.exec(line)?.[1] ?? ""));
+    const ids = new Set(locks.flatMap((line) => lockerOf(line.split(" "), ino)));
     return [...ids].find((id) => id !== `${process.pid}` && opensOf(id).some((path) => path.startsWith(real)));
   } catch {
     return undefined; // no database yet, or not Linux
   }
+}
+
+/** The id of the process of a line of /proc/locks that locks the file with this number: `1: POSIX ADVISORY WRITE 4711 08:01:2620 0 EOF`. */
+function lockerOf(fields: string[], ino: number): string[] {
+  const at = fields.findIndex((field) => field.endsWith(`:${ino}`));
+  return at > 0 ? [fields[at - 1]!] : [];
 }
 
 /** The paths of the files that a process has open. A removed file has a note behind its path. */

@@ -4,6 +4,7 @@ import { walkStatement } from "../../platform/db/index-walk.ts";
 import { statement } from "../../platform/db/statement.ts";
 import type { EventType } from "../../platform/event-types.ts";
 import { emptyHead, type Head } from "../../platform/events.ts";
+import { attempt } from "../../platform/parse.ts";
 import { Problem } from "../../platform/problem.ts";
 
 /** An event of a log. `text` is its RFC 8785 form without the hash; `resource` is `order/17`, `actor` `key/3`. */
@@ -44,7 +45,7 @@ export function readEvents(db: Database, accountId: number, { after, types, limi
   return andThen(db.rows(text, values), (rows) =>
     andThen(logStart(db, accountId), ({ position }) => {
       if (after < position - 1) throw eventsExpired(position);
-      return rows.map(eventOfRow);
+      return rows.map((row) => eventOfRow(db, row));
     }),
   );
 }
@@ -102,6 +103,11 @@ export function eventsExpired(oldest: number): Problem {
   });
 }
 
-export function eventOfRow([position, type, at, resource, actor, requestId, text, hash]: EventRow): StoredEvent {
+const digest = /^[0-9a-f]{64}$/;
+
+/** @throws Problem `unavailable` if the text or the hash was damaged: both are sent as they are stored */
+export function eventOfRow(db: Pick<Database, "reportDamage">, row: EventRow): StoredEvent {
+  const [position, type, at, resource, actor, requestId, text, hash] = row;
+  if (attempt(() => JSON.parse(text) as unknown) === undefined || !digest.test(hash)) throw db.reportDamage(`event ${position} is damaged`);
   return { position, type, at, resource, actor, requestId, text, hash };
 }

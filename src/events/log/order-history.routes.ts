@@ -103,7 +103,7 @@ async function changesOf(db: Database, accountId: number, resource: string): Pro
     [{ ...walk, equal: { resource }, order: ["position"], isBackwards: true }],
     changesMax + 1,
   );
-  return (await db.rows(statement, values)).map(eventOfRow);
+  return (await db.rows(statement, values)).map((row) => eventOfRow(db, row));
 }
 
 /**
@@ -127,7 +127,7 @@ async function placingOf(db: Database, accountId: number, orderId: number): Prom
   if (!found) return undefined;
   const walk = { table: "events", columns: eventColumns, accountId, equal: { position: found.position }, order: [] };
   const { statement, values } = walkStatement<EventRow>(db.engine, [walk], 1);
-  return (await db.rows(statement, values)).map(eventOfRow)[0];
+  return (await db.rows(statement, values)).map((row) => eventOfRow(db, row))[0];
 }
 
 type OrderPlacement = { position: number; orderId: number };

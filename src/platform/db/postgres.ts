@@ -11,6 +11,7 @@ import {
   stopping,
   systemHandle,
   tookTooLong,
+  unavailable,
   type Around,
   type Awaitable,
   type CallerKey,
@@ -99,6 +100,7 @@ function handleOf(engine: Engine, handle: Handle, around: Around): Database {
     around: (outer) => handleOf(engine, handle, (operation, work) => outer(operation, () => around(operation, work))),
     giveBackSpace: async () => false, // autovacuum reuses free space
     checkFiles: () => undefined,
+    reportDamage: (what) => unavailable(new Error(what)),
     load: () => loadOf(engine),
     close: () => close(engine),
   };

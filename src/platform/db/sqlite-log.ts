@@ -84,8 +84,12 @@ function openLogNote(file: string, writer: DatabaseSync) {
 
   /** Copies the log into the database, by the open files: it works for a log that was removed too. Returns whether all of it is there. */
   function copyAll(): boolean {
-    const { busy, log, checkpointed } = copy.get() ?? {};
-    return busy === 0 && log === checkpointed;
+    try {
+      const { busy, log, checkpointed } = copy.get() ?? {};
+      return busy === 0 && log === checkpointed;
+    } catch {
+      return false; // a damaged database or a failing disk: the next process finds the log as it is
+    }
   }
 
   return {

@@ -101,6 +101,11 @@ const unavailableCodes = new Set([5, 6, 8, 10, 13, 14]);
 /** A fault of the disk or of the database's files. `lost`: a `LostFileError`. */
 export type StorageFault = "damaged" | "unwritable" | "lost";
 
+/** A stored text is not what was written, although SQLite could read it. */
+export class DamagedTextError extends Error {
+  readonly errcode = 11; // SQLITE_CORRUPT
+}
+
 /** SQLITE_READONLY, IOERR, FULL, CANTOPEN. */
 const unwritableCodes = new Set([8, 10, 13, 14]);
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */

@@ -28,7 +28,15 @@ import { fdatasyncInPool, isFailedFlush, openWal, type Flush } from "./sqlite-lo
 import { recoverLog } from "./sqlite-recovery.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
 import { giveBackPages } from "./sqlite-space.ts";
-import { openSequences, preparedStatements, storageFaultOf, translate, type Statements, type StorageFault } from "./sqlite-statements.ts";
+import {
+  DamagedTextError,
+  openSequences,
+  preparedStatements,
+  storageFaultOf,
+  translate,
+  type Statements,
+  type StorageFault,
+} from "./sqlite-statements.ts";
 
 /** The size (KiB) of the page cache of each connection (decision 0066). */
 const [readerCacheKib, writerCacheKib] = [32_768, 16_384];
@@ -95,6 +103,11 @@ function handleOf(engine: Engine, handle: Handle, around: Around): Database {
         return isMore;
       }),
     checkFiles: () => void requireFiles(engine),
+    reportDamage(what) {
+      const problem = unavailable(new DamagedTextError(what));
+      noteFault(engine, problem);
+      return problem;
+    },
     load: () => ({ reads: 0, writes: engine.turns.inUse + engine.turns.waiting, commitSizes: engine.commitSizes }),
     close: () => (engine.closing ??= close(engine)),
   };

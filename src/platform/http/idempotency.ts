@@ -3,6 +3,7 @@ import { canonicalJson } from "../canonical-json.ts";
 import type { NowRange } from "../clock.ts";
 import type { Awaitable, Database, Transaction } from "../db/database.ts";
 import { statusOf } from "../error-table.ts";
+import { attempt } from "../parse.ts";
 import { invalidAt, Problem } from "../problem.ts";
 import { errorBody } from "./answers.ts";
 import { etagOf } from "./conditions.ts";
@@ -50,14 +51,14 @@ export function idempotentRunner(answersKeptMs: number) {
     const name = nameOf(slot);
     const since = now.earliest - answersKeptMs;
     const earlier = await findAnswer(db, slot, since);
-    if (earlier) return replay(earlier, bodyHash);
+    if (earlier) return replay(db, earlier, bodyHash);
     if (running.has(name)) throw inUse();
     running.add(name);
     const keptOrNew = (make: (tx: Transaction) => Awaitable<Answer>): Promise<Answer> =>
       db.write(async (tx) => {
         // Locks first, to find the answer of a request that another node finishes between the two steps.
         const [isOurs, kept] = await Promise.all([tx.tryLock(name), findAnswer(tx, slot, since)]);
-        if (kept) return replay(kept, bodyHash);
+        if (kept) return replay(db, kept, bodyHash);
         if (!isOurs) throw inUse(); // on another node
         const answer = await make(tx);
         await keepAnswer(tx, slot, keptForm(answer, bodyHash), now.latest);
@@ -127,9 +128,10 @@ export function isReplay({ headers }: Pick<Answer, "headers">): boolean {
   return headers?.[replayed] !== undefined;
 }
 
-function replay(kept: KeptAnswer, bodyHash: string): Answer {
+function replay(db: Pick<Database, "reportDamage">, kept: KeptAnswer, bodyHash: string): Answer {
   if (kept.bodyHash !== bodyHash) throw reused();
-  const body: unknown = kept.body === null ? undefined : JSON.parse(kept.body);
+  const body = kept.body === null ? undefined : attempt(() => JSON.parse(kept.body!) as unknown);
+  if (kept.body !== null && body === undefined) throw db.reportDamage("the answer that is kept for an Idempotency-Key is damaged");
   return { status: kept.status, headers: { ...kept.headers, [replayed]: "true" }, body };
 }
 

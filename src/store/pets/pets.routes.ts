@@ -9,7 +9,17 @@ import { asksForOne, findPets } from "./pet-ids.store.ts";
 import { listPets, namePosition, showListedPets, sortOf } from "./pet-lists.store.ts";
 import { type FoundPet, searchPets, searchPosition, searchPositionLengths } from "./pet-search.store.ts";
 import { completeWords, ownWordsMs } from "./pet-words.store.ts";
-import { deletePet, insertPet, insertPets, lockPet, lockPetWithEntry, showPet, updatePet, type StoredPet } from "./pets.store.ts";
+import {
+  deletePet,
+  insertPet,
+  insertPets,
+  lockPet,
+  lockPetWithEntry,
+  showPet,
+  updatePet,
+  wholePets,
+  type StoredPet,
+} from "./pets.store.ts";
 import { batchBytesMax, NewPet, NewPets, patchPet, Pet, PetPath, PetQuery, Pets, WrittenPet, WrittenPetPatch } from "./pets.ts";
 
 const path = "/pets";
@@ -128,7 +138,7 @@ export const petRoutes: Operation[] = [
     read: (db, { accountId, params: { petId } }) =>
       andThen(showPet(db, accountId, petId), (found) => {
         const { json, version } = found ?? absent(petId);
-        return { status: 200, text: json, version };
+        return { status: 200, text: wholePets(db, json), version };
       }),
   }),
   operation({
@@ -207,7 +217,7 @@ const isByName = ({ sort }: PetQuery): boolean => sort === "name" || sort === "-
 function readOne({ db, accountId }: List, id: number): Awaitable<Answer> {
   return andThen(showPet(db, accountId, id), (pet) => ({
     status: 200,
-    text: `[${pet?.json ?? ""}]`,
+    text: `[${wholePets(db, pet?.json ?? "")}]`,
     ...(pet && { version: pet.version }),
   }));
 }
@@ -250,6 +260,7 @@ const beginning = '{"id":';
 
 function readInOrder({ db, accountId, query, after, limit }: List): Awaitable<Answer> {
   return andThen(showListedPets(db, accountId, query, after, limit), ([texts, count]) => {
+    wholePets(db, texts ?? "");
     if (texts === null || count < limit) return { status: 200, text: `[${texts ?? ""}]` };
     const text = texts.slice(0, texts.lastIndexOf(`,${beginning}`));
     const lastId = Number.parseInt(text.slice(text.lastIndexOf(beginning) + beginning.length), 10);
