@@ -20,7 +20,7 @@ export async function examine(settings: Settings, clock: () => number): Promise<
     settings.databaseUrl === ""
       ? checkEmbedded(settings, clock)
       : import("./doctor-postgres.ts").then((own) => own.checkPostgres(settings, clock)),
-    checkRedis(settings, clock),
+    import("./doctor-redis.ts").then((own) => own.checkRedis(settings, clock)),
     checkPorts(settings, isRunning),
     checkDns(settings),
     checkAuthority(settings, clock),
@@ -79,28 +79,6 @@ async function checkEmbedded(settings: Settings, clock: () => number): Promise<F
     }
   } catch (error) {
     return [fault("database", `${file} cannot be read (${reasonOf(error)})`, "run `petstore verify`; a backup can be restored")];
-  }
-}
-
-async function checkRedis({ redisUrl, redisCa }: Settings, clock: () => number): Promise<Finding[]> {
-  if (redisUrl === "") return [ok("redis", "not set: this process counts limits alone")];
-  const { Redis } = await import("iovalkey");
-  const options = { lazyConnect: true, connectTimeout: answerMs, commandTimeout: answerMs, maxRetriesPerRequest: 0 };
-  const redis = new Redis(redisUrl, { ...options, retryStrategy: () => null, ...(redisCa !== "" && { tls: { ca: redisCa } }) });
-  let reason: unknown;
-  redis.on("error", (error) => (reason = error));
-  try {
-    await redis.connect();
-    const [seconds] = await redis.time();
-    return [ok("redis", "Redis answers"), clockFinding("Redis", Number(seconds) * 1_000, clock())];
-  } catch (error) {
-    return [
-      fault("redis", `Redis does not answer (${reasonOf(reason ?? error)})`, "check the server, REDIS_URL and the network", {
-        isUnreachable: true,
-      }),
-    ];
-  } finally {
-    redis.disconnect();
   }
 }
 

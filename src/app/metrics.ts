@@ -34,7 +34,7 @@ export function countRefusals(): Refusals {
   };
 }
 
-type CountedLimiter = Pick<Limiter, "mode" | "decidedAlone" | "waiting">;
+type CountedLimiter = Pick<Limiter, "mode" | "decidedAlone" | "waiting" | "mayLoseCounts">;
 
 /** Part of the metrics. One that rejects is left out of this scrape. */
 export type MetricsSource = () => Metric[] | Promise<Metric[]>;
@@ -110,5 +110,10 @@ export function limiterMetrics(limiter: CountedLimiter): Metric[] {
       limiter.decidedAlone(),
     ),
     gauge("petstore_limiter_waiting", "Requests that wait for Redis to count them.", limiter.waiting()),
+    gauge(
+      "petstore_limiter_may_lose_counts",
+      "1 if Redis may evict counts: its maxmemory-policy is not noeviction.",
+      Number(limiter.mayLoseCounts()),
+    ),
   ];
 }

@@ -233,7 +233,7 @@ test("REDIS_URL names a server, sentinels or servers of a cluster; another form 
     "redis+cluster://:hush@r1:7000,r2:7001",
   ];
   for (const url of allowed) assert.equal(loadSettings({ REDIS_URL: url }).redisUrl, url);
-  const refused = [
+  const wrong = [
     "redis+sentinel://:hush@s1:26379",
     "redis+sentinel://:hush@s1:26379/shop/1",
     "redis+sentinel://:hush@s1:26379/shop?password=x",
@@ -242,7 +242,7 @@ test("REDIS_URL names a server, sentinels or servers of a cluster; another form 
     "redis+cluster://:hush@r1:7000/1",
     "redis+other://:hush@r1:7000",
   ];
-  for (const url of refused)
+  for (const url of wrong)
     assert.throws(
       () => loadSettings({ REDIS_URL: url }),
       ({ message }: Error) => /^REDIS_URL="\(secret\)" is not allowed: it must be [^\n]+$/.test(message) && !message.includes("hush"),

@@ -87,6 +87,8 @@ export interface Limiter {
   decidedAlone(): number;
   /** Requests that are waiting to be counted. */
   waiting(): number;
+  /** Whether Redis may evict counts to free memory. */
+  mayLoseCounts(): boolean;
   /** Removes some idle entries of this process, in bounded time. Called about once a second. */
   sweep(): void;
   close(): Awaitable<void>;

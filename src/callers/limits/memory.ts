@@ -55,6 +55,7 @@ export function openMemoryLimiter({ clock, addressQuota }: { clock: Clock; addre
     mode: () => "process",
     decidedAlone: () => 0,
     waiting: () => 0,
+    mayLoseCounts: () => false,
     close: () => undefined,
     sweep: () => sweep(state),
     snapshot: () => snapshotEntries(meters, strikes),

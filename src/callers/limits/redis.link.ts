@@ -12,6 +12,7 @@ import {
   reportsChannel,
   runsKey,
 } from "./redis.generation.ts";
+import { readInfo } from "./redis.probe.ts";
 import { connectMs, type FindServer, withTimeout } from "./redis.server.ts";
 
 /** The longest time (ms) that a lost connection may take to deliver the reports that Redis had sent. */
@@ -28,6 +29,8 @@ const joiningHeartbeatMs = 50;
 const heartbeatsMax = 100;
 
 export type LinkLog = { info(fields: object, text: string): void; warn(fields: object, text: string): void };
+/** `warn`: an outage begins or goes on. `info`: it has ended. `note`: a warning of another kind. */
+export type ShardLog = LinkLog & { note: LinkLog["warn"] };
 export type Script = { text: string; sha: string };
 export const scriptOf = (text: string): Script => ({ text, sha: createHash("sha1").update(text).digest("hex") });
 const heartbeat = scriptOf(heartbeatScript);
@@ -53,7 +56,7 @@ export type Link = {
   scripts: Script[];
   liveNodes: () => number;
   /** Gets a line at each failed attempt. */
-  log: LinkLog;
+  log: ShardLog;
   /** The longest time (ms) that Redis may take to answer. After it, Redis counts as unreachable. */
   answerMs: number;
   /**
@@ -70,6 +73,8 @@ export type Link = {
   add: () => Promise<void>;
   /** Sends what this node admitted alone meanwhile, before anything else is sent. */
   addRest: () => void;
+  /** The policy by which Redis may evict counts, if it does. */
+  eviction: string | undefined;
   /** Called with each report of another node's figures. */
   onReport: (message: string) => void;
   connection: Connection | undefined;
@@ -99,7 +104,7 @@ type Connection = {
   dropped?: Promise<void>;
 };
 
-type Initial = Pick<Link, "connection" | "stage" | "wasAway" | "generation" | "attempts" | "last" | "retry" | "closed">;
+type Initial = Pick<Link, "connection" | "stage" | "wasAway" | "generation" | "attempts" | "last" | "retry" | "closed" | "eviction">;
 
 /** Creates a link. `connect` opens it. */
 export function createLink(options: Omit<Link, keyof Initial>): Link {
@@ -113,6 +118,7 @@ export function createLink(options: Omit<Link, keyof Initial>): Link {
     last: { number: 0, answered: 0 },
     retry: undefined,
     closed: false,
+    eviction: undefined,
   };
 }
 
@@ -132,7 +138,7 @@ export async function connect(link: Link): Promise<void> {
   const [redis, reports] = [newClient(), newClient()];
   let reason: Error | undefined;
   for (const one of [redis, reports]) one.on("error", (error: Error) => (reason = error));
-  let answer: [ran: string | null, generation: string, isSettled: number];
+  let [info, answer]: [string, [ran: string | null, generation: string, isSettled: number]] = ["", [null, "", 0]];
   try {
     await withTimeout(connectMs, Promise.all([redis.connect(), reports.connect()]));
     await withTimeout(answerMs, reports.subscribe(reportsChannel(prefix)));
@@ -140,11 +146,16 @@ export async function connect(link: Link): Promise<void> {
     const keys = fenceKeys(prefix, node, last.number, number);
     const fenced = redis.eval(fenceScript, keys.length, ...keys, link.generation, last.answered, randomUUID());
     answer = (await withTimeout(answerMs, fenced)) as typeof answer;
+    info = await withTimeout(
+      answerMs,
+      redis.info("memory").catch(() => ""), // a user may lack the permission
+    );
   } catch (error) {
     disconnect({ redis, reports });
     return retryLater(link, reason ?? error);
   }
   if (link.closed) return disconnect({ redis, reports });
+  noteEviction(link, info);
   const [ran, generation, isSettled] = answer;
   const connection: Connection = { redis, reports, number, generation, runs: 1, answered: 1 };
   link.connection = connection;
@@ -157,6 +168,16 @@ export async function connect(link: Link): Promise<void> {
   // A process that has just started knows no counts and has admitted nothing.
   else [link.generation, link.stage] = [generation, isSettled === 1 || link.liveNodes() === 1 ? "shared" : "joining"];
   void join(link, connection);
+}
+
+function noteEviction(link: Link, info: string): void {
+  const before = link.eviction;
+  link.eviction = readInfo(info).eviction;
+  if (link.eviction !== undefined && link.eviction !== before)
+    link.log.note(
+      { policy: link.eviction },
+      "Redis may evict counts, and limits are then counted by shares: set maxmemory-policy to noeviction",
+    );
 }
 
 /** Runs a script, after its two keys of `guard`. The promise of the answer never rejects. */

@@ -33,7 +33,7 @@ type ShardOptions = {
   clock: Clock;
   redisClock: Clock | undefined;
   liveNodes: () => number;
-  log: links.LinkLog;
+  log: links.ShardLog;
   answerMs: number;
   /** Shared by the shards of a node. */
   waiting: Waiting;
@@ -74,7 +74,8 @@ export function openShard({ prefix, findServer, node, clock, redisClock, liveNod
  * Makes the log of each shard, such that they log together: a line for each kind of fault when it begins on the first of them, and one when all count
  * together again.
  */
-export function shardLogs(log: links.LinkLog): () => links.LinkLog {
+export function shardLogs(log: links.LinkLog): () => links.ShardLog {
+  const noted = new Set<string>();
   const logged = new Set<string>();
   let away = 0;
   return () => {
@@ -92,6 +93,10 @@ export function shardLogs(log: links.LinkLog): () => links.LinkLog {
         if (away > 0) return;
         logged.clear();
         log.info(fields, text);
+      },
+      note(fields, text) {
+        if (!noted.has(text)) log.warn(fields, text);
+        noted.add(text);
       },
     };
   };

@@ -68,6 +68,7 @@ export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Li
     mode: () => (shards.every(({ link }) => link.stage === "shared") ? "shared" : "alone"),
     decidedAlone: () => shards.reduce((sum, { decidedAlone }) => sum + decidedAlone, 0),
     waiting: () => waiting.count,
+    mayLoseCounts: () => shards.some(({ link }) => link.eviction !== undefined),
     sweep: () => shards.forEach(({ ledger }) => ledgers.sweepLedger(ledger)),
     close: () => shards.forEach(({ link }) => links.closeLink(link)),
   };

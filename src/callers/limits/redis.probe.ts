@@ -1,0 +1,82 @@
+import type { Redis } from "iovalkey";
+import * as keys from "./redis.generation.ts";
+import { addScript, banScript, limitScript, ruleOf } from "./redis.script.ts";
+import { serverFinder, withTimeout } from "./redis.server.ts";
+import type { RedisPlace } from "./redis.url.ts";
+
+/** What the limiter needs to know of a server. `eviction`: the policy by which it may evict counts, if it does. */
+export type RedisFacts = { version: string; isReplica: boolean; isCluster: boolean; eviction: string | undefined; now: number };
+
+/** Reads the answer of `INFO`. All keys of the limiter expire, so every policy but `noeviction` evicts them too. */
+export function readInfo(info: string): Omit<RedisFacts, "now"> {
+  const field = (name: string): string => new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1] ?? "";
+  const policy = field("maxmemory_policy");
+  return {
+    version: field("redis_version"),
+    isReplica: field("role") === "slave",
+    isCluster: field("cluster_enabled") === "1",
+    eviction: field("maxmemory") !== "0" && policy !== "" && policy !== "noeviction" ? policy : undefined,
+  };
+}
+
+/**
+ * Finds out whether the limiter can count in Redis: runs each of its scripts with keys of its own, which it deletes, and subscribes and publishes to
+ * its channel. Rejects with what Redis answered, or why there was no answer. `facts` is called before the first script.
+ */
+export async function probeRedis(
+  place: RedisPlace,
+  ca: string | undefined,
+  answerMs: number,
+  learn: (facts: RedisFacts) => void,
+): Promise<void> {
+  for (const prefix of keys.prefixesOf(place.kind)) {
+    const newClient = await serverFinder(place, ca, prefix)();
+    await withClient(newClient, answerMs, async (client) => {
+      const [info, [seconds]] = await Promise.all([client.info(), client.time()]);
+      learn({ ...readInfo(info), now: Number(seconds) * 1_000 });
+      await runScripts(client, `${prefix}doctor:`);
+      await client.publish(keys.reportsChannel(prefix), ""); // a report of nothing
+    });
+    await withClient(newClient, answerMs, async (client) => {
+      await client.subscribe(keys.reportsChannel(prefix));
+      await client.ping();
+    });
+  }
+}
+
+async function withClient(newClient: () => Redis, answerMs: number, use: (client: Redis) => Promise<void>): Promise<void> {
+  const client = newClient();
+  let reason: Error | undefined;
+  client.on("error", (error: Error) => (reason = error));
+  try {
+    const used = client.connect().then(() => use(client));
+    await withTimeout(answerMs, used);
+  } catch (error) {
+    throw reason ?? error;
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function runScripts(client: Redis, prefix: string): Promise<void> {
+  const node = "doctor";
+  const guarded = [keys.runsKey(prefix, node, 1), keys.generationKey(prefix)];
+  const [account, ban] = [`${prefix}account:1`, `${prefix}ban:1`];
+  const fenced = keys.fenceKeys(prefix, node, 0, 1);
+  const heartbeatKeys = keys.heartbeatKeys(prefix);
+  const run = async (script: string, names: string[], args: (string | number)[]) => {
+    const sha = String(await client.script("LOAD", script));
+    await client.evalsha(sha, 2 + names.length, ...guarded, ...names, node, 0, ...args);
+  };
+  try {
+    await client.eval(keys.fenceScript, fenced.length, ...fenced, "", 0, node);
+    await run(keys.heartbeatScript, heartbeatKeys, [node, 0, "+inf", 3]);
+    await run(addScript, [account], ["", "", "1", 0, 0, 0, 0, 0, 0]);
+    // The first request is a strike, and the second one bans.
+    const requests = [account, ban, account, ban];
+    await run(limitScript, requests, ["", "", "\0\0", ruleOf("count-secret", 1, [0, 0]).text]);
+    await run(banScript, [ban], [1, 1]);
+  } finally {
+    await client.del(...fenced, ...heartbeatKeys, account, ban, `${prefix}strikes:1`);
+  }
+}
