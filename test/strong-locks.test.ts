@@ -4,6 +4,7 @@ import { test, type TestContext } from "node:test";
 import pg from "pg";
 import { migrate, migrationsFor, newMigration } from "../src/platform/db/migrate.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
+import { migrateShared } from "../src/platform/nodes/node-releases.ts";
 import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { newDatabase } from "./support/postgres.ts";
@@ -80,7 +81,7 @@ test("a migration waits for a report that holds its tables, names it, and nobody
 test("a migration that does not get its locks in its time fails with one line that names the report, and changes nothing", async (t) => {
   const { db, shop } = await openScene(t);
   await assert.rejects(
-    migrate(db, 1, migrations, undefined, 0),
+    migrate(db, 1, migrations, undefined, { waitMs: 0 }),
     /^Error: pid \d+ \(report of the month\) has held the table orders .*nothing of it was changed$/,
   );
   assert.equal((await shop.query("SELECT FROM pg_class WHERE relname = 'notes'")).rowCount, 0);
@@ -103,4 +104,18 @@ test("a restore that replaces tables waits for a report that holds them, and nob
   await report.query("COMMIT");
   assert.equal((await restoring).code, 0);
   assert.ok(longest < longestMs, `a statement took ${longest} ms`);
+});
+
+test("a node that is too old and starts while a migration waits stops it before it changes anything", async (t) => {
+  const { db, report, shop } = await openScene(t);
+  const lines: string[] = [];
+  const migrating = migrateShared(db, 1, migrations, (line) => lines.push(line));
+  await until(() => lines.length > 0);
+  await shop.query("INSERT INTO nodes (id, lease_until, seen, release) VALUES ('late/1', 9007199254740991, 0, '0.9.0')");
+  await report.query("COMMIT");
+  await assert.rejects(
+    migrating,
+    /^Error: a node of release 0\.9\.0 serves this database, and cannot run beside .*: late\/1.*; nothing was changed$/,
+  );
+  assert.equal((await shop.query("SELECT FROM pg_class WHERE relname = 'notes'")).rowCount, 0);
 });

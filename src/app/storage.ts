@@ -108,7 +108,6 @@ export async function openStorage(
   const update = async (): Promise<Upgrade> => {
     if (onClockBehind) await requireSameClock(db, clock);
     await withPath(settings.dataDir, () => requireMoved(db, settings));
-    if (db.engine === "postgres") await (await import("../platform/nodes/node-releases.ts")).requireNoOlderNodes(db, onUpgradeStep);
     const done = await withPath(settings.dataDir, () => upgrade(db, databasePath(settings.dataDir), clock(), onUpgradeStep));
     if (done.migrated.length > 0 && !done.isNew) onUpgraded(done);
     const behind = onClockBehind && (await clockBehind(db, clock()));
@@ -364,8 +363,10 @@ export type Upgrade = { migrated: string[]; isNew: boolean; copy: string | undef
 async function upgrade(db: Database, file: string, now: number, onStep: OnStep): Promise<Upgrade> {
   const migrations = migrationsFor(db.engine);
   try {
-    const copy = db.engine === "sqlite" ? copyBeforeUpgrade(file, migrations, now, onStep) : undefined;
-    const migrated = await migrate(db, now, migrations, copy === undefined && db.engine === "sqlite" ? undefined : onStep);
+    const isShared = db.engine === "postgres";
+    const copy = isShared ? undefined : copyBeforeUpgrade(file, migrations, now, onStep);
+    const run = isShared ? (await import("../platform/nodes/node-releases.ts")).migrateShared : migrate;
+    const migrated = await run(db, now, migrations, isShared || copy !== undefined ? onStep : undefined);
     await foldNames(db);
     return { migrated, isNew: migrated.length === migrations.length, copy };
   } catch (error) {

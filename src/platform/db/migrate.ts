@@ -35,7 +35,7 @@ const statementMs = 600_000;
 /** Called with a line of text before a step that may take long, if the database has rows, and while a migration waits for a lock. */
 export type OnStep = (line: string) => void;
 
-type Run = { now: number; migrations: Migration[]; onStep: OnStep; waiting: Waiting };
+type Run = { now: number; migrations: Migration[]; onStep: OnStep; guard: (tx: Transaction) => Promise<void>; waiting: Waiting };
 
 /** The locks of tables that a migration waits for; without locks, it waits for the end of another process's work. */
 type Waiting = { label: string; locks: ReadonlyMap<string, StrongLock> };
@@ -48,7 +48,8 @@ const forHistory: Waiting = { label: "the table of migrations", locks: new Map([
  * behind it for longer than one of them (decision 0115).
  *
  * @param onStep called before each step of a migration whose script has steps (`-- Step: the orders`), and with what a migration waits for
- * @param waitMs how long a migration tries to get its locks
+ * @param options.waitMs how long a migration tries to get its locks
+ * @param options.guard called in the transaction of each migration; throws if the migration may not be applied now
  * @returns the names of the migrations that it applied
  * @throws HistoryError, and changes nothing, if the data has other migrations than this program
  */
@@ -57,11 +58,11 @@ export async function migrate(
   now: number,
   migrations = migrationsFor(db.engine),
   onStep: OnStep = () => undefined,
-  waitMs: number = lockWaitMs,
+  { waitMs = lockWaitMs, guard = async () => undefined }: { waitMs?: number; guard?: Run["guard"] } = {},
 ): Promise<string[]> {
   const names: string[] = [];
   for (;;) {
-    const name = await applyPatiently(db, { now, migrations, onStep, waiting: forOthers }, waitMs);
+    const name = await applyPatiently(db, { now, migrations, onStep, guard, waiting: forOthers }, waitMs);
     if (name === undefined) return names;
     names.push(name);
   }
@@ -92,7 +93,7 @@ async function holderIn(tx: Transaction, locks: Waiting["locks"]): Promise<strin
 
 /** Applies the first missing migration. Returns its name, or undefined if none is missing. */
 async function applyNext(tx: Transaction, engine: Engine, run: Run): Promise<string | undefined> {
-  const { now, migrations, onStep } = run;
+  const { now, migrations, onStep, guard } = run;
   run.waiting = forOthers;
   await tx.lock("migrations");
   run.waiting = forHistory;
@@ -103,6 +104,7 @@ async function applyNext(tx: Transaction, engine: Engine, run: Run): Promise<str
       await tx.query(sql`UPDATE migrations SET hash = ${hash} WHERE number = ${number}`);
   }
   if (!next) return undefined;
+  await guard(tx);
   if (engine === "postgres") {
     run.waiting = { label: labelOf(next), locks: strongLocksOf(next.script) };
     await lockTables(tx, run.waiting.locks);

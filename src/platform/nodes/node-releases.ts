@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import sql from "sql-template-tag";
-import type { Queryable } from "../db/database.ts";
-import type { OnStep } from "../db/migrate.ts";
+import type { Database, Queryable } from "../db/database.ts";
+import { migrate, type Migration, type OnStep } from "../db/migrate.ts";
 import { programVersion } from "../program-version.ts";
 import { databaseTime } from "./nodes.ts";
 
@@ -66,18 +66,37 @@ export async function addressesOfNodes(db: Pick<Queryable, "query">): Promise<st
 }
 
 /**
- * Makes sure that no node serves the database that is too old to run beside this release: it would count wrong on the newer tables. Waits for the leases of
- * nodes that were just stopped.
+ * Brings a database up to date that nodes may serve, as `migrate` does. A node that is too old to run beside this release would count wrong on the newer
+ * tables, so none may serve: waits for the leases of those that were just stopped, and looks again before each migration, which may have waited for its locks.
  *
- * @throws Error with one line that names them
+ * @throws Error with one line that names these nodes
  */
-export async function requireNoOlderNodes(db: Pick<Queryable, "query">, onStep: OnStep): Promise<void> {
+export async function migrateShared(
+  db: Pick<Database, "engine" | "query" | "write">,
+  now: number,
+  migrations: Migration[],
+  onStep: OnStep = () => undefined,
+): Promise<string[]> {
+  await awaitOlderNodes(db, onStep);
+  return migrate(db, now, migrations, onStep, { guard: refuseOlderNodes });
+}
+
+async function awaitOlderNodes(db: Pick<Queryable, "query">, onStep: OnStep): Promise<void> {
   const endsAt = performance.now() + waitMs;
-  for (let isFirst = true; ; isFirst = false) {
-    const line = tooOldLine(await listLiveNodes(db), await addressesOfNodes(db));
+  for (let isFirst = true; performance.now() < endsAt; isFirst = false) {
+    const line = await olderNodesLine(db);
     if (line === undefined) return;
-    if (performance.now() > endsAt) throw new Error(`${line}: stop them all, and start again; nothing was changed`);
-    if (isFirst) onStep(`Waiting until it stops: ${line}`);
+    if (isFirst) onStep(`Waiting for the end of leases: ${line}`);
     await sleep(lookEveryMs);
   }
+  await refuseOlderNodes(db);
+}
+
+async function refuseOlderNodes(db: Pick<Queryable, "query">): Promise<void> {
+  const line = await olderNodesLine(db);
+  if (line !== undefined) throw new Error(`${line}: stop them all, and start again; nothing was changed`);
+}
+
+async function olderNodesLine(db: Pick<Queryable, "query">): Promise<string | undefined> {
+  return tooOldLine(await listLiveNodes(db), await addressesOfNodes(db));
 }
