@@ -55,7 +55,7 @@ export async function withLockRetries<T>(
   }
 }
 
-/** Locks tables before a transaction changes anything, so that it holds none of them while it works and waits for another. Skips tables that do not exist. */
+/** Locks tables at the beginning of a transaction, each as soon as nothing is in the way. Skips tables that do not exist. */
 export async function lockTables(tx: Transaction, locks: ReadonlyMap<string, StrongLock>): Promise<void> {
   if (locks.size === 0) return;
   const present = await tx.query<{ name: string }>(sql`

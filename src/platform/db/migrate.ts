@@ -35,7 +35,14 @@ const statementMs = 600_000;
 /** Called with a line of text before a step that may take long, if the database has rows, and while a migration waits for a lock. */
 export type OnStep = (line: string) => void;
 
-type Run = { now: number; migrations: Migration[]; onStep: OnStep; guard: (tx: Transaction) => Promise<void>; waiting: Waiting };
+type Run = {
+  now: number;
+  migrations: Migration[];
+  onStep: OnStep;
+  guard: (tx: Transaction) => Promise<void>;
+  waiting: Waiting;
+  tried: number | undefined;
+};
 
 /** The locks of tables that a migration waits for; without locks, it waits for the end of another process's work. */
 type Waiting = { label: string; locks: ReadonlyMap<string, StrongLock> };
@@ -62,7 +69,7 @@ export async function migrate(
 ): Promise<string[]> {
   const names: string[] = [];
   for (;;) {
-    const name = await applyPatiently(db, { now, migrations, onStep, guard, waiting: forOthers }, waitMs);
+    const name = await applyPatiently(db, { now, migrations, onStep, guard, waiting: forOthers, tried: undefined }, waitMs);
     if (name === undefined) return names;
     names.push(name);
   }
@@ -77,7 +84,12 @@ function applyPatiently(db: Pick<Database, "engine" | "write">, run: Run, waitMs
     return new Error(`${line} to lock it for ${label}: end that transaction, or start again when it is over; nothing of it was changed`);
   };
   return withLockRetries(
-    () => db.write((tx) => applyNext(tx, db.engine, run), { statementMs, lockMs: strongLockMs }),
+    async () => {
+      const write = () => db.write((tx) => applyNext(tx, db.engine, run), { statementMs, lockMs: strongLockMs });
+      run.tried = undefined;
+      const done = await write();
+      return done === onlyTried ? write() : done;
+    },
     () => db.write((tx) => holderIn(tx, run.waiting.locks)),
     giveUp,
     (holder) => run.onStep(`Upgrading the database${run.waiting.label && ` (${run.waiting.label})`}: waiting, because ${holder}`),
@@ -91,7 +103,13 @@ async function holderIn(tx: Transaction, locks: Waiting["locks"]): Promise<strin
   return holder ? sayHolder(holder) : `other transactions have held ${[...locks.keys()].join(" or ")}`;
 }
 
-/** Applies the first missing migration. Returns its name, or undefined if none is missing. */
+/** What `applyNext` returns after it only tried to lock the tables. No migration has this name. */
+const onlyTried = "";
+
+/**
+ * Applies the first missing migration. Returns its name, or undefined if none is missing. First it only takes and releases the locks of all its tables: once
+ * no long transaction is in the way, each statement gets its lock soon, and no table is locked for longer than from its own statement on.
+ */
 async function applyNext(tx: Transaction, engine: Engine, run: Run): Promise<string | undefined> {
   const { now, migrations, onStep, guard } = run;
   run.waiting = forOthers;
@@ -106,8 +124,13 @@ async function applyNext(tx: Transaction, engine: Engine, run: Run): Promise<str
   if (!next) return undefined;
   await guard(tx);
   if (engine === "postgres") {
-    run.waiting = { label: labelOf(next), locks: strongLocksOf(next.script) };
-    await lockTables(tx, run.waiting.locks);
+    const locks = strongLocksOf(next.script);
+    run.waiting = { label: labelOf(next), locks };
+    if (rows.length > 0 && locks.size > 0 && run.tried !== next.number) {
+      run.tried = next.number;
+      await lockTables(tx, locks);
+      return onlyTried;
+    }
   }
   const [before = "", ...steps] = next.script.split(/^-- Step: (.+)$/m);
   await tx.script(before);
