@@ -129,7 +129,7 @@ test("on PostgreSQL the check names nodes, open transactions and the missing bac
   const env = { DATABASE_URL: url, SECRETS_KEY: secretsKey, DATA_DIR: join(temporaryFolder(t), "data") };
   await startRelease(t, join(temporaryFolder(t), "data"), { DATABASE_URL: url, SECRETS_KEY: secretsKey });
   await report.connect();
-  await report.query("BEGIN; SELECT 1 FROM own_challenges, orders");
+  await report.query("BEGIN; SELECT 1 FROM own_challenges, categories");
 
   const migrations = await rowsOf(url, "migrations");
   await until(async () => (await check(env)).transactions.length > 0);

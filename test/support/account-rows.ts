@@ -27,6 +27,7 @@ export async function fill(db: Database, account: number): Promise<void> {
     await tx.query(
       sql`INSERT INTO orders (account_id, id, pet_id, quantity, held, complete, version) VALUES (${account}, 1, 1, 1, 0, FALSE, 1)`,
     );
+    await tx.query(sql`INSERT INTO contacts (account_id, order_id, name, version) VALUES (${account}, 1, 'Ann Smith', 1)`);
     await tx.query(sql`INSERT INTO profiles (account_id, pet_id, version) VALUES (${account}, 1, 1)`);
     await tx.query(sql`INSERT INTO photos (account_id, id, pet_id, place, alt) VALUES (${account}, 1, 1, 0, '')`);
     await tx.query(sql`INSERT INTO photo_files (account_id, photo_id, type, width, height, hash, bytes)
