@@ -58,7 +58,7 @@ const app = openApi(
     services: {} as ApiServices,
     limiter,
     sources: [],
-    health: { refusal: async () => undefined, warnings: () => [] },
+    health: { refusal: async () => undefined, warnings: () => [], faults: () => [] },
     requests: boundRequests(requestLimits, bounds),
     connections: guardConnections({ limits: connectionLimits, exempt: trustedProxies, bounds, listener: "api" }),
     trustedProxies,

@@ -1,33 +1,15 @@
 import assert from "node:assert/strict";
-import { globSync, utimesSync, writeFileSync } from "node:fs";
+import { utimesSync } from "node:fs";
 import { join } from "node:path";
-import { suite, test, type TestContext } from "node:test";
+import { suite, test } from "node:test";
 import { dayMs, systemClock } from "../src/platform/clock.ts";
 import { type Faulty, openFaultyShop } from "./support/faulty-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { jumpingClock } from "./support/jumping-clock.ts";
 import { newDatabase } from "./support/postgres.ts";
 import { createAccount } from "./support/process.ts";
 import { secretsKey } from "./support/service.ts";
 import { until } from "./support/until.ts";
-
-const library = globSync("/usr/lib/*/faketime/libfaketimeMT.so.1")[0] ?? "";
-/** Runs hourly work many times a second. */
-const hurry = "const set = setInterval; globalThis.setInterval = (work, ms, ...more) => set(work, Math.min(ms, 200), ...more);";
-
-/** The clock of one process, which `jump` sets: to `+40d`, and to `+0` for the right time. */
-function openClock(t: TestContext) {
-  const file = join(temporaryFolder(t), "clock");
-  const jump = (offset: string): void => writeFileSync(file, `${offset}\n`);
-  jump("+0");
-  const env = {
-    LD_PRELOAD: library,
-    FAKETIME_TIMESTAMP_FILE: file,
-    FAKETIME_CACHE_DURATION: "1",
-    FAKETIME_DONT_FAKE_MONOTONIC: "1",
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hurry)}`,
-  };
-  return { jump, env };
-}
 
 type Order = { id: number };
 const order = ({ send }: Faulty) => send<Order>("POST", "/store/orders", {}, { "idempotency-key": "once" });
@@ -40,7 +22,7 @@ async function letSweep({ ready }: Faulty): Promise<void> {
 }
 
 /** The clock of `shop` jumps by 40 days and back, twice. `other` sees what is left. */
-async function jumpAbout(shop: Faulty, other: Faulty, clock: ReturnType<typeof openClock>): Promise<void> {
+async function jumpAbout(shop: Faulty, other: Faulty, clock: ReturnType<typeof jumpingClock>): Promise<void> {
   for (let i = 0; i < 5; i++) assert.equal(await shop.add(), 201);
   const first = await order(shop);
   const recorded = 7; // those of five categories, the order and the account's key
@@ -69,7 +51,7 @@ async function jumpAbout(shop: Faulty, other: Faulty, clock: ReturnType<typeof o
 suite("a clock that jumps by 40 days while the service runs", { concurrency: 2 }, () => {
   test("on the embedded database nothing is deleted or expires, and what is written has the right time; a start with that clock waits a day", async (t) => {
     const dataDir = join(temporaryFolder(t), "data");
-    const clock = openClock(t);
+    const clock = jumpingClock(t);
     const shop = await openFaultyShop(t, dataDir, { env: clock.env });
     await jumpAbout(shop, shop, clock);
     const recorded = await events(shop);
@@ -97,7 +79,7 @@ suite("a clock that jumps by 40 days while the service runs", { concurrency: 2 }
     const env = { DATABASE_URL: url, SECRETS_KEY: secretsKey };
     const folders = [1, 2].map((number) => join(temporaryFolder(t), `node-${number}`));
     const key = await createAccount(folders[0]!, env);
-    const clock = openClock(t);
+    const clock = jumpingClock(t);
     const one = await openFaultyShop(t, folders[0]!, { key, env: { ...env, ...clock.env } });
     const { NODE_OPTIONS } = clock.env;
     const other = await openFaultyShop(t, folders[1]!, { key, env: { ...env, NODE_OPTIONS } });

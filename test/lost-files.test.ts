@@ -6,7 +6,9 @@ import { runCommand } from "./support/commands.ts";
 import { someOf } from "./support/fault-runs.ts";
 import { type Faulty, openFaultyShop } from "./support/faulty-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { freePort } from "./support/ports.ts";
 import { createAccount, type LogLine, spawnServer } from "./support/process.ts";
+import { ask } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
 /** How a file is lost, and how an operator brings the folder back before the next start. */
@@ -96,7 +98,7 @@ suite("a file that the service has open", { concurrency: 2 }, () => {
       assert.equal(status, 503);
       assert.match(body.reason ?? "", reason);
       assert.equal(await shop.fault(kind), 1);
-      const isBegin = ({ msg }: LogLine): boolean => msg === "a fault began";
+      const isBegin = ({ msg, fault }: LogLine): boolean => msg === "a fault began" && fault === kind;
       await shop.server.logged(isBegin);
       shop.server.kill(kind === "folder_lock" ? "SIGKILL" : "SIGTERM");
       await shop.server.ended;
@@ -179,6 +181,24 @@ suite("a file that the service has open", { concurrency: 2 }, () => {
       await until(async () => (await shop.fault("folder_files")) === 0);
     }
     await shop.stop();
+  });
+
+  test("the file of standard output removed: 200 with a warning, and requests go on", async (t) => {
+    const dataDir = join(temporaryFolder(t), "data");
+    const [port, file] = [await freePort(), join(temporaryFolder(t), "log")];
+    const server = spawnServer(t, dataDir, { PORT: `${port}` }, ["sh", "-c", `exec "$@" > '${file}'`, "sh"]);
+    const readyz = () => ask<{ warnings?: string[] }>(`http://127.0.0.1:${port}/readyz`, "GET");
+    await until(() =>
+      readyz().then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
+    rmSync(file);
+    await until(async () => (await readyz()).body.warnings?.[0] === "log lines are lost: the file of standard output was removed");
+    assert.equal((await readyz()).status, 200);
+    server.kill("SIGTERM");
+    assert.equal(await server.ended, 0);
   });
 
   test("a second start on a folder whose lock was removed is refused in one line, and the first goes on refusing writes", async (t) => {

@@ -130,6 +130,7 @@ export const groups: Group[] = [
       "end-to-end",
       "events-restored",
       "failed-flush",
+      "fault-table",
       "faults",
       "flipped-bits",
       "logs",

@@ -28,7 +28,7 @@ import { addDocuments, addWeb, openToAll, sendPage, type Web } from "./web.ts";
 type Dashboard = { gate: Gate; services: DashboardServices };
 
 type ApiOptions = {
-  health: Pick<Health, "refusal" | "warnings">;
+  health: Pick<Health, "refusal" | "warnings" | "faults">;
   sources: MetricsSource[];
   /** The addresses that may read the metrics. Others get a 404. */
   metricsFrom: AddressList;
@@ -142,9 +142,11 @@ function addProbes(app: Pick<App, "add">, { ready, health }: Pick<ApiOptions, "r
   addPage(app, "/healthz", probe, (exchange) => sendJson(exchange, 200, '{"status":"ok"}'));
   addPage(app, "/readyz", probe, async (exchange) => {
     const reason = ready() ? await health.refusal() : "the service is starting or stopping";
-    if (reason !== undefined) return sendJson(exchange, 503, JSON.stringify({ status: "unavailable", reason }));
+    const kinds = health.faults();
+    const faults = kinds.length > 0 && { faults: kinds };
+    if (reason !== undefined) return sendJson(exchange, 503, JSON.stringify({ status: "unavailable", reason, ...faults }));
     const warnings = health.warnings();
-    sendJson(exchange, 200, JSON.stringify({ status: "ready", ...(warnings.length > 0 && { warnings }) }));
+    sendJson(exchange, 200, JSON.stringify({ status: "ready", ...(warnings.length > 0 && { warnings }), ...faults }));
   });
 }
 

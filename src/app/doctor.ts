@@ -3,6 +3,7 @@ import { connect, createServer } from "node:net";
 import { dirname } from "node:path";
 import { hourMs } from "../platform/clock.ts";
 import { migrationsFor } from "../platform/db/migrate.ts";
+import { type FaultKind, faultTable } from "../platform/faults.ts";
 import { requireAccess } from "../platform/folder-access.ts";
 import { certificateFindings, nameFindings, schemaFinding, type Ask } from "./doctor-data.ts";
 import { answerMs, clockFinding, fault, ok, reasonOf, warning, type Finding } from "./findings.ts";
@@ -22,10 +23,27 @@ export async function examine(settings: Settings, clock: () => number): Promise<
       : import("./doctor-postgres.ts").then((own) => own.checkPostgres(settings, clock)),
     import("./doctor-redis.ts").then((own) => own.checkRedis(settings, clock)),
     checkPorts(settings, isRunning),
+    checkService(settings, isRunning),
     checkDns(settings),
     checkAuthority(settings, clock),
   ];
   return (await Promise.all(checks)).flat();
+}
+
+/** What the service that runs says of itself. */
+async function checkService({ host, port }: Settings, isRunning: boolean): Promise<Finding[]> {
+  if (!isRunning || port === 0) return [];
+  const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host;
+  try {
+    const answer = await fetch(`http://${name}:${port}/readyz`, { signal: AbortSignal.timeout(answerMs) });
+    const { reason, warnings = [], faults = [] } = (await answer.json()) as { reason?: string; warnings?: string[]; faults?: FaultKind[] };
+    const remedy = faults.flatMap((kind) => (kind in faultTable ? [faultTable[kind].remedy] : [])).join("; ");
+    const found = warnings.map((text) => warning("service", text, remedy));
+    if (reason !== undefined) found.push(fault("service", reason, remedy || "wait, or look at its log"));
+    return found.length > 0 ? found : [ok("service", "the service runs, and reports no fault")];
+  } catch (error) {
+    return [fault("service", `the service does not answer at PORT (${reasonOf(error)})`, "look at its log")];
+  }
 }
 
 async function checkFolder({ dataDir }: Settings): Promise<Finding[]> {

@@ -6,7 +6,7 @@ import sql from "sql-template-tag";
 import type { Database } from "../platform/db/database.ts";
 import { LostFileError } from "../platform/db/sqlite-files.ts";
 import type { StorageFault } from "../platform/db/sqlite-statements.ts";
-import type { Faults } from "../platform/faults.ts";
+import type { FaultKind, Faults } from "../platform/faults.ts";
 import { openSharedRuns, repeat } from "../platform/jobs/runs.ts";
 import { readDatabaseTime } from "../platform/jobs/sweep.ts";
 import type { OpenLog } from "../platform/log.ts";
@@ -32,6 +32,8 @@ export type Health = {
   refusal(): Promise<string | undefined>;
   /** The faults with which the node still takes requests. */
   warnings(): string[];
+  /** The kinds of all faults. */
+  faults(): FaultKind[];
   /** Free and total bytes of the data folder's disk at the last check, up to a second ago. */
   disk(): Promise<{ free: number; total: number } | undefined>;
   stop(): Promise<void>;
@@ -83,6 +85,7 @@ export function openHealth(
       return state.faults.refusal() ?? ((await answersQueries(state.db)) ? undefined : "the database does not answer");
     },
     warnings: () => state.faults.warnings(),
+    faults: () => state.faults.kinds(),
     async disk() {
       if (!state.disk) await checkNow();
       return state.disk;

@@ -1,17 +1,65 @@
 import type { Metric } from "./metrics.ts";
 
-/** What can be wrong with the machine below a node while its process runs. */
-const kinds = [
-  "data_disk",
-  "database_writes",
-  "database_damage",
-  "folder_lock",
-  "published_files",
-  "folder_files",
-  "log",
-  "clock",
-] as const;
-type FaultKind = (typeof kinds)[number];
+/** How a fault shows: `sign` is what is wrong, `readyz` the answer of the probe, `effect` what clients get, and `remedy` what to do and how it ends. */
+type FaultText = { sign: string; readyz: string; effect: string; remedy: string };
+
+/**
+ * What can be wrong with the machine below a node while its process runs. Each fault has a line in the log when it begins and when it ends, a label of
+ * `petstore_fault`, a reason in /readyz and a finding of `petstore doctor`. The guide for operators has the same table.
+ */
+export const faultTable = {
+  data_disk: {
+    sign: "less than 1 MiB free in `DATA_DIR`",
+    readyz: "503; with PostgreSQL 200 with a warning",
+    effect: "writes get 503, reads go on",
+    remedy: "make room; the service recovers within a second",
+  },
+  database_writes: {
+    sign: "the database takes no writes (a full disk, of PostgreSQL's server too), or this node has no lease",
+    readyz: "503",
+    effect: "writes get 503, reads go on",
+    remedy: "look at the disk, its limits and PostgreSQL; the service recovers without a restart",
+  },
+  database_damage: {
+    sign: "a damaged page, or a file of the database was removed, moved, replaced or cut short",
+    readyz: "503",
+    effect: "writes get 503, requests that need a damaged page get 500, other reads go on",
+    remedy: "do what the reason says: put the file back or restore a backup, and restart the service",
+  },
+  folder_lock: {
+    sign: "`petstore.lock` was removed or replaced",
+    readyz: "503",
+    effect: "writes get 503, reads go on",
+    remedy: "stop every service that uses the folder, and start one",
+  },
+  published_files: {
+    sign: "a published file is missing or has another size",
+    readyz: "200 with a warning",
+    effect: "its visitors get 500",
+    remedy: "put it back or deploy again; the service looks for it every second",
+  },
+  folder_files: {
+    sign: "`secrets.key`, the socket of the commands or `content` was removed",
+    readyz: "200 with a warning",
+    effect: "the reason says",
+    remedy: "put it back; the service recovers without a restart",
+  },
+  log: {
+    sign: "standard output takes no lines, or is a file that was removed",
+    readyz: "200 with a warning",
+    effect: "lines are lost and counted",
+    remedy: "make room; the service recovers without a restart",
+  },
+  clock: {
+    sign: "the clock jumped, or differs from the database's, by over a minute",
+    readyz: "200 with a warning",
+    effect: "the service goes on with the time without the jump, and deletes nothing because of its age",
+    remedy: "set the clock; see [Clocks](#clocks)",
+  },
+} satisfies Record<string, FaultText>;
+
+export type FaultKind = keyof typeof faultTable;
+const kinds = Object.keys(faultTable) as FaultKind[];
 
 type Fault = {
   /** Short text for /readyz. */
@@ -30,6 +78,7 @@ export type Faults = {
   refusal(): string | undefined;
   /** The reasons of the other faults. */
   warnings(): string[];
+  kinds(): FaultKind[];
   metrics(): Metric[];
 };
 
@@ -52,6 +101,7 @@ export function openFaults(log: FaultLog): Faults {
     has: (kind) => current.has(kind),
     refusal: () => current.values().find(({ isRefusing }) => isRefusing)?.reason,
     warnings: () => [...current.values()].filter(({ isRefusing }) => !isRefusing).map(({ reason }) => reason),
+    kinds: () => [...current.keys()],
     metrics: () => [
       {
         name: "petstore_fault",

@@ -4,7 +4,7 @@ import type { Category } from "./models.ts";
 import { addressOf, createAccount, spawnServer } from "./process.ts";
 import { ask } from "./service.ts";
 
-type Readiness = { status: string; reason?: string; warnings?: string[] };
+type Readiness = { status: string; reason?: string; warnings?: string[]; faults?: string[] };
 type Starting = { key?: string; under?: string[]; env?: Record<string, string> };
 
 /** A service in its own process, and the faults that it reports. */

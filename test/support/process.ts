@@ -22,6 +22,7 @@ export type LogLine = {
   method?: string;
   path?: string;
   status?: number;
+  fault?: string;
 };
 
 export type ServerProcess = {
