@@ -177,11 +177,11 @@ async function primaryOf(machines: readonly Machine[]): Promise<Machine> {
   return primary!;
 }
 
-/** Whether a synchronous standby and another one follow the primary. */
+/** Whether a synchronous standby and another one follow the primary. A server that is busy with its start may not answer. */
 async function isReplicated(machines: readonly Machine[]): Promise<boolean> {
-  const rows = await (
-    await primaryOf(machines)
-  ).query<{ state: string }>("postgres", "SELECT sync_state AS state FROM pg_stat_replication");
+  const text = "SELECT sync_state AS state FROM pg_stat_replication WHERE state = 'streaming'";
+  const primary = await primaryOf(machines);
+  const rows = await primary.query<{ state: string }>("postgres", text).catch(() => []);
   return rows.length === 2 && rows.some(({ state }) => state === "sync");
 }
 
