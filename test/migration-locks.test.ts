@@ -10,8 +10,8 @@ import { newDatabase } from "./support/postgres.ts";
 const lastReleased = 56;
 const rows = 500;
 
-/** Tables that stay small however large a shop is, so that a migration may read them while it locks them. */
-const smallTables = new Set(["own_certificates", "own_challenges", "acme_accounts", "acme_usage", "nodes", "migrations"]);
+/** Tables that stay small however large a shop is, so that a migration may read them while it locks them. `accounts` has one row for each shop. */
+const smallTables = new Set(["accounts", "own_certificates", "own_challenges", "acme_accounts", "acme_usage", "nodes", "migrations"]);
 
 const databaseAt = async (t: TestContext, last: number) => {
   const { url, drop } = await newDatabase();
@@ -123,7 +123,10 @@ test("each statement of the source that takes a strong lock on PostgreSQL runs w
   const strong =
     /\b(ALTER TABLE|LOCK TABLE|TRUNCATE TABLE|DROP (TABLE|INDEX|TRIGGER)|REINDEX|CREATE (UNIQUE )?INDEX|VACUUM FULL)\b|pg_advisory_lock\(/;
   const root = new URL("../", import.meta.url);
-  const files = globSync("src/**/*.ts", { cwd: root }).filter((path) => !/sqlite|\.test\.ts$|check-events|migration-effects/.test(path));
+  // upgrade-check makes its table in memory
+  const files = globSync("src/**/*.ts", { cwd: root }).filter(
+    (path) => !/sqlite|\.test\.ts$|check-events|migration-effects|upgrade-check/.test(path),
+  );
   const found = files.filter((path) => {
     const lines = readFileSync(new URL(path, root), "utf8").split("\n");
     return lines.some((line) => !/^\s*(\/\/|\*|\/\*)/.test(line) && strong.test(line));
