@@ -39,6 +39,7 @@ const faults: Record<FaultKind, Making | Reference> = {
     readyz: 503,
     write: 503,
   },
+  database_rewound: { file: "test/postgres-rewind.test.ts", test: "an older copy at the same address is noticed at the next start" },
   folder_lock: {
     make(t) {
       const dataDir = folderOf(t);

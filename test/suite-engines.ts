@@ -106,6 +106,7 @@ export const groups: Group[] = [
       "postgres",
       "postgres-disk",
       "postgres-hosts",
+      "postgres-rewind",
       "publishing-node-ends",
       "publishing-nodes",
       "publishing-work",

@@ -23,7 +23,7 @@ export type ClusterNode = {
 
 /** This process among the nodes of its database: SQLite has one node, PostgreSQL may have many. */
 export function openClusterNode(
-  { db, heartbeat }: { db: Database; heartbeat: NodeOptions["db"] },
+  { db, heartbeat, rewinds }: { db: Database; heartbeat: NodeOptions["db"]; rewinds: NodeOptions["rewinds"] },
   log: NodeOptions["log"],
   secretsKeys: string,
 ): ClusterNode {
@@ -39,7 +39,7 @@ export function openClusterNode(
     caches?.sites.onLeaseLost();
     caches?.webhooks.onLeaseLost();
   };
-  const node = openNode({ db: heartbeat, id: randomUUID(), secretsKeys, applyChange, onLeaseLost, log });
+  const node = openNode({ db: heartbeat, id: randomUUID(), secretsKeys, applyChange, rewinds, onLeaseLost, log });
   return { node, announcer: openAnnouncer(db, node), attachCaches: (parts) => void (caches = parts) };
 }
 

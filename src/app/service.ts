@@ -22,6 +22,7 @@ import { openSweep } from "../platform/jobs/sweep.ts";
 import { originAt, requireFree } from "../platform/listening.ts";
 import type { Logger, OpenLog } from "../platform/log.ts";
 import { heartbeatEveryMs, type Node, openRowLeases } from "../platform/nodes/nodes.ts";
+import type { Rewinds } from "../platform/nodes/rewinds.ts";
 import { replaceable } from "../platform/parse.ts";
 import { idsOf } from "../platform/secrets.ts";
 import { openSocket } from "../platform/socket.ts";
@@ -94,7 +95,7 @@ export type ServiceOptions = {
 type StartContext = {
   settings: Settings;
   options: ServiceOptions;
-  storage: Storage;
+  storage: Storage & { rewinds: Rewinds | undefined };
   feed: Feed;
   secrets: Secrets;
   opened: AsyncDisposableStack;
@@ -187,7 +188,8 @@ async function openStore(
 ) {
   const { clock, log, onFlushFailed } = options;
   const events = openEvents(settings, onError);
-  const storage = await openStorage(settings, "petstore serve", lockWaitMs, {
+  const rewinds = await openRewindsOf(settings, faults, opened);
+  const stored = await openStorage(settings, "petstore serve", lockWaitMs, {
     clock,
     bounds,
     onEvents: events.onEvents,
@@ -201,10 +203,23 @@ async function openStore(
     onClockBehind: comparesClock ? (line) => log.warn(line) : undefined,
     onFlushFailed,
     onFault: (fault, error) => noteStorageFault(faults, fault, error),
+    checkWriter: rewinds && ((session) => rewinds.check(session)),
   });
-  opened.defer(() => storage.close());
+  opened.defer(() => stored.close());
+  const storage = { ...stored, rewinds, db: rewinds ? stored.db.around(rewinds.around) : stored.db };
   events.start(storage, opened);
   return { storage, feed: events.feed };
+}
+
+/** Opens the watch on a PostgreSQL that goes back in time; undefined with the embedded database. */
+async function openRewindsOf({ dataDir, databaseUrl }: Settings, faults: Observation["faults"], opened: AsyncDisposableStack) {
+  if (databaseUrl === "") return undefined;
+  const rewinds = (await import("../platform/nodes/rewinds.ts")).openRewinds(dataDir, databaseUrl, (reason) => {
+    if (reason === undefined) faults.end("database_rewound");
+    else faults.begin("database_rewound", { reason, isRefusing: true });
+  });
+  opened.defer(() => rewinds.close());
+  return rewinds;
 }
 
 /** Opens the parts that identify and count callers: this node, the verifier of keys, the recorder of usage, the limiter. */

@@ -8,6 +8,7 @@ import { settleRestore, settleRestoreUnlocked } from "../backup/restore-state.ts
 import { hourMs, systemClock } from "../platform/clock.ts";
 import type { Around, Database } from "../platform/db/database.ts";
 import { migrate, migrationsFor, NewerDataError, type OnStep } from "../platform/db/migrate.ts";
+import type { SessionCheck } from "../platform/db/postgres-connections.ts";
 import { AccessError } from "../platform/db/postgres-errors.ts";
 import type { Heartbeat } from "../platform/db/postgres-heartbeat.ts";
 import { copyBeforeUpgrade, copyToGoBackTo } from "../platform/db/sqlite-copies.ts";
@@ -57,6 +58,8 @@ export type StorageOptions = Pick<SqliteOptions, "clock" | "bounds" | "onEvents"
   onUpgraded?: (upgrade: Upgrade) => void;
   /** Creates neither the data folder nor the embedded database. Default: false. */
   mustExist?: boolean;
+  /** Looks at each new connection for writes to PostgreSQL. */
+  checkWriter?: SessionCheck | undefined;
 };
 
 /**
@@ -83,6 +86,7 @@ export async function openStorage(
     onFault,
     onEvents,
     bounds,
+    checkWriter,
     mustExist = false,
   } = options;
   await using opened = new AsyncDisposableStack();
@@ -97,7 +101,7 @@ export async function openStorage(
     await withPath(settings.dataDir, () => settleRestore(settings.dataDir));
   }
   const db = await withPath(settings.dataDir, () =>
-    openEngine(settings, { onError, onFlushFailed, onFault, onEvents, clock, bounds, lock }),
+    openEngine(settings, { onError, onFlushFailed, onFault, onEvents, clock, bounds, lock, checkWriter }),
   );
   opened.defer(() => db.close());
   const stop = new AbortController();
@@ -189,17 +193,10 @@ async function openEngine(
   {
     onError,
     ...hooks
-  }: { onError: (error: unknown) => void } & Pick<SqliteOptions, "onFlushFailed" | "onFault" | "onEvents" | "clock" | "bounds" | "lock">,
+  }: { onError: (error: unknown) => void } & Pick<StorageOptions, "checkWriter"> &
+    Pick<SqliteOptions, "onFlushFailed" | "onFault" | "onEvents" | "clock" | "bounds" | "lock">,
 ): Promise<Database> {
-  const { clock, onEvents, bounds } = hooks;
-  if (databaseUrl !== "")
-    return (await import("../platform/db/postgres.ts")).openPostgres(databaseUrl, {
-      onError,
-      onFault: hooks.onFault,
-      clock,
-      onEvents,
-      bounds,
-    });
+  if (databaseUrl !== "") return (await import("../platform/db/postgres.ts")).openPostgres(databaseUrl, { onError, ...hooks });
   const { openSqlite } = await import("../platform/db/sqlite.ts");
   const file = databasePath(dataDir);
   createEmpty(file); // the database's other files get the same mode

@@ -60,6 +60,8 @@ export const leftOut: ReadonlySet<string> = new Set([
   "migrations",
   "sequences",
   "nodes",
+  "node_beats",
+  "accepted_states",
   "changes",
   "blobs",
   "blob_pieces",

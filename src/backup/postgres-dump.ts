@@ -8,6 +8,7 @@ import { migrate } from "../platform/db/migrate.ts";
 import { statementOf } from "../platform/db/postgres-connections.ts";
 import { openSession } from "../platform/db/postgres-sessions.ts";
 import { transact } from "../platform/db/postgres-transactions.ts";
+import { acceptance } from "../platform/nodes/rewinds.ts";
 import {
   DumpError,
   inOrderOfReferences,
@@ -199,6 +200,8 @@ export async function loadIntoPostgres(url: string, dump: DumpedRows, options: P
         const made = (await tablesOf(client)).filter(({ name }) => !marks.includes(name));
         requireTables(made, dump.tables);
         const sums = await loadAll(tx, dump, progress);
+        const [has] = await tx.query<{ table: boolean }>(sql`SELECT to_regclass('accepted_states') IS NOT NULL AS "table"`);
+        if (has?.table) await tx.script(acceptance); // nodes that knew an earlier state go on
         await finish?.(tx, sums);
         return sums;
       },

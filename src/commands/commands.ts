@@ -16,7 +16,7 @@ import { runProgram } from "./program.ts";
 import { remoteCommands } from "./remote-commands.ts";
 import { restore } from "./restore.ts";
 import { secretsRotate } from "./secrets.ts";
-import { compact, doctor, repair, serve, settings } from "./service.ts";
+import { acceptState, compact, doctor, repair, serve, settings } from "./service.ts";
 import { migrate, upgrade } from "./upgrade.ts";
 import { verify } from "./verify.ts";
 
@@ -43,6 +43,7 @@ export const commands: Command[] = [
   backup,
   restore,
   verify,
+  acceptState,
   upgrade,
   migrate,
   move,

@@ -41,6 +41,24 @@ export const repair: Command = {
   },
 };
 
+export const acceptState: Command = {
+  name: "accept-state",
+  summary: "Let all nodes go on with a PostgreSQL that lacks what they have stored, after a failover or a restore that lost writes",
+  options: { yes: { about: "confirm that what was lost stays lost" } },
+  async run({ options }, { env }) {
+    const { databaseUrl } = loadSettings(env, { needsSecretsKey: false });
+    if (databaseUrl === "") throw new Problem("invalid_request", "DATABASE_URL is not set: an embedded database is watched in other ways.");
+    if (!options["yes"])
+      throw new Problem(
+        "invalid_request",
+        "Nodes then take writes again, and give ids out again that were lost. Run `petstore verify` first, and add --yes.",
+      );
+    const { acceptState: accept } = await import("../platform/nodes/rewinds.ts");
+    await accept(databaseUrl);
+    return { json: { accepted: true }, text: "Every node that has found the database rewound takes writes again within a second." };
+  },
+};
+
 const mebibyte = 1_048_576;
 
 export const compact: Command = {

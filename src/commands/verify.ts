@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { callerFolder, loadSettings } from "../app/settings.ts";
 import type { CheckReport } from "../backup/check.ts";
+import type { Rewind } from "../platform/nodes/rewinds.ts";
 import { type Command, countOf, type Io, type Outcome, stoppable } from "./command.ts";
 import { givenPassphrase } from "./input-output.ts";
 
@@ -31,9 +32,33 @@ async function verifyService(io: Io, withEvents: boolean): Promise<Outcome> {
   const settings = loadSettings(io.env, { needsSecretsKey: false });
   const { dataDir, databaseUrl } = settings;
   if (databaseUrl !== "")
-    return outcomeOf("The database of DATABASE_URL", await checkPostgres(databaseUrl, knownKeyIds(settings), withEvents));
+    return withRewinds(
+      outcomeOf("The database of DATABASE_URL", await checkPostgres(databaseUrl, knownKeyIds(settings), withEvents)),
+      dataDir,
+    );
   await settleRestoreUnlocked(dataDir);
   return outcomeOf(dataDir, await checkFolder(dataDir, knownKeyIds(settings), withEvents));
+}
+
+/** Adds what the node of DATA_DIR knows of losses of the database. */
+async function withRewinds(outcome: Outcome, dataDir: string): Promise<Outcome> {
+  const { readMemory } = await import("../platform/nodes/rewinds.ts");
+  const rewinds = readMemory(dataDir)?.rewinds ?? [];
+  if (rewinds.length === 0) return outcome;
+  return { ...outcome, json: { ...outcome.json, rewinds }, text: [outcome.text, ...rewinds.map(rewindText)].join("\n") };
+}
+
+const timeOf = (at: number): string => new Date(at).toISOString();
+
+function rewindText({ foundAt, from, to, changes }: Rewind): string {
+  const found = `At ${timeOf(foundAt)} this node found that the database went back in time`;
+  if (from === null) return `${found}, and lacks all that it knew: it is an older copy or another database.`;
+  const lost =
+    `${found}: what was written from ${timeOf(from)} to ${timeOf(to)} is gone. Ids and positions of events of that time are given out again: ` +
+    "compare orders with payments, and what webhooks delivered with the log.";
+  if (changes.length === 0) return lost;
+  const named = changes.map(({ kind, subject }) => `${kind} ${subject}`).join(", ");
+  return `${lost} Changes to these are undone, so that a revoked key works again: ${named}.`;
 }
 
 async function verifyFile(path: string, passphrase: string | undefined, withEvents: boolean): Promise<Outcome> {

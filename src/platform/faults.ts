@@ -26,6 +26,12 @@ export const faultTable = {
     effect: "writes get 503, requests that need a damaged page get 500, other reads go on",
     remedy: "do what the reason says: put the file back or restore a backup, and restart the service",
   },
+  database_rewound: {
+    sign: "PostgreSQL lacks writes that it had acknowledged, after a failover or the return of an older copy",
+    readyz: "503",
+    effect: "writes get 503, reads go on",
+    remedy: "`petstore verify` says what was lost; `petstore accept-state --yes` lets all nodes go on",
+  },
   folder_lock: {
     sign: "`petstore.lock` was removed or replaced",
     readyz: "503",

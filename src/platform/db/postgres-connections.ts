@@ -1,5 +1,7 @@
 import type pg from "pg";
 import type { Sql } from "sql-template-tag";
+import type { Queryable } from "./database.ts";
+import { translate } from "./postgres-errors.ts";
 import { openSession, usual, type Session, type Timeouts } from "./postgres-sessions.ts";
 import { serverOf } from "./postgres-url.ts";
 import type { BoundValue, Statement as FixedStatement } from "./statement.ts";
@@ -23,6 +25,9 @@ export type Connection = {
   close: () => Promise<void>;
 };
 
+/** Looks at the database of a new session. */
+export type SessionCheck = (db: Pick<Queryable, "query">) => Promise<void>;
+
 /** Makes reads take their order from an index if one has it, even if the planner estimates so few rows that it would sort them. */
 export const ordersByIndex = "SET enable_sort = off; SET enable_incremental_sort = off";
 
@@ -30,11 +35,12 @@ export const ordersByIndex = "SET enable_sort = off; SET enable_incremental_sort
  * Opens a connection for statements of requests.
  *
  * @param options.settings further statements that set a session up
+ * @param options.check called with each new session; if it throws, the session is not used
  */
 export function openConnection(
   url: string,
   onError: (error: unknown) => void,
-  { patience = usual, settings = "" }: { patience?: Timeouts; settings?: string } = {},
+  { patience = usual, settings = "", check }: { patience?: Timeouts; settings?: string; check?: SessionCheck | undefined } = {},
 ): Connection {
   let opening: Promise<pg.Client> | undefined;
   let current: Session | undefined;
@@ -44,6 +50,7 @@ export function openConnection(
     try {
       const session = await openSession(url, `${settingsOf(patience)}; ${settings}`, { patience });
       const { client } = session;
+      if (check) await checked(session, check);
       client.on("error", ({ message }) => {
         lose(client);
         onError(new Error(`PostgreSQL at ${serverOf(url)}: ${message}`)); // the driver's error may hold the client and its settings
@@ -87,6 +94,15 @@ export function openConnection(
       await closing.end();
     },
   };
+}
+
+async function checked({ client, socket }: Session, check: SessionCheck): Promise<void> {
+  try {
+    await check({ query: async <R>(text: Sql) => (await client.query(statementOf(text))).rows as R[] });
+  } catch (error) {
+    socket.destroy();
+    throw translate(error);
+  }
 }
 
 /** The settings of a connection. Outside a transaction its statements cannot write, in case a BEGIN is ever lost. */

@@ -5,7 +5,7 @@ import { createTally, type Tally } from "../jobs/tally.ts";
 import { openHistogram, waitBounds, type Histogram } from "../metrics.ts";
 import { queues } from "../queues.ts";
 import { batchOfOne, clientGone, type Batch, type CallerKey, type Handle, type Transaction } from "./database.ts";
-import { openConnection, type Connection } from "./postgres-connections.ts";
+import { openConnection, type Connection, type SessionCheck } from "./postgres-connections.ts";
 
 /** Connections for transactions, each of which runs one at a time. */
 export const writersMax = queues.connections_writes.max;
@@ -34,11 +34,15 @@ export type Writers = {
 type Free = { connection: Connection; since: number; openedAt: number };
 
 /** Opens connections for transactions as they are needed, and shares them between callers. */
-export function openWriters(url: string, bounds: Pick<Bounds, "queue">, onError: (error: unknown) => void): Writers {
+export function openWriters(url: string, bounds: Pick<Bounds, "queue">, onError: (error: unknown) => void, check?: SessionCheck): Writers {
   const waits = openHistogram(waitBounds);
   const places = bounds.queue<CallerKey>("connections_writes");
   // the last is taken first, so that the others become idle
-  const free = Array.from({ length: writersMax }, (): Free => ({ connection: openConnection(url, onError), since: 0, openedAt: 0 }));
+  const free = Array.from({ length: writersMax }, (): Free => ({
+    connection: openConnection(url, onError, { check }),
+    since: 0,
+    openedAt: 0,
+  }));
   const closing = setInterval(() => closeIdle(free), idleMs / 3).unref();
 
   async function connect(caller: CallerKey | undefined): Promise<Writer> {

@@ -21,7 +21,7 @@ import {
   type Transaction,
   type WriteOptions,
 } from "./database.ts";
-import { fixedStatementOf, statementOf, type Statement } from "./postgres-connections.ts";
+import { fixedStatementOf, statementOf, type SessionCheck, type Statement } from "./postgres-connections.ts";
 import { translate, unwritableErrorOf } from "./postgres-errors.ts";
 import { openReaders, type Readers } from "./postgres-readers.ts";
 import { transact } from "./postgres-transactions.ts";
@@ -60,11 +60,15 @@ type Engine = {
  * @param url `postgres://user:password@host:port/database`
  * @param options.onError called when a connection breaks while nothing waits for it
  * @param options.onEvents called after each commit that recorded events, which still wait for their positions
+ * @param options.checkWriter looks at the database of each new connection for writes, before anything is written on it
  * @param options.onFault called when the server cannot store a write, for example because its disk is full
  */
 export function openPostgres(
   url: string,
-  options: Pick<SqliteOptions, "clock" | "bounds" | "timer" | "onEvents" | "onFault"> & { onError: (error: unknown) => void },
+  options: Pick<SqliteOptions, "clock" | "bounds" | "timer" | "onEvents" | "onFault"> & {
+    onError: (error: unknown) => void;
+    checkWriter?: SessionCheck | undefined;
+  },
 ): Database {
   const {
     onError,
@@ -74,7 +78,7 @@ export function openPostgres(
     bounds = openBounds(),
     timer = systemWorkTimer,
   } = options;
-  const connections = { readers: openReaders(url, bounds, onError), writers: openWriters(url, bounds, onError) };
+  const connections = { readers: openReaders(url, bounds, onError), writers: openWriters(url, bounds, onError, options.checkWriter) };
   const writeInGroup = openGroups(connections.writers, (handle, body) => runUntilCommitted(engine, handle, body));
   const engine: Engine = { ...connections, clock, timer, onEvents, onFault, running: new Set(), writeInGroup, closed: false };
   return handleOf(engine, systemHandle, directly);

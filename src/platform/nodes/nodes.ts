@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import sql, { type Sql } from "sql-template-tag";
-import type { Clock } from "../clock.ts";
+import { dayMs, type Clock } from "../clock.ts";
 import type { Database, Queryable, Transaction } from "../db/database.ts";
 import { foldingVersion } from "../folding.ts";
 import { Problem } from "../problem.ts";
@@ -118,6 +118,8 @@ export type NodeOptions = {
    * caches. If it throws, the node does not acknowledge the change and tries again with the next heartbeat.
    */
   applyChange: (change: Change | undefined) => Promise<void> | void;
+  /** Counts heartbeats, on a database that other nodes may use. */
+  rewinds?: { count(tx: Transaction): Promise<() => void>; note(change: NumberedChange): void } | undefined;
   /** Called when the lease is lost, to stop work that does not ask `isLive`. */
   onLeaseLost?: () => void;
   log: { info(fields: object, text: string): void; warn(fields: object, text: string): void };
@@ -126,8 +128,8 @@ export type NodeOptions = {
   now?: () => Sql;
 };
 
-type NodeState = Required<Omit<NodeOptions, "secretsKeys">> &
-  Pick<NodeOptions, "secretsKeys"> & {
+type NodeState = Required<Omit<NodeOptions, "secretsKeys" | "rewinds">> &
+  Pick<NodeOptions, "secretsKeys" | "rewinds"> & {
     /** Whether other nodes may use the database, so that a lease is needed. */
     isShared: boolean;
     liveUntil: number;
@@ -194,6 +196,7 @@ async function rebuild(node: NodeState): Promise<void> {
 async function catchUp(node: NodeState): Promise<void> {
   for (const change of await changesAfter(node.db, node.seen)) {
     await node.applyChange(change);
+    node.rewinds?.note(change);
     node.seen = change.number;
   }
 }
@@ -210,18 +213,25 @@ async function keepLease(node: NodeState): Promise<void> {
 
 async function renew(node: NodeState): Promise<void> {
   const { leaseId, seen } = node;
-  const live = await node.db.write((tx) => renewLease(tx, leaseId, seen, node.now()));
+  const live = await counted(node, (tx) => renewLease(tx, leaseId, seen, node.now()));
   // A late answer loses the lease too: other nodes may have seen it ended before the renewal was committed.
   if (live > 0 && isLive(node)) return void (node.liveNodes = live);
   endLease(node);
   throw new Error("the lease ended before it was renewed");
 }
 
+/** Runs the transaction of a heartbeat, which counts it. */
+async function counted<T>({ db, rewinds }: NodeState, body: (tx: Transaction) => Promise<T>): Promise<T> {
+  const [remember, value] = await db.write((tx) => Promise.all([rewinds?.count(tx), body(tx)]));
+  remember?.();
+  return value;
+}
+
 async function startLease(node: NodeState): Promise<void> {
   const { leaseId, seen } = node;
   const fresh = nextLeaseId(node);
   let count = 1;
-  await node.db.write(async (tx) => {
+  await counted(node, async (tx) => {
     await deleteNode(tx, leaseId);
     await takeLease(tx, { id: fresh, seen, secretsKeys: node.secretsKeys ?? null }, node.now());
     count = await countLive(tx, node.now());
@@ -254,7 +264,10 @@ async function leave(node: NodeState): Promise<void> {
 
 /** Deletes changes and nodes that no node needs any more. Called about once a minute. */
 export function expireNodes(db: Database): Promise<void> {
-  return db.write((tx) => expireChanges(tx, databaseTime(db.engine)));
+  return db.write(async (tx) => {
+    await expireChanges(tx, databaseTime(db.engine));
+    if (db.engine === "postgres") await tx.query(sql`DELETE FROM node_beats WHERE at < ${databaseTime(db.engine)} - ${90 * dayMs}`);
+  });
 }
 
 /**

@@ -27,11 +27,14 @@ const proofSecretName = "ownership proofs";
 
 /** The key that the tokens of ownership proofs are computed with: 32 bytes that all nodes share. The first node makes them. */
 export async function readProofSecret(db: Database, keys: SecretsKeys): Promise<Buffer> {
-  const fresh = encryptSecret(keys, randomBytes(32).toString("base64"), proofSecretName);
-  const envelope = await db.write(async (tx) => {
-    await tx.query(sql`INSERT INTO secrets (name, envelope) VALUES (${proofSecretName}, ${fresh}) ON CONFLICT (name) DO NOTHING`);
-    const [row] = await tx.query<{ envelope: string }>(sql`SELECT envelope FROM secrets WHERE name = ${proofSecretName}`);
-    return row!.envelope;
-  });
+  const find = async (from: Pick<Queryable, "query">): Promise<string | undefined> =>
+    (await from.query<{ envelope: string }>(sql`SELECT envelope FROM secrets WHERE name = ${proofSecretName}`))[0]?.envelope;
+  const make = (): Promise<string> =>
+    db.write(async (tx) => {
+      const fresh = encryptSecret(keys, randomBytes(32).toString("base64"), proofSecretName);
+      await tx.query(sql`INSERT INTO secrets (name, envelope) VALUES (${proofSecretName}, ${fresh}) ON CONFLICT (name) DO NOTHING`);
+      return (await find(tx))!;
+    });
+  const envelope = (await find(db)) ?? (await make());
   return Buffer.from(decryptSecret(keys, envelope, proofSecretName), "base64");
 }

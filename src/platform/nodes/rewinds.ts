@@ -1,0 +1,208 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import sql, { type Sql } from "sql-template-tag";
+import { dayMs, hourMs } from "../clock.ts";
+import type { Around, Queryable, Transaction } from "../db/database.ts";
+import { openSession } from "../db/postgres-sessions.ts";
+import { urlsOf } from "../db/postgres-url.ts";
+import { writeDurably } from "../files.ts";
+import { attempt } from "../parse.ts";
+import { Problem } from "../problem.ts";
+import { databaseTime, type Change } from "./nodes.ts";
+
+/*
+ * How a node notices that its PostgreSQL went back in time (decision 0119): a standby that lacked the last writes was promoted, an older copy was put
+ * in its place, or another database. With each heartbeat a node counts up its row in `node_beats`, and remembers the count in memory and in DATA_DIR.
+ * A row that is missing or lower than a count that PostgreSQL has acknowledged says that the database lost what was written since. The node then
+ * takes no writes until the state of the database is accepted: `accepted_states` has a later row than the node knew of.
+ */
+
+/** A change that a node has applied, and when. */
+type NotedChange = Change & { number: number; at: number };
+
+/** A loss that a node found. What was written after `from`, when the last heartbeat was sent that is not lost, is gone; `from` is null if all is. */
+export type Rewind = { foundAt: number; from: number | null; to: number; changes: NotedChange[] };
+
+/** What a node remembers of its database. */
+type Memory = {
+  node: string;
+  /** Hosts and database, without user and password. */
+  places: string[];
+  /** The heartbeats that the database has acknowledged, when it did (ms, by its clock), and when its state had been accepted. */
+  beats: number;
+  at: number;
+  acceptedAt: number;
+  changes: NotedChange[];
+  rewinds: Rewind[];
+};
+
+export const memoryName = "petstore.node";
+const saveEveryMs = 1_000;
+const changesMax = 100;
+const rewindsMax = 10;
+/** A node that was away for so long begins anew: its row may have been deleted. */
+const awayMsMax = 60 * dayMs;
+/** With `synchronous_commit=off` PostgreSQL itself may lose so many heartbeats, five seconds of them, when it crashes. */
+const beatsOfACrash = 50;
+
+export type Rewinds = {
+  /** Counts a heartbeat in its transaction. Returns a function to call once that has committed. */
+  count(tx: Transaction): Promise<() => void>;
+  /** Remembers a change that this node has applied. */
+  note(change: Change & { number: number }): void;
+  /** Compares the database of a new connection, before anything is written on it. @throws Problem `unavailable` */
+  check(db: Pick<Queryable, "query">): Promise<void>;
+  /** Refuses transactions while the database lacks what this node knows, and before that is known. */
+  around: Around;
+  close(): Promise<void>;
+};
+
+type State = {
+  memory: Memory;
+  path: string;
+  /** Whether the database has what this node knows. */
+  known: "unknown" | "whole" | "rewound";
+  onRewound: (reason: string | undefined) => void;
+  savedAt: number;
+  saving: Promise<void>;
+};
+
+/**
+ * Opens the watch of a node.
+ *
+ * @param onRewound called with the reason when the database has gone back in time, and with undefined when its state was accepted
+ */
+export function openRewinds(dataDir: string, url: string, onRewound: State["onRewound"]): Rewinds {
+  const path = join(dataDir, memoryName);
+  const memory = memoryOf(readMemory(dataDir), placesOf(url));
+  const known = memory.beats === 0 ? "whole" : "unknown";
+  const state: State = { memory, path, known, onRewound, savedAt: -Infinity, saving: Promise.resolve() };
+  return {
+    count: (tx) => count(state, tx),
+    note({ kind, subject, number }) {
+      memory.changes = [...memory.changes, { kind, subject, number, at: memory.at }].slice(-changesMax);
+    },
+    async check(db) {
+      if (state.known !== "whole" || memory.beats === 0) return;
+      const row = await rowOf(db, memory);
+      if (judge(memory, row) === "rewound") await begin(state, db, row);
+      if (isRewound(state)) throw refusal();
+    },
+    async around(operation, work) {
+      if (operation === "transaction" && state.known !== "whole") throw refusal();
+      return work();
+    },
+    async close() {
+      await save(state);
+    },
+  };
+}
+
+const isRewound = (state: State): boolean => state.known === "rewound";
+
+function refusal(): Problem {
+  const message = "The database lacks what was stored before, and takes no changes until its operator has looked at it. Try again later.";
+  return new Problem("unavailable", message, { headers: { "retry-after": "60" } });
+}
+
+const placesOf = (url: string): string[] =>
+  urlsOf(url).map((one) => {
+    const { host, pathname } = new URL(one);
+    return host + pathname;
+  });
+
+/** Goes on with what is remembered of this database. A node that is sent to another one begins anew. */
+function memoryOf(found: Memory | undefined, places: string[]): Memory {
+  if (found?.places.some((place) => places.includes(place))) return { ...found, places };
+  return { node: randomUUID(), places, beats: 0, at: 0, acceptedAt: 0, changes: [], rewinds: found?.rewinds ?? [] };
+}
+
+/** What the node of a data folder remembers; undefined if it has no memory. */
+export function readMemory(dataDir: string): Memory | undefined {
+  return attempt(() => JSON.parse(readFileSync(join(dataDir, memoryName), "utf8")) as Memory);
+}
+
+type Row = { beats: number | null; at: number | null; accepted_at: number | null; now: number; synchronous_commit: string };
+
+async function rowOf(db: Pick<Queryable, "query">, { node }: Memory): Promise<Row> {
+  const [row] = await db.query<Row>(sql`
+    SELECT own.beats, own.at, (SELECT MAX(at) FROM accepted_states) AS accepted_at, ${databaseTime("postgres")} AS now,
+      current_setting('synchronous_commit') AS synchronous_commit
+    FROM (SELECT 1) AS one LEFT JOIN node_beats AS own ON own.node = ${node}`);
+  return row!;
+}
+
+function judge(memory: Memory, { beats, accepted_at: acceptedAt, now, synchronous_commit: commit }: Row): "whole" | "rewound" {
+  if (memory.beats === 0 || (beats !== null && beats >= memory.beats)) return "whole";
+  // another database may have been accepted long ago
+  if (acceptedAt !== null && acceptedAt > memory.acceptedAt && acceptedAt > memory.at - hourMs) return "whole";
+  if (beats === null) return now - memory.at > awayMsMax ? "whole" : "rewound";
+  return commit === "off" && memory.beats - beats <= beatsOfACrash ? "whole" : "rewound";
+}
+
+async function count(state: State, tx: Transaction): Promise<() => void> {
+  const { memory } = state;
+  const [counted] = await tx.query<Counted>(sql`
+    UPDATE node_beats SET beats = beats + 1, at = ${databaseTime("postgres")} WHERE node = ${memory.node} AND beats >= ${memory.beats}
+    ${returning}`);
+  if (counted) return () => remember(state, counted);
+  const row = await rowOf(tx, memory);
+  if (judge(memory, row) === "rewound") {
+    if (!isRewound(state)) await begin(state, tx, row);
+    return () => undefined;
+  }
+  const [begun] = await tx.query<Counted>(sql`
+    INSERT INTO node_beats (node, beats, at) VALUES (${memory.node}, ${memory.beats + 1}, ${databaseTime("postgres")})
+    ON CONFLICT (node) DO UPDATE SET beats = EXCLUDED.beats, at = EXCLUDED.at ${returning}`);
+  return () => remember(state, begun!);
+}
+
+type Counted = { beats: number; at: number; accepted_at: number | null };
+const returning: Sql = sql`RETURNING beats, at, (SELECT MAX(at) FROM accepted_states) AS accepted_at`;
+
+function remember(state: State, { beats, at, accepted_at: acceptedAt }: Counted): void {
+  Object.assign(state.memory, { beats, at, acceptedAt: acceptedAt ?? 0 });
+  if (isRewound(state)) state.onRewound(undefined);
+  state.known = "whole";
+  if (performance.now() - state.savedAt < saveEveryMs) return;
+  void save(state);
+}
+
+/** Notes the loss, and that this node takes no writes. */
+async function begin(state: State, db: Pick<Queryable, "query">, { at, now }: Row): Promise<void> {
+  const { memory } = state;
+  const [last] = await db.query<{ number: number }>(sql`SELECT COALESCE(MAX(number), 0) AS number FROM changes`);
+  const lost = memory.changes.filter(({ number }) => number > last!.number);
+  memory.rewinds = [...memory.rewinds, { foundAt: now, from: at, to: memory.at, changes: lost }].slice(-rewindsMax);
+  state.known = "rewound";
+  const what = at === null ? "lacks all that this node knows" : `lacks what was written from ${timeOf(at)} to ${timeOf(memory.at)}`;
+  state.onRewound(
+    `the database went back in time: it ${what}; run \`petstore verify\`, then \`petstore accept-state --yes\` to go on with it`,
+  );
+  await save(state);
+}
+
+const timeOf = (at: number): string => new Date(at).toISOString();
+
+/** Replaces the file. Never rejects: a full disk is another fault. */
+function save(state: State): Promise<void> {
+  state.savedAt = performance.now();
+  const write = (): Promise<void> => writeDurably(state.path, JSON.stringify(state.memory)).catch(() => undefined);
+  return (state.saving = state.saving.then(write));
+}
+
+/** The statement that accepts the state of a database. */
+export const acceptance = `
+  INSERT INTO accepted_states (at)
+  SELECT GREATEST(CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), MAX(at) + 1) FROM accepted_states`;
+
+/** Accepts the state of a database, so that all nodes go on with it. @throws Problem `unavailable` */
+export async function acceptState(url: string): Promise<void> {
+  const { client } = await openSession(url, "SET client_min_messages = warning");
+  try {
+    await client.query(acceptance);
+  } finally {
+    await client.end();
+  }
+}
