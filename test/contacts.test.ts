@@ -19,7 +19,7 @@ const ann = { name: "Ann Smith", email: "ann@example.com", phone: "+44 20 7946 0
 const pathOf = (orderId: number) => `/store/orders/${orderId}/contact`;
 const newOrder = async (body: object = {}, key?: string) => (await made<{ id: number }>(service, "POST", "/store/orders", body, key)).id;
 const statusOf = async (orderId: number, key?: string) => (await service.ask("GET", pathOf(orderId), { key: key ?? service.key })).status;
-/** Deletes what is too old so many days from now, give or take a minute. */
+/** Deletes the contacts that will be too old this many days from now, give or take a minute. */
 const expireIn = (days: number, moreMs = minuteMs) => expireContacts(service.db, Date.now() + days * dayMs + moreMs);
 
 test("a contact is set, read, replaced and deleted beside an order whose own fields stay as they are", async () => {

@@ -53,7 +53,7 @@ function placesOf(file: string, text: string): number[] {
   return places;
 }
 
-/** The status of an answer, which is JSON, and as its status says. */
+/** Returns the status of an answer, which must be JSON. */
 async function statusOf({ address, key }: Faulty, path: string, method = "GET"): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, ...(method === "POST" && { ...replayed, "content-type": "application/json" }) };
   const sent = request(`${address}/v1${path}`, { method, headers });

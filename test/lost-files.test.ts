@@ -34,7 +34,7 @@ const losses: Loss[] = [
   {
     name: "petstore.db-wal removed",
     lose: (folder) => rmSync(join(folder, "petstore.db-wal")),
-    reason: /^petstore\.db-wal was removed or replaced .*: nothing is lost, restart the service$/,
+    reason: /^petstore\.db-wal was removed or replaced .*: nothing is lost; restart the service$/,
   },
   {
     name: "petstore.db-wal replaced by a copy of it",
@@ -42,12 +42,12 @@ const losses: Loss[] = [
       copyFileSync(join(folder, "petstore.db-wal"), join(folder, "copy"));
       renameSync(join(folder, "copy"), join(folder, "petstore.db-wal"));
     },
-    reason: /^petstore\.db-wal was removed or replaced .*: nothing is lost, restart the service$/,
+    reason: /^petstore\.db-wal was removed or replaced .*: nothing is lost; restart the service$/,
   },
   {
     name: "petstore.db-shm removed",
     lose: (folder) => rmSync(join(folder, "petstore.db-shm")),
-    reason: /^petstore\.db-shm was removed or replaced .*: nothing is lost, restart the service$/,
+    reason: /^petstore\.db-shm was removed or replaced .*: nothing is lost; restart the service$/,
   },
   {
     name: "petstore.lock removed",

@@ -83,7 +83,7 @@ test("each statement in the list of those across accounts is in a source", () =>
   }
 });
 
-test("a plan tells which tables are read without an account that the statement names", async (t) => {
+test("a plan shows which tables are read without an account that the statement names", async (t) => {
   const { url, drop } = await newDatabase(undefined, { migrated: true });
   t.after(drop);
   await using opened = new AsyncDisposableStack();

@@ -76,7 +76,7 @@ test("for a folder of 1.2.0 the check names the migrations, the space and the ru
   );
   assert.match(
     stopped.text,
-    /0058 rows_in_order: writes anew orders \(49901 rows, \d+ MiB\).*\n(?:.*\n)*Time: .*\nSpace: \d+ MiB, of [\d.]+ \wiB free\.\nThe upgrade can go on\.$/,
+    /0058 rows_in_order: rewrites orders \(49901 rows, \d+ MiB\).*\n(?:.*\n)*Time: .*\nSpace: \d+ MiB, of [\d.]+ \wiB free\.\nThe upgrade can go on\.$/,
   );
 
   const start = bytesIn(dataDir);
@@ -97,7 +97,7 @@ test("for a folder of 1.2.0 the check names the migrations, the space and the ru
     migrated,
   );
   const { neededBytes } = stopped.space;
-  assert.ok(most > neededBytes / 3 && most < neededBytes * 1.5, `${neededBytes} bytes were foretold, and ${most} taken`);
+  assert.ok(most > neededBytes / 3 && most < neededBytes * 1.5, `${neededBytes} bytes were predicted, and ${most} taken`);
   const after = await check({ DATA_DIR: dataDir });
   assert.deepEqual([after.code, after.text], [0, "Nothing to apply.\nThe upgrade can go on."]);
 });
@@ -147,7 +147,7 @@ test("on PostgreSQL the check names nodes, open transactions and the missing bac
   assert.ok(forecast.transactions.some(({ application, table }) => application === "report" && table === "own_challenges"));
   assert.match(
     forecast.text,
-    /Note: the upgrade will wait for an open transaction: pid \d+ \(report\) has held the table own_challenges since .*\n(?:Note: .*\n)*Note: no backup is known/,
+    /Note: the upgrade will wait for an open transaction: pid \d+ \(report\) has held the table own_challenges since .*\n(?:Note: .*\n)*Note: no backup is recorded/,
   );
 
   await administer(

@@ -9,7 +9,7 @@ import { deleteContacts, readContacts } from "../store/contacts/contacts.store.t
 import { mentions } from "../store/contacts/contacts.ts";
 import { demandAccount, id } from "./accounts.ts";
 
-/** The most contacts that one call reads, those of one read, and the most that one call deletes. */
+/** The most contacts that one call reads, that one query reads, and that one call deletes. */
 const readMax = 10_000;
 const pageRows = 500;
 const deletedMax = 500;
@@ -17,7 +17,7 @@ const deletedMax = 500;
 /** An operator's operations on what an account keeps about a person (specification 2.9). */
 export const privacyOperations = {
   /**
-   * Finds the contacts of a person, or that mention them, among the next 10,000 contacts, and the `after` of the next call, or null. The first
+   * Finds the contacts that are of a person or mention them, among the next 10,000. `next` is the `after` of the next call, or null. The first
    * call also finds the members with the email, or whose reset names it, and where those with it are signed in.
    */
   "privacy.find": operatorOperation(

@@ -39,5 +39,5 @@ function refusal(reason: string, isAnswer: boolean, facts: RedisFacts | undefine
     return fault("redis", `${message}: it is version ${facts.version}`, `use Redis ${oldestVersion} or later, or Valkey`);
   if (/^(NOPERM|WRONGPASS|NOAUTH)|user executing the script can't/.test(reason))
     return fault("redis", message, `give the user of REDIS_URL the commands, keys and channel that the limiter needs ${where}`);
-  return fault("redis", message, "do what the answer of Redis asks for");
+  return fault("redis", message, "do what the message says");
 }

@@ -30,7 +30,7 @@ export async function examine(settings: Settings, clock: () => number): Promise<
   return (await Promise.all(checks)).flat();
 }
 
-/** What the service that runs says of itself. */
+/** Reports the faults and warnings of the running service. */
 async function checkService({ host, port }: Settings, isRunning: boolean): Promise<Finding[]> {
   if (!isRunning || port === 0) return [];
   const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host;
@@ -39,10 +39,10 @@ async function checkService({ host, port }: Settings, isRunning: boolean): Promi
     const { reason, warnings = [], faults = [] } = (await answer.json()) as { reason?: string; warnings?: string[]; faults?: FaultKind[] };
     const remedy = faults.flatMap((kind) => (kind in faultTable ? [faultTable[kind].remedy] : [])).join("; ");
     const found = warnings.map((text) => warning("service", text, remedy));
-    if (reason !== undefined) found.push(fault("service", reason, remedy || "wait, or look at its log"));
+    if (reason !== undefined) found.push(fault("service", reason, remedy || "wait, or read its log"));
     return found.length > 0 ? found : [ok("service", "the service runs, and reports no fault")];
   } catch (error) {
-    return [fault("service", `the service does not answer at PORT (${reasonOf(error)})`, "look at its log")];
+    return [fault("service", `the service does not answer at PORT (${reasonOf(error)})`, "read its log")];
   }
 }
 

@@ -39,7 +39,7 @@ export type Health = {
   stop(): Promise<void>;
 };
 
-/** Begins the fault that an error of the embedded database shows: of damage and lost files it stays until the process ends. */
+/** Begins the fault that an error of the embedded database shows. Damage and lost files stay faults until the process ends. */
 export function noteStorageFault(faults: Faults, fault: StorageFault, error: unknown): void {
   const { message } = error as Error;
   if (fault === "damaged") faults.begin("database_damage", { reason: `the database is damaged: ${message}`, isRefusing: true });
@@ -77,7 +77,7 @@ export function openHealth(
   const checking = openSharedRuns<"all", void>();
   let checkedAt = -Infinity;
   const checkNow = (): Promise<void> => checking.run("all", () => check(state).finally(() => (checkedAt = performance.now())));
-  // The clocks are compared apart, so that a readiness probe does not wait for the database twice.
+  // The clocks are compared separately, so that a readiness probe does not wait for the database twice.
   const jobs = [repeat(checkEveryMs, checkNow, onError), repeat(checkEveryMs, () => checkClock(state, time), onError)];
   return {
     async refusal() {
@@ -100,9 +100,9 @@ type State = Pick<AppContext, "db" | "node"> & {
   content: Pick<ContentWatch, "missing" | "recheck">;
   logOutput: Pick<OpenLog, "lost"> | undefined;
   disk: { free: number; total: number } | undefined;
-  /** Resolves with the time of the database, which was asked for. */
+  /** The request for the database's time that is in progress. */
   askedTime: Promise<DatabaseTime> | undefined;
-  /** The names of `folderFiles` that have been there. */
+  /** The names of `folderFiles` that this process has found. */
   present: Set<string>;
   leaselessSince: number | undefined;
 };
@@ -161,7 +161,11 @@ async function checkClock(state: State, { clock, heartbeat }: ComparedClock): Pr
     .finally(() => (state.askedTime = undefined));
   clock.check(await Promise.race([state.askedTime, sleep(probeMs, "unknown" as const, { ref: false })]));
   const trouble = clock.trouble();
-  mark(state, "clock", trouble !== undefined && `${trouble}: nothing is deleted because of its age until it is right or has been steady`);
+  mark(
+    state,
+    "clock",
+    trouble !== undefined && `${trouble}: nothing is deleted because of its age until the clock is right or has been steady`,
+  );
 }
 
 /** Whether this node on PostgreSQL has a lease, or lost it only a moment ago. */

@@ -210,8 +210,8 @@ function schemaForAgents(schema: TSchema, options: { nullIsAbsent?: boolean; wit
 }
 
 /**
- * The bounds and the default of a value. A bound that only says how far its type reaches tells an agent nothing, and so do the default of a switch and
- * that of a number that has a maximum.
+ * The bounds and the default of a value. Leaves out what does not help an agent: a bound that only repeats the range of the type, the default of a
+ * switch, and that of a number that has a maximum.
  */
 function boundsOf({ minimum, maximum, default: value }: DeclaredSchema): ShownSchema {
   return {

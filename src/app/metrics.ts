@@ -112,7 +112,7 @@ export function limiterMetrics(limiter: CountedLimiter): Metric[] {
     gauge("petstore_limiter_waiting", "Requests that wait for Redis to count them.", limiter.waiting()),
     gauge(
       "petstore_limiter_may_lose_counts",
-      "1 if Redis may evict counts: its maxmemory-policy is not noeviction.",
+      "1 if Redis may evict counts: it has a maxmemory, and its maxmemory-policy is not noeviction.",
       Number(limiter.mayLoseCounts()),
     ),
   ];

@@ -58,7 +58,7 @@ export type StorageOptions = Pick<SqliteOptions, "clock" | "bounds" | "onEvents"
   onUpgraded?: (upgrade: Upgrade) => void;
   /** Creates neither the data folder nor the embedded database. Default: false. */
   mustExist?: boolean;
-  /** Looks at each new connection for writes to PostgreSQL. */
+  /** Checks the database of each new connection for writes to PostgreSQL. */
   checkWriter?: SessionCheck | undefined;
 };
 

@@ -41,7 +41,7 @@ type Source = {
   sizeOf: (table: string) => Promise<{ rows: number; bytes: number }>;
   /** The bytes of a copy that the upgrade makes first. */
   copyBytes: () => Promise<number>;
-  /** Bytes a second of each kind of work; `copy` that of the copy. */
+  /** The bytes a second of each kind of work, and of the copy. */
   rates: Record<Exclude<Effect["work"], "catalog"> | "copy", number>;
   freeBytes: number | null;
 };
@@ -123,7 +123,7 @@ async function changesOf({ script }: Migration, { sizeOf }: Source): Promise<Cha
   return Promise.all([...once.values()].map(async (change) => ({ ...change, ...(await sizeOf(change.table)) })));
 }
 
-/** A transaction of a request ends sooner. */
+/** The transaction of a request ends sooner (ms). */
 const shortMs = 1_000;
 
 /** The open transactions that the migrations will wait for. */
@@ -139,8 +139,8 @@ const noteOf = (holder: Holder): string => `the upgrade will wait for an open tr
 
 async function placeNotes(place: Place, backup: string | null): Promise<string[]> {
   if (place.databaseUrl === "") return (await answers(socketPath(place))) ? ["the service runs: stop it before the upgrade"] : [];
-  const advice = "the way back is a backup: `petstore backup` or pg_dump makes one";
-  return [backup === null ? `no backup is known to ${place.dataDir}; ${advice}` : `the last backup is of ${backup}; ${advice}`];
+  const advice = "only a backup brings the earlier release back: `petstore backup` or pg_dump makes one";
+  return [backup === null ? `no backup is recorded in ${place.dataDir}; ${advice}` : `the last backup is of ${backup}; ${advice}`];
 }
 
 function answers(path: string): Promise<boolean> {
@@ -185,7 +185,7 @@ async function withPostgres<T>(url: string, use: (source: Source) => Promise<T>)
 async function withSqlite<T>({ dataDir }: Place, use: (source: Source) => Promise<T>): Promise<T> {
   const { DatabaseSync } = await import("node:sqlite");
   const file = pathToFileURL(databasePath(dataDir));
-  // Without a log nobody uses the file. SQLite would else leave an empty log, whose owner may be another user than the service's.
+  // Without a log no process uses the file. SQLite would otherwise leave an empty log, which may belong to another user than the service's.
   if (!existsSync(`${databasePath(dataDir)}-wal`)) file.searchParams.set("immutable", "1");
   const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   try {

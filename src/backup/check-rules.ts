@@ -98,7 +98,7 @@ const eventRules: Rule[] = [
   },
 ];
 
-/** A contact is deleted so long after its order was completed, so it must know when that was (specification 2.9). */
+/** A contact is deleted some time after its order was completed, so it must record when that was (specification 2.9). */
 const contactRules: Rule[] = [
   {
     what: "a contact knows whether its order is complete",

@@ -216,7 +216,7 @@ export async function loadIntoPostgres(url: string, dump: DumpedRows, options: P
 const lockWaitMs = minuteMs;
 
 /**
- * Runs work that locks tables at its beginning, each try on a connection that waits only briefly for a lock, so that nobody waits long behind it.
+ * Runs work that locks tables at its beginning, each try on a connection that waits only briefly for a lock, so that no statement waits long behind it.
  *
  * @throws DumpError that names the transaction in the way, after a minute
  */

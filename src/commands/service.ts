@@ -47,11 +47,11 @@ export const acceptState: Command = {
   options: { yes: { about: "confirm that what was lost stays lost" } },
   async run({ options }, { env }) {
     const { databaseUrl } = loadSettings(env, { needsSecretsKey: false });
-    if (databaseUrl === "") throw new Problem("invalid_request", "DATABASE_URL is not set: an embedded database is watched in other ways.");
+    if (databaseUrl === "") throw new Problem("invalid_request", "DATABASE_URL is not set: only a PostgreSQL database needs this command.");
     if (!options["yes"])
       throw new Problem(
         "invalid_request",
-        "Nodes then take writes again, and give ids out again that were lost. Run `petstore verify` first, and add --yes.",
+        "Nodes then take writes again, and give out lost ids again. Run `petstore verify` first, and add --yes.",
       );
     const { acceptState: accept } = await import("../platform/nodes/rewinds.ts");
     await accept(databaseUrl);

@@ -6,7 +6,9 @@ import { linesTo } from "./connection.ts";
 export const upgrade: Command = {
   name: "upgrade",
   summary: "Bring the data up to date with this release; `serve` does so too",
-  options: { check: { about: "say what the upgrade will do, how long and with how much space, and what stops it; changes nothing" } },
+  options: {
+    check: { about: "say what the upgrade will do, how long it takes, how much space it needs and what stops it; changes nothing" },
+  },
   run: ({ options }, io) => (options["check"] ? check(io) : apply(io)),
 };
 

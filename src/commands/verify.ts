@@ -55,7 +55,7 @@ function rewindText({ foundAt, from, to, changes }: Rewind): string {
   if (from === null) return `${found}, and lacks all that it knew: it is an older copy or another database.`;
   const lost =
     `${found}: what was written from ${timeOf(from)} to ${timeOf(to)} is gone. Ids and positions of events of that time are given out again: ` +
-    "compare orders with payments, and what webhooks delivered with the log.";
+    "compare orders with payments, and delivered webhooks with the log.";
   if (changes.length === 0) return lost;
   const named = changes.map(({ kind, subject }) => `${kind} ${subject}`).join(", ");
   return `${lost} Changes to these are undone, so that a revoked key works again: ${named}.`;

@@ -18,7 +18,7 @@ export const faultTable = {
     sign: "the database takes no writes (a full disk, of PostgreSQL's server too), or this node has no lease",
     readyz: "503",
     effect: "writes get 503, reads go on",
-    remedy: "look at the disk, its limits and PostgreSQL; the service recovers without a restart",
+    remedy: "check the disk, its limits and PostgreSQL; the service recovers without a restart",
   },
   database_damage: {
     sign: "a damaged page, or a file of the database was removed, moved, replaced or cut short",
@@ -42,13 +42,13 @@ export const faultTable = {
     sign: "a published file is missing or has another size",
     readyz: "200 with a warning",
     effect: "its visitors get 500",
-    remedy: "put it back or deploy again; the service looks for it every second",
+    remedy: "put it back or deploy again; the service checks for it every second",
   },
   folder_files: {
     sign: "`secrets.key`, the socket of the commands or `content` was removed",
     readyz: "200 with a warning",
     effect: "the reason says",
-    remedy: "put it back; the service recovers without a restart",
+    remedy: "put it back; for the socket, restart the service",
   },
   log: {
     sign: "standard output takes no lines, or is a file that was removed",
@@ -60,7 +60,7 @@ export const faultTable = {
     sign: "the clock jumped, or differs from the database's, by over a minute",
     readyz: "200 with a warning",
     effect: "the service goes on with the time without the jump, and deletes nothing because of its age",
-    remedy: "set the clock; see [Clocks](#clocks)",
+    remedy: "set the clock (docs/operating.md, “Clocks”)",
   },
 } satisfies Record<string, FaultText>;
 

@@ -34,13 +34,13 @@ export type SteadyClock = {
 };
 
 type State = ClockSources & {
-  /** The time is that of `timer` and this. */
+  /** The time is `timer` plus this. */
   offset: number;
   /** How much longer than by `timer` the machine has run. */
   asleepMs: number;
   /** Whether the database's time has been seen. */
   isCompared: boolean;
-  /** Another time that is doubted: that of `timer` and `offset`, since when by `timer`, and how long it has to last. */
+  /** Another time that is in doubt: `timer` plus `offset`. It counts once it has lasted for `forMs` since `since` (by `timer`). */
   doubted: { offset: number; since: number; forMs: number; reason: string } | undefined;
   trouble: string | undefined;
 };

@@ -18,17 +18,17 @@ export const runsKey = (prefix: string, node: string, connection: number): strin
 export const generationKey = (prefix: string): string => `${prefix}generation`;
 export const reportsChannel = (prefix: string): string => `${prefix}reports`;
 
-/** How the error begins that a script answers if it finds that Redis has lost counts. */
+/** The beginning of the error with which a script answers if it finds that Redis has lost counts. */
 export const lostError = "LOST";
 
 /**
  * The start of each script that decides or counts. It does so only if Redis still has all that it answered (decision 0116):
  *
- *   KEYS[1] counts the scripts that Redis ran on the node's connection. If it is not above ARGV[2], the number of scripts that the node has answers
- *   of, Redis has gone back in time or lost its data. When the node reconnects, it sets the count of the old connection far below zero
+ *   KEYS[1] counts the scripts that Redis ran on the node's connection. If it is not above ARGV[2], the number of answers that the node has received
+ *   on it, Redis has gone back in time or lost its data. When the node reconnects, it sets the count of the old connection far below zero
  *   (`fenceScript`): a script that arrives later on the old connection does nothing.
- *   KEYS[2] is the generation of the counts: a random name. Who finds a loss deletes it, and then no node's script decides until the node has joined
- *   the next generation. ARGV[1] is the generation that the node has joined.
+ *   KEYS[2] is the generation of the counts: a random name. A script that finds a loss deletes it, and then no script of a node decides until the node
+ *   has joined the next generation. ARGV[1] is the generation that the node has joined.
  *
  * A script that finds a loss is not counted as run.
  */
@@ -65,9 +65,9 @@ export const fenceKeys = (prefix: string, node: string, previous: number, connec
 
 /**
  * Fences the node's previous connection: scripts that were sent on it and arrive later do nothing. Starts the count of the new connection, as its
- * first script. Begins a new generation if there is none, or if Redis lacks scripts that it has answered and nobody has noticed. Idempotent.
+ * first script. Begins a new generation if there is none, or if Redis lacks scripts that it has answered and no other node has noticed. Idempotent.
  * KEYS: `fenceKeys`.
- * ARGV: the generation that the node has joined; the number of scripts that it has answers of on the previous connection; the name of a new generation.
+ * ARGV: the generation that the node has joined; the number of answers that it has received on the previous connection; the name of a new generation.
  * Answer: the number of scripts that Redis ran on the previous connection, as text (nil if Redis has no such count); the generation; and 1 if its
  * counts are complete.
  */

@@ -16,7 +16,7 @@ type KnownWindow = {
   usedAtStart: number;
   /** Requests that this node has admitted from its share since then. */
   admitted: number;
-  /** What was left of this node's share in the outage before, if the counts were not complete again in between. */
+  /** What was left of this node's share of the previous outage, if the counts were not complete again in between. */
   most: number;
   /** The highest number of live nodes since then, by which the share is divided. */
   nodes: number;
@@ -35,7 +35,7 @@ type UnansweredScript = { run: number; onNotRun: () => void };
 /** Figures for a meter in Redis. Call `putBack` if Redis did not run the script: the ledger then adds the requests next time. */
 export type MeterFigures = { args: (string | number)[]; meter: Meter; putBack: () => void };
 
-/** When a ban ends, and the most that was left of it when this node learned of it: its length, on the node that made it. */
+/** When a ban ends, and how much of it was left when this node learned of it: all of it on the node that made the ban. */
 type KnownBan = { until: number; lengthMs: number };
 
 /**
@@ -53,7 +53,7 @@ type KnownBan = { until: number; lengthMs: number };
  * **Time.** The node's clock plus `clockOffsetMs`, the difference to Redis' clock in its last answer.
  */
 export type Ledger = {
-  /** That of the keys in Redis. */
+  /** The prefix of the keys in Redis. */
   prefix: string;
   clock: Clock;
   liveNodes: () => number;

@@ -60,7 +60,7 @@ export type Link = {
   /** The longest time (ms) that Redis may take to answer. After it, Redis counts as unreachable. */
   answerMs: number;
   /**
-   * Called when Redis is lost in the state `joining` or `shared`, before the waiting requests are decided.
+   * Called when Redis is lost in the stage `joining` or `shared`, before the waiting requests are decided.
    *
    * @param wasShared whether the counts in Redis were complete
    */
@@ -305,7 +305,7 @@ function retryLater(link: Link, error: unknown): void {
   link.retry = setTimeout(() => void connect(link), longestMs * (0.5 + Math.random() / 2)).unref();
 }
 
-/** Tells what Redis answered from a server that does not answer. */
+/** Returns the beginning of a log line: why Redis does not count, and until when. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error) || error.name !== "ReplyError") return "Redis cannot be reached: until it can";
   if (error.message.startsWith(lostError)) return "Redis has lost counts: until all nodes have restored those that they know";

@@ -86,7 +86,7 @@ for (const [name, fault] of Object.entries(faults)) {
   }
 }
 
-test("a node that sent nothing itself restores what the others have told it", async (t) => {
+test("a node that sent nothing itself restores the counts that the others have reported", async (t) => {
   const { admin, limiters } = await openScene(t, 3);
   assert.equal(await passes(limiters.slice(0, 1), 2_000, quota), 2_000);
   await limiters[1]!.peekAccount(99, quota);

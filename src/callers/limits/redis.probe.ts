@@ -21,7 +21,7 @@ export function readInfo(info: string): Omit<RedisFacts, "now"> {
 
 /**
  * Finds out whether the limiter can count in Redis: runs each of its scripts with keys of its own, which it deletes, and subscribes and publishes to
- * its channel. Rejects with what Redis answered, or why there was no answer. `facts` is called before the first script.
+ * its channel. Rejects with what Redis answered, or why there was no answer. Calls `learn` before the first script.
  */
 export async function probeRedis(
   place: RedisPlace,

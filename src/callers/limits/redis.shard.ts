@@ -71,8 +71,8 @@ export function openShard({ prefix, findServer, node, clock, redisClock, liveNod
 }
 
 /**
- * Makes the log of each shard, such that they log together: a line for each kind of fault when it begins on the first of them, and one when all count
- * together again.
+ * Makes the logs of a node's shards. Together they write one line when a kind of fault begins on the first shard, and one when all shards count together
+ * again.
  */
 export function shardLogs(log: links.LinkLog): () => links.ShardLog {
   const noted = new Set<string>();

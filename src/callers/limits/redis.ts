@@ -83,7 +83,7 @@ function strikeStatus(shard: Shard, keyId: number, quota: Quota, makers: readonl
   return ask(shard, request, (answer, offset) => strikeStatusOf(answer, offset, allowed));
 }
 
-/** Looks in every shard, because nothing in the id of a key says which account it belongs to. */
+/** Asks every shard, because nothing in the id of a key says which account it belongs to. */
 async function unban(shards: Shard[], keyId: number): Promise<boolean> {
   const removed = shards.map(async (shard) => {
     const ban = banOf(shard, keyId);

@@ -32,7 +32,7 @@ export type Reset = { at: number; by: string };
 /** The most members of an account. */
 export const membersMax = 100;
 
-/** Every member sees the account and works in the store, where customers come to every member. Owners also manage keys and members. */
+/** Every member sees the account and works in the store, with customers' contacts. Owners also manage keys and members. */
 const memberScopes: readonly string[] = [...defaultScopes, "contacts:read", "contacts:write", "self", "keys:read", "members:read"];
 const scopesByRole: Record<Role, ReadonlySet<string>> = {
   member: new Set(memberScopes),

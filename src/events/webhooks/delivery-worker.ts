@@ -72,7 +72,7 @@ type State = DeliveryContext &
     accounts: Set<number>;
     /** Accounts with new events, whose endpoints are to be claimed. */
     waiting: Set<number>;
-    /** Whether to look at the endpoints of all accounts. */
+    /** Whether to check the endpoints of all accounts. */
     scans: boolean;
     isStopping: boolean;
     worker: Worker | undefined;

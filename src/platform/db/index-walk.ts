@@ -71,8 +71,8 @@ function namedBranch({ table, index, condition, columns, ...walk }: Walk): Sql {
 
 /**
  * For PostgreSQL: from one place of the index to another, in the order of all its columns. If the statement compared the first columns by `=`,
- * the planner could drop them from the order, and use an index of fewer columns with a filter. It may drop the account, with which every index
- * begins: a database that is divided by account finds the rows' server by that comparison.
+ * the planner could drop them from the order, and use an index of fewer columns with a filter. Only the account, with which every
+ * index begins, is compared by `=`: a database that is divided by account finds the server of the rows by that comparison.
  */
 function orderedBranch({ table, condition, columns, ...walk }: Walk): Sql {
   const { accountId, equal = {} } = walk;

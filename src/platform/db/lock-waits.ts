@@ -5,14 +5,15 @@ import type { Queryable, Transaction } from "./database.ts";
 import type { StrongLock } from "./migration-effects.ts";
 
 /**
- * How long (ms) a statement waits for a strong lock of a table. Everyone who needs the table waits behind it: their requests take longer by this, and a
- * node whose heartbeat waits keeps its lease.
+ * How long (ms) a statement waits for a strong lock of a table. Other statements on the table wait behind it, so requests take up to this much longer.
+ * Shorter than a lease, so a node whose heartbeat waits keeps its lease.
  */
 export const strongLockMs = 300;
-/** How long (ms) to try again before giving up, and the pause between two tries: doubles each time; half of it is random. */
+/** How long (ms) to try again before giving up. */
 export const lockWaitMs = hourMs / 6;
+/** The first and the longest pause (ms) between two tries: it doubles each time, and half of it is random. */
 const [pauseMs, pauseMsMax] = [500, 5_000];
-/** How often (ms) a wait says that it goes on. */
+/** How often (ms) `onWait` is called while the holder stays the same. */
 const sayEveryMs = 30_000;
 
 /** Whether a statement did not get a lock within its `lock_timeout`. */
@@ -25,7 +26,7 @@ function isLockTimeout(error: unknown): boolean {
  * Runs work that takes strong locks, and runs it again if it does not get one within `strongLockMs`. The work changes nothing then: it is a transaction, or
  * one statement.
  *
- * @param holder says what holds the lock, in words that follow "waits: "
+ * @param holder says what holds the lock, in words that follow "because "
  * @param onWait called with a line when a wait begins, when the holder changes, and twice a minute
  * @throws the error that `giveUp` makes of the holder, after `waitMs`
  */

@@ -81,7 +81,9 @@ function applyPatiently(db: Pick<Database, "engine" | "write">, run: Run, waitMs
     const { label, locks } = run.waiting;
     const line = `${holder}, and the upgrade has waited for ${Math.round(waitMs / minuteMs)} minutes`;
     if (locks.size === 0) return unavailable(new Error(line));
-    return new Error(`${line} to lock it for ${label}: end that transaction, or start again when it is over; nothing of it was changed`);
+    return new Error(
+      `${line} to lock it for ${label}: end that transaction, or start again when it is over; this migration changed nothing`,
+    );
   };
   return withLockRetries(
     async () => {
@@ -107,8 +109,8 @@ async function holderIn(tx: Transaction, locks: Waiting["locks"]): Promise<strin
 const onlyTried = "";
 
 /**
- * Applies the first missing migration. Returns its name, or undefined if none is missing. First it only takes and releases the locks of all its tables: once
- * no long transaction is in the way, each statement gets its lock soon, and no table is locked for longer than from its own statement on.
+ * Applies the first missing migration. Returns its name, or undefined if none is missing. First it only takes and releases the locks of all its tables: then
+ * no long transaction is in the way, so each statement soon gets its own lock, and no table is locked before the statement that needs it.
  */
 async function applyNext(tx: Transaction, engine: Engine, run: Run): Promise<string | undefined> {
   const { now, migrations, onStep, guard } = run;

@@ -1,10 +1,10 @@
 /** A lock of PostgreSQL that writes or all statements wait for. */
 export type StrongLock = "SHARE" | "SHARE ROW EXCLUSIVE" | "ACCESS EXCLUSIVE";
 
-/** What a statement costs on a table: `catalog` takes no longer on a large one, `scan` reads it, `rows` changes rows, `rewrite` writes all of it anew. */
+/** What a statement costs on a table: `catalog` takes no longer on a large one, `scan` reads it, `rows` changes rows, `rewrite` writes all of it again. */
 type Work = "catalog" | "scan" | "rows" | "rewrite";
 
-/** What a migration does to a table that was there before. `lock` is what it takes on PostgreSQL, if anyone waits for it. */
+/** What a migration does to a table that was there before. `lock` is what it takes on PostgreSQL, if other statements wait for it. */
 export type Effect = { table: string; does: string; work: Work; lock: StrongLock | undefined };
 
 /** The statements of a script, without comments. A body between `$$` is only `$$`, except that of DO, whose statements follow it. */
@@ -66,7 +66,7 @@ const forms: Form[] = [
   { form: /^(?:WITH .*?)?\b(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)/i, does: "changes rows of", work: "rows" },
 ];
 
-/** What a script does to each table that it has not made itself, in its order. A table that it drops and makes again, it writes anew. */
+/** What a script does to each table that it has not made itself, in its order. It rewrites a table that it drops and makes again. */
 export function effectsOf(script: string): Effect[] {
   const made = new Set<string>();
   const effects: Effect[] = [];
@@ -88,7 +88,7 @@ export function effectsOf(script: string): Effect[] {
     if (own !== undefined) {
       made.add(own);
       const dropped = effects.find(({ table, does }) => table === own && does === "drops");
-      if (dropped) Object.assign(dropped, { does: "writes anew", work: "rewrite" });
+      if (dropped) Object.assign(dropped, { does: "rewrites", work: "rewrite" });
     }
     effects.push(...[...(found && own === undefined ? [found] : []), ...referred].filter(({ table }) => !made.has(table)));
   }

@@ -25,7 +25,7 @@ export type Connection = {
   close: () => Promise<void>;
 };
 
-/** Looks at the database of a new session. */
+/** Checks the database of a new session. */
 export type SessionCheck = (db: Pick<Queryable, "query">) => Promise<void>;
 
 /** Makes reads take their order from an index if one has it, even if the planner estimates so few rows that it would sort them. */

@@ -72,7 +72,7 @@ function unstorable(cause: unknown): Problem {
   return new Problem("invalid_request", "The request holds a value that cannot be stored.", { details, cause });
 }
 
-/** A server that answers, and that the service cannot use. The message goes on after the server's address. */
+/** A server that answers, and that the service cannot use. The message follows the server's address. */
 export class UnusableServer extends Error {
   /** Whether a retry does not help. */
   readonly isLasting: boolean;

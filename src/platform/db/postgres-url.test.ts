@@ -34,7 +34,7 @@ test("a URL that the service cannot use is refused", () => {
   }
 });
 
-test("of several servers the one that takes writes is used, of one whatever it is, if the URL does not say", () => {
+test("without target_session_attrs, several servers are searched for one that takes writes, and a single one is used as it is", () => {
   assert.deepEqual(
     ["one", "one,two", "one?target_session_attrs=primary", "one,two?target_session_attrs=any", "one,two?target_session_attrs=primary"].map(
       (rest) => targetOf(`postgres://${rest}`),

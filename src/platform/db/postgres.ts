@@ -60,7 +60,7 @@ type Engine = {
  * @param url `postgres://user:password@host:port/database`
  * @param options.onError called when a connection breaks while nothing waits for it
  * @param options.onEvents called after each commit that recorded events, which still wait for their positions
- * @param options.checkWriter looks at the database of each new connection for writes, before anything is written on it
+ * @param options.checkWriter checks the database of each new connection for writes, before anything is written on it
  * @param options.onFault called when the server cannot store a write, for example because its disk is full
  */
 export function openPostgres(

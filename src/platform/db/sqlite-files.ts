@@ -27,7 +27,7 @@ type WatchedFile = { path: string; dev: number; ino: number; isLog: boolean; isL
 
 /**
  * Compares the files that the engine has open with those at their paths. A write to a removed file succeeds and is lost, so the engine
- * looks before each commit, and again before it answers the writes of the commit.
+ * checks them before each commit, and again before it answers the writes of the commit.
  *
  * @param file path of the database, which is open
  * @param lock path of the lock that this process has on the folder, if there is one
@@ -54,7 +54,7 @@ export function watchFiles(file: string, lock: string | undefined) {
   return {
     /** @throws LostFileError */
     requireAll: () => look(watched),
-    /** The database and its log alone, which hold the writes. @throws LostFileError */
+    /** Only the database and its log, which contain the writes. @throws LostFileError */
     requireWritten: () => look(written),
     /** Called after a checkpoint, which may shorten the database. */
     noteCheckpoint: () => void (least = { ...least, file: 0 }),

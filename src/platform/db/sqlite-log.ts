@@ -41,7 +41,7 @@ export function openWal(file: string, writer: DatabaseSync, flush: Flush, lock: 
   const checkpoints = openCheckpoints(file);
   const note = openLogNote(file, writer);
   return {
-    /** Whether all files that this process has open are still at their paths. @throws LostFileError */
+    /** Requires that all files that this process has open are still at their paths. @throws LostFileError */
     requireFiles: () => files.requireAll(),
     /** Resolves when all commits made by now are on the disk, in files that are at their paths. @throws LostFileError */
     async flush(): Promise<void> {
@@ -77,7 +77,7 @@ export function openWal(file: string, writer: DatabaseSync, flush: Flush, lock: 
   };
 }
 
-/** Tells the next process whether it needs the log. */
+/** Notes for the next process whether it needs the log. */
 function openLogNote(file: string, writer: DatabaseSync) {
   const copy = writer.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   let state = readLogState(file);

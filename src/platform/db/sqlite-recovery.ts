@@ -62,7 +62,7 @@ export function recoverLog(file: string, { cutDamaged = false } = {}): { lost: n
   }
 }
 
-/** Renames a log whose changes were copied into the database before it was lost: whatever took its place does not belong to the database. */
+/** Renames a log whose changes were copied into the database before it was lost: a log in its place does not belong to the database. */
 function setAside(file: string): void {
   try {
     renameSync(`${file}-wal`, damagedLogPath(file));

@@ -23,7 +23,7 @@ export function openSnapshot(reader: DatabaseSync) {
     open,
     /** Called after a read that failed, which may have ended the transaction. */
     failed: () => void (isOpen &&= reader.isTransaction),
-    /** Lets further reads see the latest commit. @throws if the database cannot be read; the next read begins anew all the same */
+    /** Lets further reads see the latest commit. @throws if the database cannot be read; even then the next read opens a new snapshot */
     release(): void {
       isOpen = false;
       if (!reader.isTransaction) return;

@@ -392,5 +392,5 @@ function lose(engine: Engine, lost: LostFileError): void {
     releaseSnapshot(engine);
     engine.isRescued = engine.wal.rescue();
   }
-  engine.onFault("lost", engine.isRescued ? new Error(`${lost.message.split(":")[0]}: nothing is lost, restart the service`) : lost);
+  engine.onFault("lost", engine.isRescued ? new Error(`${lost.message.split(":")[0]}: nothing is lost; restart the service`) : lost);
 }

@@ -4,13 +4,13 @@ import { databaseTime } from "../nodes/nodes.ts";
 import type { DatabaseTime, SteadyClock } from "../steady-clock.ts";
 import { repeat } from "./runs.ts";
 
-/** Repeats work that deletes what is too old, with the time that it is judged by. All that deletes by time runs in it. */
+/** Repeats work that deletes what is too old. `now` is the time to judge by. All work that deletes by time runs in a sweep. */
 export type Sweep = (everyMs: number, work: (now: number) => Promise<unknown>) => { stop(): Promise<void> };
 
-/** A database's time may be as far (ms) from this node's, because its answer takes a while and clocks are corrected. */
+/** How far (ms) a database's time may be from this node's: its answer takes a while, and clocks are corrected. */
 const differenceMsMax = 60_000;
 
-/** Opens the sweeps of a node. They leave a run out while its clock is in doubt. On a shared database they go by its time, which is the same for all nodes. */
+/** Opens the sweeps of a node. They skip a run while its clock is in doubt. On a shared database they use its time, which is the same for all nodes. */
 export function openSweep(
   db: Pick<Database, "engine" | "query">,
   clock: Pick<SteadyClock, "now" | "trouble">,

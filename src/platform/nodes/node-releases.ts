@@ -31,7 +31,7 @@ export async function listLiveNodes(db: Pick<Queryable, "query">): Promise<LiveN
   });
 }
 
-/** Nodes say their release since the one after 1.2.0. Those of 1.2.0 say how they fold names, and earlier ones nothing. */
+/** Nodes later than 1.2.0 record their release. Those of 1.2.0 record how they fold names, and earlier ones neither. */
 function releaseOf({ release, folding }: Row["node"], last: number): string {
   if (release) return release;
   if (folding) return "1.2.0";
@@ -67,7 +67,7 @@ export async function addressesOfNodes(db: Pick<Queryable, "query">): Promise<st
 
 /**
  * Brings a database up to date that nodes may serve, as `migrate` does. A node that is too old to run beside this release would count wrong on the newer
- * tables, so none may serve: waits for the leases of those that were just stopped, and looks again before each migration, which may have waited for its locks.
+ * tables, so none may serve: waits for the leases of nodes that were just stopped, and checks again before each migration, which may have waited for its locks.
  *
  * @throws Error with one line that names these nodes
  */
@@ -94,7 +94,7 @@ async function awaitOlderNodes(db: Pick<Queryable, "query">, onStep: OnStep): Pr
 
 async function refuseOlderNodes(db: Pick<Queryable, "query">): Promise<void> {
   const line = await olderNodesLine(db);
-  if (line !== undefined) throw new Error(`${line}: stop them all, and start again; nothing was changed`);
+  if (line !== undefined) throw new Error(`${line}: stop them all, and start again`);
 }
 
 async function olderNodesLine(db: Pick<Queryable, "query">): Promise<string | undefined> {

@@ -13,15 +13,15 @@ import { databaseTime, type Change } from "./nodes.ts";
 
 /*
  * How a node notices that its PostgreSQL went back in time (decision 0119): a standby that lacked the last writes was promoted, an older copy was put
- * in its place, or another database. With each heartbeat a node counts up its row in `node_beats`, and remembers the count in memory and in DATA_DIR.
- * A row that is missing or lower than a count that PostgreSQL has acknowledged says that the database lost what was written since. The node then
+ * in its place, or another database. With each heartbeat a node raises the count in its row of `node_beats`, and remembers it in memory and in DATA_DIR.
+ * If the row is missing or its count is lower than one that PostgreSQL has acknowledged, the database lost what was written since. The node then
  * takes no writes until the state of the database is accepted: `accepted_states` has a later row than the node knew of.
  */
 
 /** A change that a node has applied, and when. */
 type NotedChange = Change & { number: number; at: number };
 
-/** A loss that a node found. What was written after `from`, when the last heartbeat was sent that is not lost, is gone; `from` is null if all is. */
+/** A loss that a node found. `from` is the time of the last heartbeat that the database still has; null if it has none. All that was written since is gone. */
 export type Rewind = { foundAt: number; from: number | null; to: number; changes: NotedChange[] };
 
 /** What a node remembers of its database. */
@@ -29,7 +29,7 @@ type Memory = {
   node: string;
   /** Hosts and database, without user and password. */
   places: string[];
-  /** The heartbeats that the database has acknowledged, when it did (ms, by its clock), and when its state had been accepted. */
+  /** The number of heartbeats that the database has acknowledged, the time of the last (ms, by its clock), and when its state was last accepted. */
   beats: number;
   at: number;
   acceptedAt: number;
@@ -41,9 +41,9 @@ export const memoryName = "petstore.node";
 const saveEveryMs = 1_000;
 const changesMax = 100;
 const rewindsMax = 10;
-/** A node that was away for so long begins anew: its row may have been deleted. */
+/** A node that was away for this long starts with a new count: its row may have been deleted. */
 const awayMsMax = 60 * dayMs;
-/** With `synchronous_commit=off` PostgreSQL itself may lose so many heartbeats, five seconds of them, when it crashes. */
+/** With `synchronous_commit=off` PostgreSQL itself may lose this many heartbeats, five seconds of them, when it crashes. */
 const beatsOfACrash = 50;
 
 export type Rewinds = {
@@ -102,7 +102,7 @@ export function openRewinds(dataDir: string, url: string, onRewound: State["onRe
 const isRewound = (state: State): boolean => state.known === "rewound";
 
 function refusal(): Problem {
-  const message = "The database lacks what was stored before, and takes no changes until its operator has looked at it. Try again later.";
+  const message = "The database lacks what was stored before, and takes no changes until its operator has checked it. Try again later.";
   return new Problem("unavailable", message, { headers: { "retry-after": "60" } });
 }
 
@@ -112,7 +112,7 @@ const placesOf = (url: string): string[] =>
     return host + pathname;
   });
 
-/** Goes on with what is remembered of this database. A node that is sent to another one begins anew. */
+/** Continues with what is remembered of this database. For another database a node starts with a new count. */
 function memoryOf(found: Memory | undefined, places: string[]): Memory {
   if (found?.places.some((place) => places.includes(place))) return { ...found, places };
   return { node: randomUUID(), places, beats: 0, at: 0, acceptedAt: 0, changes: [], rewinds: found?.rewinds ?? [] };

@@ -34,10 +34,10 @@ export function requireSome(contact: Contact): void {
     throw invalidAt("body", "must have at least one of name, email, phone, address and note");
 }
 
-/** A person whom somebody looks for, by any of these. */
+/** The person to find, by any of these. */
 export type Person = { email?: string; phone?: string; name?: string };
 
-/** The fewest digits by which a telephone number is looked for. */
+/** The fewest digits of a telephone number to find. */
 const digitsMin = 5;
 /** The last digits of a telephone number are the same in its national and its international spelling. */
 const digitsCompared = 8;
