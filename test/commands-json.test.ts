@@ -136,6 +136,7 @@ function linesFor({ service, receiver, folder }: Scene, database: string): [name
     ["restore", () => ({ words: [join(folder, "shop.tar.gz")], env: stopped })],
     ...whileStopped("upgrade", "migrate", "compact", "secrets rotate"),
     ["repair", () => ({ words: ["--yes"], env: stopped })],
+    ["accept-state", () => ({ words: ["--yes"], code: 2 })],
     ["certificates replace", () => ({ words: [], code: 2 })],
     ["move", () => ({ words: ["--to", database], env: stopped })],
     ["description", () => ({ words: ["--check"] })],

@@ -204,7 +204,6 @@ test("a category is created and edited, and cannot be deleted while it has anima
   await dialog.getByRole("button", { name: "Create category" }).click();
   await page.getByRole("link", { name: "Dogs" }).waitFor();
   const [category] = (await shop.ask<{ id: number }[]>("GET", "/categories")).body;
-  await shop.pet("Rex", Number(category?.id));
 
   await page.getByRole("button", { name: "New category" }).click();
   await dialog.getByRole("textbox", { name: "Name" }).fill("DOGS");
@@ -217,6 +216,8 @@ test("a category is created and edited, and cannot be deleted while it has anima
   await page.getByRole("cell", { name: "Loyal" }).waitFor();
 
   await choose(page, "Dogs", "Delete");
+  await dialog.getByText("This cannot be undone.").waitFor();
+  await shop.pet("Rex", Number(category?.id));
   await dialog.getByRole("button", { name: "Delete" }).click();
   await dialog.getByText("This category still has animals.").waitFor();
   await dialog.getByRole("link", { name: "Show its animals" }).click();

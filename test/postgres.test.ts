@@ -18,7 +18,7 @@ import { openLine } from "./support/line.ts";
 import type { Failure } from "./support/models.ts";
 import { freePort } from "./support/ports.ts";
 import { startPostgres, type PostgresProcess } from "./support/postgres-process.ts";
-import { administer, newDatabase } from "./support/postgres.ts";
+import { administer, lockTable, newDatabase } from "./support/postgres.ts";
 import { spawnServer } from "./support/process.ts";
 import { ask, edgeOfItsOwn, secretsKey, type Asked } from "./support/service.ts";
 import { until } from "./support/until.ts";
@@ -89,6 +89,18 @@ test("a service whose database is not there yet listens, says unavailable, and t
   await server.start();
   await node.ready;
   await until(async () => (await status("/readyz")) === 200); // it asks the database, whose connections may still be opening
+  const shop = await shopOn(node);
+  assert.equal((await shop("GET", "/pets")).status, 200);
+});
+
+test("a database that is lost in the middle of a start does not end it", async (t) => {
+  const url = await databaseFor(t);
+  const release = await lockTable(url, "webhooks", "ACCESS EXCLUSIVE"); // the start reads it after the migrations
+  const node = await openNode(t, url);
+  await until(() => node.lines.some((line) => line.includes("trying again")));
+  assert.equal((await ask(`${node.address}/readyz`, "GET")).status, 503);
+  await release();
+  await node.ready;
   const shop = await shopOn(node);
   assert.equal((await shop("GET", "/pets")).status, 200);
 });

@@ -13,7 +13,7 @@ test("the file of a first start stays until someone has signed in on any node, a
   const db = openSqlite(join(dataDir, "petstore.db"));
   t.after(() => db.close());
   await migrate(db, 0);
-  const firstStart = openFirstStart(db, () => 0, { publicUrl: "https://pets.example", dataDir });
+  const firstStart = openFirstStart({ db, untilAnswered: (step) => step() }, () => 0, { publicUrl: "https://pets.example", dataDir });
   const file = join(dataDir, "first-sign-in");
   const shown: string[] = [];
   const make = () => firstStart.make((text) => shown.push(text), false);

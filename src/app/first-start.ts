@@ -4,14 +4,18 @@ import { join } from "node:path";
 import { createFirst, type FirstAccount } from "../administration/accounts.ts";
 import { someoneHasSignedIn } from "../callers/members/members.store.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Database } from "../platform/db/database.ts";
 import { writeDurablySync } from "../platform/files.ts";
 import type { Settings } from "./settings.ts";
+import type { Storage } from "./storage.ts";
 
 export type FirstStart = ReturnType<typeof openFirstStart>;
 
 /** Shows the account that the first start creates: as text on a terminal, otherwise as a log line and in a file. */
-export function openFirstStart(db: Database, clock: Clock, { publicUrl, dataDir }: Pick<Settings, "publicUrl" | "dataDir">) {
+export function openFirstStart(
+  { db, untilAnswered }: Pick<Storage, "db" | "untilAnswered">,
+  clock: Clock,
+  { publicUrl, dataDir }: Pick<Settings, "publicUrl" | "dataDir">,
+) {
   const path = join(dataDir, "first-sign-in");
   const forget = (): Promise<void> => rm(path, { force: true });
   return {
@@ -21,12 +25,13 @@ export function openFirstStart(db: Database, clock: Clock, { publicUrl, dataDir 
      * @param print writes to standard output before it returns
      */
     make(print: (text: string) => void, isTerminal: boolean): Promise<void> {
-      return createFirst({ db, clock, publicUrl }, (first) => {
+      const show = (first: FirstAccount): void => {
         if (isTerminal) return print(greeting(first, publicUrl));
         const line = JSON.stringify({ level: 30, time: clock(), msg: "first start", ...first });
         writeDurablySync(path, `${line}\n`);
         print(line);
-      });
+      };
+      return untilAnswered(() => createFirst({ db, clock, publicUrl }, show));
     },
     /** Deletes the file after a sign-in at this node. */
     forget,

@@ -135,7 +135,7 @@ export async function openService(settings: Settings, given: ServiceOptions): Pr
   const { publicUrl, acmeDirectoryUrl: directoryUrl } = settings;
   const administered = { db, clock, verifier, limiter, announcer, publicUrl, directoryUrl, ports: settings, secrets: () => secrets };
   const administration = openAdministration(administered);
-  const firstStart = openFirstStart(db, clock, settings);
+  const firstStart = openFirstStart(storage, clock, settings);
   const trustedProxies = changing.trustedProxies.list;
   const shared = { db, clock, log, keys: secrets.keys, node, announcer, leases: openRowLeases(node, clock), bounds, onError };
   const context: AppContext = { ...shared, sweep: openSweep(storage.heartbeat, steadyClock, onError), settings, tracing };
@@ -176,7 +176,8 @@ export async function openService(settings: Settings, given: ServiceOptions): Pr
 function steadyClockOf(settings: Settings, { clock, timer }: Pick<ServiceOptions, "clock" | "timer">): SteadyClock {
   const [monotonic, isSystems] = [timer ?? systemTimer, clock === systemClock];
   const uptime = timer ?? ((): number => systemUptime() * 1_000);
-  return openSteadyClock({ clock, timer: monotonic, uptime, lastWrittenAt: isSystems ? lastWrittenAt(settings) : undefined });
+  const steady = openSteadyClock({ clock, timer: monotonic, uptime, lastWrittenAt: isSystems ? lastWrittenAt(settings) : undefined });
+  return isSystems ? steady : { ...steady, check: () => steady.check(undefined) }; // a given clock has its own time
 }
 
 /** Opens the database and the log of events in it. */
@@ -340,10 +341,11 @@ async function startSubsystems(
   await storage.ready;
   await node.heartbeat();
   if (state.isClosing) throw stopping();
-  state.publishingStarts = publishing.start(app.server);
+  // a database that is lost between these steps must not end the start
+  state.publishingStarts = storage.untilAnswered(() => publishing.start(app.server));
   await state.publishingStarts;
-  await webhooks.worker.start();
-  const line = await passkeyWarning(storage.db, settings.publicUrl);
+  await storage.untilAnswered(() => webhooks.worker.start());
+  const line = await storage.untilAnswered(() => passkeyWarning(storage.db, settings.publicUrl));
   if (line !== undefined) options.log.warn(line);
   state.isReady = !state.isClosing;
 }

@@ -20,6 +20,7 @@ import { createEmpty } from "../platform/files.ts";
 import { requireAccess } from "../platform/folder-access.ts";
 import { lockFolder } from "../platform/lock.ts";
 import type { Logger } from "../platform/log.ts";
+import { attempt } from "../platform/parse.ts";
 import { Problem } from "../platform/problem.ts";
 import { foldNames } from "../store/pets/folded-names.store.ts";
 import type { Settings } from "./settings.ts";
@@ -42,6 +43,8 @@ export type Storage = {
   upgrade: Upgrade;
   /** Resolves when the database is up to date; rejects if it never will be. */
   ready: Promise<void>;
+  /** Runs a step of the start that only reads, or may be repeated: again, with pauses, while a database that nodes share does not answer. */
+  untilAnswered: <T>(step: () => Promise<T>) => Promise<T>;
   close: () => Promise<void>;
 };
 
@@ -119,12 +122,14 @@ export async function openStorage(
     gate.open();
     return done;
   };
-  const attempt = await attemptUpdate(update);
-  if ("upgrade" in attempt) return { db, heartbeat, upgrade: attempt.upgrade, ready: Promise.resolve(), close: closing(opened) };
-  if (!onAway || db.engine === "sqlite") throw attempt.away;
-  const ready = retry(update, attempt.away, onAway, stop.signal);
-  const none = { migrated: [], isNew: false, copy: undefined };
-  return { db: db.around(gate.around), heartbeat, upgrade: none, ready, close: closing(opened) };
+  const isPatient = onAway && db.engine !== "sqlite";
+  const untilAnswered: Storage["untilAnswered"] = (step) => (isPatient ? retry(step, onAway, stop.signal) : step());
+  const first = await attemptStep(update);
+  if ("done" in first) return { db, heartbeat, upgrade: first.done, ready: Promise.resolve(), untilAnswered, close: closing(opened) };
+  if (!isPatient) throw first.away;
+  const ready = retry(update, onAway, stop.signal, first.away).then(() => undefined);
+  const upgraded = { migrated: [], isNew: false, copy: undefined };
+  return { db: db.around(gate.around), heartbeat, upgrade: upgraded, ready, untilAnswered, close: closing(opened) };
 }
 
 /**
@@ -211,9 +216,9 @@ export function databasePath(dataDir: string): string {
 /** When (ms) the embedded database was last written, by the time of its files, which is that of the system; undefined without one. */
 export function lastWrittenAt({ dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">): number | undefined {
   if (databaseUrl !== "") return undefined;
-  const files = [databasePath(dataDir), `${databasePath(dataDir)}-wal`].map((path) => statSync(path, { throwIfNoEntry: false }));
-  const times = files.flatMap((file) => (file === undefined ? [] : [file.mtimeMs]));
-  return times.length === 0 ? undefined : Math.max(...times);
+  // a file may be absent, and `requireAccess` says what is wrong with the folder
+  const times = [databasePath(dataDir), `${databasePath(dataDir)}-wal`].map((path) => attempt(() => statSync(path).mtimeMs) ?? 0);
+  return Math.max(...times) || undefined;
 }
 
 /** Runs a step of opening the storage. @throws Error with one line that names the folder or file, if the disk or the file is the reason */
@@ -225,10 +230,10 @@ async function withPath<T>(dataDir: string, step: () => T | Promise<T>): Promise
   }
 }
 
-/** Returns what the update did, or why the database does not answer. Throws any other error. */
-async function attemptUpdate(update: () => Promise<Upgrade>): Promise<{ upgrade: Upgrade } | { away: Error }> {
+/** Returns what the step did, or why the database does not answer. Throws any other error. */
+async function attemptStep<T>(step: () => Promise<T>): Promise<{ done: T } | { away: Error }> {
   try {
-    return { upgrade: await update() };
+    return { done: await step() };
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "unavailable") throw error;
     if (error.cause instanceof AccessError) throw error.cause;
@@ -236,20 +241,20 @@ async function attemptUpdate(update: () => Promise<Upgrade>): Promise<{ upgrade:
   }
 }
 
-async function retry(
-  update: () => Promise<Upgrade>,
-  first: Error,
-  onAway: NonNullable<StorageOptions["onAway"]>,
-  signal: AbortSignal,
-): Promise<void> {
-  let reason = first;
+type OnAway = NonNullable<StorageOptions["onAway"]>;
+
+/** @param away why the database did not answer a first attempt. Default: there was none */
+async function retry<T>(step: () => Promise<T>, onAway: OnAway, signal: AbortSignal, away?: Error): Promise<T> {
+  let reason = away;
   for (let pause = pauseMs; ; pause = Math.min(pause * 2, pauseMsMax)) {
-    const nextMs = Math.round(pause * (0.5 + Math.random() / 2));
-    onAway(reason.message, nextMs);
-    await sleep(nextMs, undefined, { signal });
-    const attempt = await attemptUpdate(update);
-    if ("upgrade" in attempt) return;
-    reason = attempt.away;
+    if (reason !== undefined) {
+      const nextMs = Math.round(pause * (0.5 + Math.random() / 2));
+      onAway(reason.message, nextMs);
+      await sleep(nextMs, undefined, { signal });
+    }
+    const tried = await attemptStep(step);
+    if ("done" in tried) return tried.done;
+    reason = tried.away;
   }
 }
 

@@ -51,6 +51,7 @@ const bounded: Record<string, Bound> = {
   "app/storage.ts": atStart,
   "app/supervisor.ts": atStart,
   "app/tracing.ts": "only spans, in batches that wait for each other",
+  "app/upgrade-check.ts": operator,
   "app/worker-metrics.ts": operator,
   "callers/limits/redis.server.ts": "only connections of the node: 32, and as many while it looks for masters",
   "callers/members/passwords.ts": "queue passwords",

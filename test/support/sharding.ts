@@ -51,7 +51,9 @@ export async function requireNamedAccounts(url: string): Promise<void> {
     const flat = flattened(text);
     if (acrossAccounts.some(({ parts }) => parts.some((part) => flat.includes(part))) || isOfTests(flat)) continue;
     const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
-    const tables = readAcross(rows[0]!["QUERY PLAN"][0].Plan);
+    // a subquery that compares its account with the outer row's is hashed by the planner where its table is small
+    const isOfOuterRow = (table: string) => new RegExp(`\\b${table}\\.account_id = \\w+\\.account_id\\b`).test(flat);
+    const tables = readAcross(rows[0]!["QUERY PLAN"][0].Plan).filter((table) => !isOfOuterRow(table));
     if (tables.length > 0) faults.push(`${tables.join(", ")}: ${flat}`);
   }
   assert.deepEqual(faults, [], "these statements name no account: test/sharding.ts lists those of all accounts");

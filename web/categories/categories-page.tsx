@@ -108,6 +108,9 @@ function DeleteDialog({ category, count, onClose }: { category: Category; count:
       onClose={onClose}
     >
       <p>{words.deleteText}</p>
+      <Link to="/dashboard/animals" search={{ categoryId: id }}>
+        {words.showAnimals}
+      </Link>
     </ConfirmDialog>
   );
 }

@@ -34,9 +34,9 @@ type Load = ReturnType<typeof openLoad>;
 /** Faults that make Redis forget requests that it has answered. Each resolves once nodes can have noticed. */
 const faults: Record<string, (t: TestContext, scene: Scene, running: Load) => Promise<unknown>> = {
   "FLUSHALL while connections stay open": (_t, { admin }) => admin.flushall(),
-  "FLUSHALL twice in a row": async (_t, { admin, limiters }) => {
+  "FLUSHALL twice in a row": async (_t, { admin, nodes }) => {
     await admin.flushall();
-    await until(() => !areShared(limiters));
+    await until(() => nodes.some(({ log }) => log.lines.length > 0));
     await admin.flushall();
   },
   "DEL of the account's count": (_t, { admin }) => admin.del(accountKey),
@@ -103,9 +103,7 @@ test("bans that nodes know are restored", async (t) => {
   for (let i = 0; i < 82; i++) await limiter.account(2, 7, free);
   const ban = await admin.get("petstore:limits:ban:7");
   await admin.flushall();
-  await until(() => !areShared(limiters));
-  await until(() => areShared(limiters));
-  assert.equal(await admin.get("petstore:limits:ban:7"), ban);
+  await until(async () => (await admin.get("petstore:limits:ban:7")) === ban); // the loss itself may be over before anyone looks
   assert.equal((await limiter.account(2, 7, free)).verdict, "key_banned");
 });
 

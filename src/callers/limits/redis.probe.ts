@@ -9,7 +9,8 @@ export type RedisFacts = { version: string; isReplica: boolean; isCluster: boole
 
 /** Reads the answer of `INFO`. All keys of the limiter expire, so every policy but `noeviction` evicts them too. */
 export function readInfo(info: string): Omit<RedisFacts, "now"> {
-  const field = (name: string): string => new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1] ?? "";
+  const fields = new Map(info.split("\r\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)]));
+  const field = (name: string): string => fields.get(name) ?? "";
   const policy = field("maxmemory_policy");
   return {
     version: field("redis_version"),

@@ -87,10 +87,11 @@ function applyPatiently(db: Pick<Database, "engine" | "write">, run: Run, waitMs
   };
   return withLockRetries(
     async () => {
-      const write = () => db.write((tx) => applyNext(tx, db.engine, run), { statementMs, lockMs: strongLockMs });
       run.tried = undefined;
-      const done = await write();
-      return done === onlyTried ? write() : done;
+      let done: string | undefined = onlyTried;
+      // again if another node has applied the migration meanwhile, and the next one is to be tried
+      while (done === onlyTried) done = await db.write((tx) => applyNext(tx, db.engine, run), { statementMs, lockMs: strongLockMs });
+      return done;
     },
     () => db.write((tx) => holderIn(tx, run.waiting.locks)),
     giveUp,

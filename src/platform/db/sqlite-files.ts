@@ -42,11 +42,12 @@ export function watchFiles(file: string, lock: string | undefined) {
   const written = watched.slice(0, 2);
   /** The least length that the database and its log have: they get shorter only by a checkpoint, or when the log starts over. */
   let least = { file: 0, log: 0 };
+  let isCopying = false;
 
   function look(some: readonly WatchedFile[]): void {
     const sizes = some.map(requireInPlace);
     const [fileBytes = 0, logBytes = 0] = sizes;
-    if (fileBytes < least.file) throw new LostFileError(file, "cut short");
+    if (fileBytes < least.file && !isCopying) throw new LostFileError(file, "cut short");
     if (logBytes < least.log) throw new LostFileError(log, "cut short");
     least = { file: fileBytes, log: Math.min(logBytes, logBytesKept) };
   }
@@ -56,8 +57,16 @@ export function watchFiles(file: string, lock: string | undefined) {
     requireAll: () => look(watched),
     /** Only the database and its log, which contain the writes. @throws LostFileError */
     requireWritten: () => look(written),
-    /** Called after a checkpoint, which may shorten the database. */
-    noteCheckpoint: () => void (least = { ...least, file: 0 }),
+    /** Runs a checkpoint, which may shorten the database: meanwhile a shorter one is no fault. */
+    async aroundCheckpoint(checkpoint: () => Promise<void>): Promise<void> {
+      isCopying = true;
+      try {
+        await checkpoint();
+      } finally {
+        isCopying = false;
+        least = { ...least, file: 0 };
+      }
+    },
   };
 }
 

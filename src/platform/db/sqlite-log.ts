@@ -59,12 +59,11 @@ export function openWal(file: string, writer: DatabaseSync, flush: Flush, lock: 
     async shorten(isWanted: boolean): Promise<boolean> {
       if (!isWanted && Number(look.get()?.["log"]) < pagesMax) return false;
       try {
-        await checkpoints.run();
+        await files.aroundCheckpoint(() => checkpoints.run());
       } catch (error) {
         if (isFailedFlush(error)) throw error;
         // A full disk makes later writes fail with their own error. The log is as durable as before.
       }
-      files.noteCheckpoint();
       return true;
     },
     rescue: () => note.rescue(),
