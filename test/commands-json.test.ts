@@ -83,6 +83,12 @@ const storeLines = (() => {
   ];
 })();
 
+/** Commands of operators that have nothing to do in this scene. */
+const refusedLines: ReturnType<typeof linesFor> = [
+  ["certificates replace", () => ({ words: [], code: 2 })],
+  ["accept-state", () => ({ words: ["--yes"], code: 2 })],
+];
+
 /** A command line for each command, in an order in which each finds the data that it needs. */
 function linesFor({ service, receiver, folder }: Scene, database: string): [name: string, line: (printed: Printed) => Line][] {
   const [own, stopped] = [String(service.accountId), { DATA_DIR: join(folder, "stopped") }];
@@ -136,8 +142,7 @@ function linesFor({ service, receiver, folder }: Scene, database: string): [name
     ["restore", () => ({ words: [join(folder, "shop.tar.gz")], env: stopped })],
     ...whileStopped("upgrade", "migrate", "compact", "secrets rotate"),
     ["repair", () => ({ words: ["--yes"], env: stopped })],
-    ["accept-state", () => ({ words: ["--yes"], code: 2 })],
-    ["certificates replace", () => ({ words: [], code: 2 })],
+    ...refusedLines,
     ["move", () => ({ words: ["--to", database], env: stopped })],
     ["description", () => ({ words: ["--check"] })],
     ["settings", () => ({ words: [] })],
