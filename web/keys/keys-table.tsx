@@ -22,9 +22,9 @@ function columnsFor({ onRotate, onRevoke, onUnban }: Omit<Props, "keys">): Colum
   const columns: Column<LinkedKey>[] = [
     { id: "key", header: texts.keys.key, width: "210px", cell: (key) => <Name of={key} /> },
     { id: "scopes", header: texts.keys.scopes, cell: (key) => <Scopes of={key} /> },
-    { id: "created", header: texts.keys.created, width: "130px", cell: ({ createdAt }) => <Moment at={createdAt} /> },
-    { id: "expires", header: texts.keys.expires, width: "130px", cell: (key) => <Expiry of={key} /> },
-    { id: "used", header: texts.keys.lastUsed, width: "130px", cell: ({ lastUsedAt }) => <MomentOrNever at={lastUsedAt} /> },
+    { id: "created", header: texts.keys.created, width: "122px", cell: ({ createdAt }) => <Moment at={createdAt} /> },
+    { id: "expires", header: texts.keys.expires, width: "122px", cell: (key) => <Expiry of={key} /> },
+    { id: "used", header: texts.keys.lastUsed, width: "122px", cell: ({ lastUsedAt }) => <MomentOrNever at={lastUsedAt} /> },
     { id: "state", header: texts.keys.state, width: "140px", cell: (key) => <State of={key} /> },
   ];
   if (!onRotate || !onRevoke || !onUnban) return columns;
