@@ -12,10 +12,12 @@ export class SettingError extends Error {
   }
 }
 
-/** Masks the user and password of a URL, which no message may show, not even one that refuses the URL. */
+/** Masks the user, the password and the parameters of a URL, which no message may show, not even one that refuses the URL. */
 export function withoutUser(value: string): string {
-  const [start, end] = [value.indexOf("//"), value.lastIndexOf("@")];
-  return start >= 0 && end > start ? `${value.slice(0, start)}//***${value.slice(end)}` : value;
+  const [start, end, query] = [value.indexOf("//"), value.lastIndexOf("@"), value.indexOf("?")];
+  if (start < 0) return value;
+  const masked = end > start ? `${value.slice(0, start)}//***${value.slice(end)}` : value;
+  return query < 0 ? masked : masked.replace(/\?.*$/s, "?***");
 }
 
 export type Environment = Record<string, string | undefined>;

@@ -101,14 +101,17 @@ function followSleep(state: State): void {
   const asleepMs = state.uptime() - state.timer();
   const more = Math.round(asleepMs - state.asleepMs);
   state.asleepMs = asleepMs;
-  if (more > offMsMax) state.offset += more; // less is followed as a small correction
+  if (more <= offMsMax) return; // less is followed as a small correction
+  state.offset += more;
+  if (state.doubted) state.doubted.offset += more;
 }
 
 function doubt(state: State, offset: number, aheadMs: number, whose: string): void {
   const passed = state.timer();
   if (state.doubted === undefined || Math.abs(state.doubted.offset - offset) > offMsMax) {
     const reason = `${whose} jumped ${lengthOf(aheadMs)} ${aheadMs > 0 ? "ahead" : "back"}`;
-    state.doubted = { offset, since: passed, forMs: Math.min(Math.abs(aheadMs), dayMs), reason };
+    const { since = passed, forMs = 0 } = state.doubted ?? {};
+    state.doubted = { offset, since: passed, forMs: Math.max(Math.min(Math.abs(aheadMs), dayMs), since + forMs - passed), reason };
   }
   state.trouble = state.doubted.reason;
   if (passed - state.doubted.since >= state.doubted.forMs) accept(state, offset, state.clock());

@@ -7,6 +7,7 @@ const freePerMinute = 60;
 export async function makeKey({ page, dialog, go }: Scene): Promise<string> {
   await go("Keys");
   await page.getByRole("button", { name: "Create a key" }).click();
+  for (const box of await dialog.getByRole("checkbox").all()) await box.check();
   await dialog.getByRole("button", { name: "Create a key" }).click();
   const key = await dialog.getByRole("textbox", { name: "Key" }).inputValue();
   await dialog.getByRole("button", { name: "Done" }).click();

@@ -33,7 +33,7 @@ function columnsFor(header: string, onChoose: Props["onChoose"]): Column<Group>[
   return [
     { id: "name", header, cell: choice },
     { id: "all", header: texts.usage.total, width: "84px", isNumeric: true, cell: (group) => formatNumber(totalOf(group)) },
-    { id: "refused", header: texts.usage.refused, width: "116px", isNumeric: true, cell: ({ refused }) => formatNumber(refused) },
-    { id: "banned", header: texts.usage.bannedRequests, width: "116px", isNumeric: true, cell: ({ banned }) => formatNumber(banned) },
+    { id: "refused", header: texts.usage.refused, width: "98px", isNumeric: true, cell: ({ refused }) => formatNumber(refused) },
+    { id: "banned", header: texts.usage.bannedRequests, width: "98px", isNumeric: true, cell: ({ banned }) => formatNumber(banned) },
   ];
 }

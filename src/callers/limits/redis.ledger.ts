@@ -36,7 +36,7 @@ type UnansweredScript = { run: number; onNotRun: () => void };
 export type MeterFigures = { args: (string | number)[]; meter: Meter; putBack: () => void };
 
 /** When a ban ends, and how much of it was left when this node learned of it: all of it on the node that made the ban. */
-type KnownBan = { until: number; lengthMs: number };
+type KnownBan = { until: number; lengthMs: number; isCallers: boolean };
 
 /**
  * What a node knows of the meters in Redis, so that it can decide during an outage (decision 0039).
@@ -112,12 +112,13 @@ export function recordAnswer(ledger: Ledger, request: LimitRequest, answer: numb
   }
   let figure = offset + 3;
   for (const meter of request.meters) recordFigures(meter, last.minute, last.day, answer[figure++]!, answer[figure++]!);
-  if (answer[offset] === 2) recordBan(ledger, request.bans[0]!, now + answer[offset + 1]!, answer[offset + 1]!);
+  if (answer[offset] === 2) recordBan(ledger, request.bans, now, answer[offset + 1]!);
 }
 
-function recordBan({ bans }: Ledger, name: string, until: number, leftMs: number): void {
-  const known = bans.peek(name);
-  bans.set(name, { until, lengthMs: known?.until === until ? known.lengthMs : leftMs });
+/** Records a ban under the caller's key, also one of the key that made it. */
+function recordBan({ bans }: Ledger, [name, ...others]: readonly string[], now: number, leftMs: number): void {
+  const [until, known] = [now + leftMs, bans.peek(name!)];
+  bans.set(name!, { until, lengthMs: known?.until === until ? known.lengthMs : leftMs, isCallers: others.length === 0 });
 }
 
 /** Whether Redis certainly has all meters of a request, because it counted requests in them lately: if it lacks one, it has lost data. */
@@ -237,10 +238,10 @@ export function* knownFigures(ledger: Ledger): Generator<MeterFigures> {
   }
 }
 
-/** Yields the bans that have not ended: each one's key, when it began, and its length. */
+/** Yields the bans of keys themselves that have not ended: each one’s key, when it began, and its length. */
 export function* knownBans(ledger: Ledger): Generator<[name: string, since: number, lengthMs: number]> {
   const now = timeOf(ledger);
-  for (const [name, { until, lengthMs }] of ledger.bans) if (until > now) yield [name, until - lengthMs, lengthMs];
+  for (const [name, { until, lengthMs, isCallers }] of ledger.bans) if (isCallers && until > now) yield [name, until - lengthMs, lengthMs];
 }
 
 export function sweepLedger(ledger: Ledger): void {

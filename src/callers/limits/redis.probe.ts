@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Redis } from "iovalkey";
 import * as keys from "./redis.generation.ts";
 import { addScript, banScript, limitScript, ruleOf } from "./redis.script.ts";
@@ -35,7 +36,7 @@ export async function probeRedis(
     await withClient(newClient, answerMs, async (client) => {
       const [info, [seconds]] = await Promise.all([client.info(), client.time()]);
       learn({ ...readInfo(info), now: Number(seconds) * 1_000 });
-      await runScripts(client, `${prefix}doctor:`);
+      await runScripts(client, `${prefix}doctor:${randomUUID()}:`); // others may try at the same time
       await client.publish(keys.reportsChannel(prefix), ""); // a report of nothing
     });
     await withClient(newClient, answerMs, async (client) => {

@@ -54,11 +54,11 @@ export function openShard({ prefix, findServer, node, clock, redisClock, liveNod
     onLost: (wasComplete) => ledgers.beginOutage(ledger, { wasComplete }),
     onConnected: (ran) => ledgers.resolveUnanswered(ledger, ran),
     async restore() {
-      for (const group of groupsOf(ledgers.knownFigures(ledger))) await sendFigures(link, ledger, group, firstArgs());
-      for (const group of groupsOf(ledgers.knownBans(ledger))) await sendBans(link, group);
+      for (const group of groupsOf(ledgers.knownFigures(ledger))) if (!(await sendFigures(link, ledger, group, firstArgs()))) return;
+      for (const group of groupsOf(ledgers.knownBans(ledger))) if (!(await sendBans(link, group))) return;
     },
     async add() {
-      for (const group of groupsOf(ledgers.takePending(ledger))) await sendFigures(link, ledger, group, firstArgs());
+      for (const group of groupsOf(ledgers.takePending(ledger))) if (!(await sendFigures(link, ledger, group, firstArgs()))) return;
     },
     addRest() {
       for (const group of groupsOf(ledgers.takePending(ledger))) void sendFigures(link, ledger, group, firstArgs());
@@ -112,29 +112,26 @@ function* groupsOf<T>(items: Iterable<T>): Generator<T[]> {
   if (group.length > 0) yield group;
 }
 
-/** Raises counts in Redis, and adds the requests that this node admitted alone. Resolves once Redis has done so or is lost. */
+/** Raises counts in Redis, and adds the requests that this node admitted alone. Resolves once Redis has done so or is lost, to whether it has. */
 async function sendFigures(
   link: links.Link,
   ledger: ledgers.Ledger,
   group: ledgers.MeterFigures[],
   firstArgs: (string | number)[],
-): Promise<void> {
+): Promise<boolean> {
   const keys = group.map(({ meter }) => meter.name);
   const { run, answer } = links.run(link, addFiguresScript, keys, [...firstArgs, ...group.flatMap(({ args }) => args)]);
   const putBack = () => group.forEach((one) => one.putBack());
-  if ((await answer) !== undefined) return;
+  if ((await answer) !== undefined) return true;
   if (run === 0) putBack();
   else ledgers.addUnanswered(ledger, { run, onNotRun: putBack });
+  return false;
 }
 
-async function sendBans(link: links.Link, bans: [name: string, since: number, lengthMs: number][]): Promise<void> {
+async function sendBans(link: links.Link, bans: [name: string, since: number, lengthMs: number][]): Promise<boolean> {
   const keys = bans.map(([name]) => name);
-  await links.run(
-    link,
-    restoreBansScript,
-    keys,
-    bans.flatMap(([, since, lengthMs]) => [since, lengthMs]),
-  ).answer;
+  const args = bans.flatMap(([, since, lengthMs]) => [since, lengthMs]);
+  return (await links.run(link, restoreBansScript, keys, args).answer) !== undefined;
 }
 
 /**

@@ -16,8 +16,9 @@ export class DamagedLogError extends Error {
 class LostLogError extends Error {
   constructor(path: string) {
     super(
-      `${path} is gone: the last process did not stop cleanly, and its newest changes were in that file. ` +
-        "Put it back, restore the folder from a backup, or go on without these changes: `npm run petstore -- repair --yes`",
+      `${path} is gone: the last process did not stop cleanly, and its newest changes were in that file, ` +
+        "unless another program, such as sqlite3, has opened the database since and copied them into it. " +
+        "Put the file back, restore the folder from a backup, or go on with what the database has: `npm run petstore -- repair --yes`",
     );
     this.name = "LostLogError";
   }

@@ -84,9 +84,11 @@ export function openRewinds(dataDir: string, url: string, onRewound: State["onRe
       memory.changes = [...memory.changes, { kind, subject, number, at: memory.at }].slice(-changesMax);
     },
     async check(db) {
+      if (isRewound(state)) throw refusal(); // a write may have passed `around` before
       if (state.known !== "whole" || memory.beats === 0) return;
+      const before = { ...memory }; // a heartbeat may be counted while the answer is on its way
       const row = await rowOf(db, memory);
-      if (judge(memory, row) === "rewound") await begin(state, db, row);
+      if (judge(before, row) === "rewound" && !isRewound(state)) await begin(state, db, row);
       if (isRewound(state)) throw refusal();
     },
     async around(operation, work) {
@@ -108,8 +110,8 @@ function refusal(): Problem {
 
 const placesOf = (url: string): string[] =>
   urlsOf(url).map((one) => {
-    const { host, pathname } = new URL(one);
-    return host + pathname;
+    const { host, pathname, searchParams } = new URL(one);
+    return `${searchParams.get("host") ?? host}${searchParams.has("port") ? `:${searchParams.get("port")}` : ""}${pathname}`;
   });
 
 /** Continues with what is remembered of this database. For another database a node starts with a new count. */
@@ -172,10 +174,10 @@ function remember(state: State, { beats, at, accepted_at: acceptedAt }: Counted)
 /** Notes the loss, and that this node takes no writes. */
 async function begin(state: State, db: Pick<Queryable, "query">, { at, now }: Row): Promise<void> {
   const { memory } = state;
+  state.known = "rewound"; // before anything else, so that one loss is noted once
   const [last] = await db.query<{ number: number }>(sql`SELECT COALESCE(MAX(number), 0) AS number FROM changes`);
   const lost = memory.changes.filter(({ number }) => number > last!.number);
   memory.rewinds = [...memory.rewinds, { foundAt: now, from: at, to: memory.at, changes: lost }].slice(-rewindsMax);
-  state.known = "rewound";
   const what = at === null ? "lacks all that this node knows" : `lacks what was written from ${timeOf(at)} to ${timeOf(memory.at)}`;
   state.onRewound(
     `the database went back in time: it ${what}; run \`petstore verify\`, then \`petstore accept-state --yes\` to go on with it`,
