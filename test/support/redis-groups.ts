@@ -75,7 +75,12 @@ async function startSentinel(t: TestContext, masterPort: number): Promise<number
 /** A cluster of three masters with a replica each, which takes over about a second after its master fell silent. */
 export async function startCluster(t: TestContext) {
   const settings = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0"];
-  const servers = await Promise.all(Array.from({ length: 6 }, () => started(t, settings)));
+  const servers = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      // by default members talk at a port 10,000 higher, where another program may listen, or which may be too high
+      return started(t, [...settings, "--cluster-port", String(await freePort())]);
+    }),
+  );
   const hosts = servers.map((server) => `127.0.0.1:${portOf(server)}`);
   await promisify(execFile)("redis-cli", ["--cluster", "create", ...hosts, "--cluster-replicas", "1", "--cluster-yes"]);
   await until(async () => (await Promise.all(servers.map((one) => askRedis(one, (client) => client.cluster("INFO"))))).every(isComplete));
