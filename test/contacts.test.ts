@@ -35,7 +35,7 @@ test("a contact is set, read, replaced and deleted beside an order whose own fie
   const etag = created.headers.get("etag")!;
   assert.equal((await service.ask("GET", path, { headers: { "if-none-match": etag } })).status, 304);
   const same = await service.ask<Contact>("PUT", path, { body: created.body });
-  assert.deepEqual([same.status, same.headers.get("etag")], [200, etag], "what was read can be written back, and changes nothing");
+  assert.deepEqual([same.status, same.headers.get("etag")], [200, etag], "writing back what was read changes nothing");
   const replaced = await service.ask<Contact>("PUT", path, { body: { phone: "1234567", note: null } });
   assert.deepEqual([replaced.status, replaced.body], [200, { phone: "1234567" }]);
   assert.equal((await service.ask("PUT", path, { body: ann, headers: { "if-match": etag } })).status, 412);

@@ -1,10 +1,10 @@
 import { statfsSync, statSync } from "node:fs";
-import { connect, createServer } from "node:net";
-import { dirname } from "node:path";
+import { createServer } from "node:net";
 import { hourMs } from "../platform/clock.ts";
 import { migrationsFor } from "../platform/db/migrate.ts";
 import { type FaultKind, faultTable } from "../platform/faults.ts";
 import { requireAccess } from "../platform/folder-access.ts";
+import { isAnswered } from "../platform/socket.ts";
 import { certificateFindings, nameFindings, schemaFinding, type Ask } from "./doctor-data.ts";
 import { answerMs, clockFinding, fault, ok, reasonOf, warning, type Finding } from "./findings.ts";
 import type { Settings } from "./settings.ts";
@@ -15,7 +15,7 @@ const [roomyBytes, fullBytes] = [1024 ** 3, 100 * 1024 ** 2];
 
 /** Checks everything that a service with these settings needs, and changes nothing. No check takes more than a few seconds. */
 export async function examine(settings: Settings, clock: () => number): Promise<Finding[]> {
-  const isRunning = await answers(socketPath(settings));
+  const isRunning = await isAnswered(socketPath(settings));
   const checks = [
     checkFolder(settings),
     settings.databaseUrl === ""
@@ -121,18 +121,6 @@ function whyNotListened(host: string, port: number): Promise<string | undefined>
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
-  });
-}
-
-/** Whether something listens at a socket of this machine. */
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (!statSync(dirname(path), { throwIfNoEntry: false })) return resolve(false);
-    const socket = connect(path, () => resolve(true));
-    socket.setTimeout(1_000, () => socket.destroy());
-    socket.once("error", () => resolve(false)).once("close", () => resolve(false));
-    socket.once("connect", () => socket.destroy());
-    return undefined;
   });
 }
 

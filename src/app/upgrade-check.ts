@@ -1,14 +1,22 @@
 import { existsSync, statfsSync } from "node:fs";
-import { connect } from "node:net";
 import { pathToFileURL } from "node:url";
 import sql, { raw, type Sql } from "sql-template-tag";
 import { lastBackupAt } from "../backup/manifest.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { holdersOf, sayHolder, type Holder } from "../platform/db/lock-waits.ts";
-import { HistoryError, migrationsFor, pendingOf, type AppliedMigration, type Migration } from "../platform/db/migrate.ts";
-import { effectsOf, strongLocksOf, type Effect, type StrongLock } from "../platform/db/migration-effects.ts";
+import {
+  columnsOfMigrations,
+  HistoryError,
+  labelOf,
+  migrationsFor,
+  pendingOf,
+  type AppliedMigration,
+  type Migration,
+} from "../platform/db/migrate.ts";
+import { effectsOf, strongLocksOf, type Effect } from "../platform/db/migration-effects.ts";
 import { addressesOfNodes, listLiveNodes, tooOldLine, type LiveNode } from "../platform/nodes/node-releases.ts";
+import { isAnswered } from "../platform/socket.ts";
 import type { Settings } from "./settings.ts";
 import { databasePath, socketPath } from "./storage.ts";
 
@@ -97,8 +105,9 @@ async function forecast(place: Place, source: Source): Promise<UpgradeForecast> 
 }
 
 /** The migrations that the data lacks, or why this program cannot upgrade it. An empty database on PostgreSQL lacks none: nothing is upgraded. */
-async function findMissing({ engine, query }: Source): Promise<{ missing: Migration[]; problem: string | undefined }> {
-  const columns = (await query<{ name: string }>(columnsOfMigrations[engine])).map(({ name }) => name);
+async function findMissing(source: Source): Promise<{ missing: Migration[]; problem: string | undefined }> {
+  const { engine, query } = source;
+  const columns = await columnsOfMigrations(source, engine);
   if (columns.length === 0) return { missing: [], problem: undefined };
   const hash = raw(columns.includes("hash") ? "hash" : "NULL AS hash");
   const applied = await query<AppliedMigration>(sql`SELECT number, name, ${hash} FROM migrations ORDER BY number`);
@@ -109,12 +118,6 @@ async function findMissing({ engine, query }: Source): Promise<{ missing: Migrat
     return { missing: [], problem: error.message };
   }
 }
-
-const columnsOfMigrations = {
-  sqlite: sql`SELECT name FROM pragma_table_info('migrations')`,
-  postgres: sql`
-    SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'migrations'`,
-};
 
 /** What a migration does to the tables of the data, each thing once. */
 async function changesOf({ script }: Migration, { sizeOf }: Source): Promise<Change[]> {
@@ -128,31 +131,16 @@ const shortMs = 1_000;
 
 /** The open transactions that the migrations will wait for. */
 async function longHolders(source: Source, missing: Migration[]): Promise<Holder[]> {
-  const locks = new Map<string, StrongLock>();
-  for (const { script } of missing)
-    for (const [table, lock] of strongLocksOf(script)) if (locks.get(table) !== "ACCESS EXCLUSIVE") locks.set(table, lock);
-  const held = await holdersOf(source, locks);
+  const held = await holdersOf(source, strongLocksOf(...missing.map(({ script }) => script)));
   return held.filter(({ since }) => since === null || systemClock() - since.getTime() > shortMs);
 }
 
 const noteOf = (holder: Holder): string => `the upgrade will wait for an open transaction: ${sayHolder(holder)}`;
 
 async function placeNotes(place: Place, backup: string | null): Promise<string[]> {
-  if (place.databaseUrl === "") return (await answers(socketPath(place))) ? ["the service runs: stop it before the upgrade"] : [];
+  if (place.databaseUrl === "") return (await isAnswered(socketPath(place))) ? ["the service runs: stop it before the upgrade"] : [];
   const advice = "only a backup brings the earlier release back: `petstore backup` or pg_dump makes one";
   return [backup === null ? `no backup is recorded in ${place.dataDir}; ${advice}` : `the last backup is of ${backup}; ${advice}`];
-}
-
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path, () => resolve(true)).on("error", () => resolve(false));
-    socket.on("connect", () => socket.destroy());
-  });
-}
-
-/** 0012 changes_of_hosts */
-function labelOf({ number, name }: Migration): string {
-  return `${String(number).padStart(4, "0")} ${name}`;
 }
 
 /** A size with its unit: `1.4 GiB`. */

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect } from "node:net";
 import { userInfo } from "node:os";
 import { basename, dirname, relative } from "node:path";
 import { statusOf, type ProblemCode } from "./error-table.ts";
@@ -117,6 +118,21 @@ export async function callSocket(path: string, name: string, input: unknown, tim
     const { code } = error as { code?: string };
     if (code === "ENOENT" || code === "ECONNREFUSED") throw new NobodyListensError(`nobody listens on ${path}`, { cause: error });
     throw error;
+  }
+}
+
+/** Whether a process listens on the socket. Waits for a second at most. */
+export async function isAnswered(path: string): Promise<boolean> {
+  using short = attempt(() => shortened(path)); // its folder may be absent
+  if (short === undefined) return false;
+  const socket = connect(short.path);
+  try {
+    await once(socket, "connect", { signal: AbortSignal.timeout(1_000) });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
   }
 }
 

@@ -8,7 +8,7 @@ const shareMin = 130;
 /** `whole`: all columns. `narrow`: without those for wide tables only. `cards`: each row is a card. */
 type Shape = "whole" | "narrow" | "cards";
 
-/** What is read of a column: see `Column` of `rows-table.tsx`. */
+/** The fields of a `Column` (`rows-table.tsx`) on which the shape depends. */
 type Sized = { width?: string; isWideOnly?: boolean };
 type TableShape<Column> = { place: RefObject<HTMLDivElement | null>; columns: Column[]; isCards: boolean };
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Redis } from "iovalkey";
 import * as keys from "./redis.generation.ts";
 import { addScript, banScript, limitScript, ruleOf } from "./redis.script.ts";
-import { serverFinder, withTimeout } from "./redis.server.ts";
+import { serverFinder, withClient } from "./redis.server.ts";
 import type { RedisPlace } from "./redis.url.ts";
 
 /** What the limiter needs to know of a server. `eviction`: the policy by which it may evict counts, if it does. */
@@ -33,30 +33,16 @@ export async function probeRedis(
 ): Promise<void> {
   for (const prefix of keys.prefixesOf(place.kind)) {
     const newClient = await serverFinder(place, ca, prefix)();
-    await withClient(newClient, answerMs, async (client) => {
+    await withClient(newClient(), answerMs, async (client) => {
       const [info, [seconds]] = await Promise.all([client.info(), client.time()]);
       learn({ ...readInfo(info), now: Number(seconds) * 1_000 });
       await runScripts(client, `${prefix}doctor:${randomUUID()}:`); // others may try at the same time
       await client.publish(keys.reportsChannel(prefix), ""); // a report of nothing
     });
-    await withClient(newClient, answerMs, async (client) => {
+    await withClient(newClient(), answerMs, async (client) => {
       await client.subscribe(keys.reportsChannel(prefix));
       await client.ping();
     });
-  }
-}
-
-async function withClient(newClient: () => Redis, answerMs: number, use: (client: Redis) => Promise<void>): Promise<void> {
-  const client = newClient();
-  let reason: Error | undefined;
-  client.on("error", (error: Error) => (reason = error));
-  try {
-    const used = client.connect().then(() => use(client));
-    await withTimeout(answerMs, used);
-  } catch (error) {
-    throw reason ?? error;
-  } finally {
-    client.disconnect();
   }
 }
 

@@ -79,15 +79,16 @@ function remember(known: Map<string, Host>, one: Host): void {
   if (known.size < rememberedMax) known.set(`${one.host} ${one.port}`, one);
 }
 
-/** Connects to a server, asks it one thing, and closes the connection. */
-async function askServer<T>(options: RedisOptions, ask: (client: Redis) => Promise<T>): Promise<T> {
-  const client = new Redis(options);
+const askServer = <T>(options: RedisOptions, ask: (client: Redis) => Promise<T>): Promise<T> => withClient(new Redis(options), findMs, ask);
+
+/** Connects a client, uses it for at most `ms`, and closes the connection. Rejects with why the server did not answer, or with its answer. */
+export async function withClient<T>(client: Redis, ms: number, use: (client: Redis) => Promise<T>): Promise<T> {
   let reason: Error | undefined;
   client.on("error", (error: Error) => (reason = error));
   try {
     return await withTimeout(
-      findMs,
-      client.connect().then(() => ask(client)),
+      ms,
+      client.connect().then(() => use(client)),
     );
   } catch (error) {
     throw reason ?? error;

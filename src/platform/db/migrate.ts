@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import sql from "sql-template-tag";
 import { minuteMs } from "../clock.ts";
-import { unavailable, type Database, type Transaction } from "./database.ts";
+import { unavailable, type Database, type Queryable, type Transaction } from "./database.ts";
 import { holdersOf, lockTables, lockWaitMs, sayHolder, strongLockMs, withLockRetries } from "./lock-waits.ts";
 import { strongLocksOf, type StrongLock } from "./migration-effects.ts";
 
@@ -146,16 +146,21 @@ async function applyNext(tx: Transaction, engine: Engine, run: Run): Promise<str
   return next.name;
 }
 
-const columnsOf = {
+const columnNames = {
   sqlite: sql`SELECT name FROM pragma_table_info('migrations')`,
   postgres: sql`
     SELECT column_name AS name FROM information_schema.columns
     WHERE table_schema = current_schema() AND table_name = 'migrations'`,
 };
 
+/** The columns of the table of applied migrations; none if there is no such table. */
+export async function columnsOfMigrations(db: Pick<Queryable, "query">, engine: Engine): Promise<string[]> {
+  return (await db.query<{ name: string }>(columnNames[engine])).map(({ name }) => name);
+}
+
 /** Reads the table of applied migrations. Creates it if it is absent, and adds the column that release 1.1.0 and earlier ones did not have. */
 async function readApplied(tx: Transaction, engine: Engine): Promise<AppliedMigration[]> {
-  const columns = (await tx.query<{ name: string }>(columnsOf[engine])).map(({ name }) => name);
+  const columns = await columnsOfMigrations(tx, engine);
   if (columns.length === 0) {
     await tx.script(`CREATE TABLE migrations (
       number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL, hash TEXT)`);
@@ -230,7 +235,7 @@ function requireOurs(row: AppliedMigration, ours: Migration | undefined): void {
 }
 
 /** `0012 changes_of_hosts` */
-function labelOf({ number, name }: Pick<Migration, "number" | "name">): string {
+export function labelOf({ number, name }: Pick<Migration, "number" | "name">): string {
   return `${digits(number)} ${name}`;
 }
 

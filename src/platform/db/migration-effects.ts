@@ -97,10 +97,10 @@ export function effectsOf(script: string): Effect[] {
 
 const strengths: StrongLock[] = ["SHARE", "SHARE ROW EXCLUSIVE", "ACCESS EXCLUSIVE"];
 
-/** The strongest lock that a script takes on each table, on PostgreSQL. */
-export function strongLocksOf(script: string): Map<string, StrongLock> {
+/** The strongest lock that scripts take on each table, on PostgreSQL. */
+export function strongLocksOf(...scripts: string[]): Map<string, StrongLock> {
   const locks = new Map<string, StrongLock>();
-  for (const { table, lock } of effectsOf(script)) {
+  for (const { table, lock } of scripts.flatMap(effectsOf)) {
     const held = locks.get(table);
     if (lock !== undefined && (held === undefined || strengths.indexOf(lock) > strengths.indexOf(held))) locks.set(table, lock);
   }
