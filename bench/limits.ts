@@ -83,7 +83,8 @@ async function measureRedis(): Promise<Figure> {
   const server = await startRedis();
   const bare = new Redis(server.url);
   const log = { info: () => undefined, warn: () => undefined };
-  const limiter = await openRedisLimiter({ url: server.url, addressQuota: free, clock: Date.now, log });
+  const limiter = openRedisLimiter({ url: server.url, addressQuota: free, clock: Date.now, log });
+  await limiter.join();
   try {
     const figures = await measureAlternately(
       rounds,

@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync, watch } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { loggedEvents } from "./support/event-log.ts";
 import { askUntil, codeOf, list, noon, openScene, remaining, type Account } from "./support/limited-requests.ts";
+import { openLine } from "./support/line.ts";
 import { newDatabase } from "./support/postgres.ts";
 import { createAccount, startServer, type StartedServer } from "./support/process.ts";
 import { startRedis } from "./support/redis-process.ts";
@@ -63,6 +65,32 @@ testOnce("while Redis is unreachable each node decides alone, and /metrics says 
   const metrics = await ask<string>(`${service.address}/metrics`, "GET");
   assert.match(metrics.body, /^petstore_limiter_mode\{mode="alone"\} 1$/m);
   assert.match(metrics.body, /^petstore_limiter_local_decisions_total 70$/m);
+});
+
+testOnce("a node that starts when Redis has just restarted empty takes requests once the others have restored their counts", async (t) => {
+  const redis = await startRedis();
+  t.after(() => redis.remove());
+  const line = await openLine(redis.url);
+  t.after(() => line.close());
+  const database = await newDatabase(undefined, { migrated: true });
+  t.after(database.drop);
+  const open = async (url: string) =>
+    (await openScene(t, { DATABASE_URL: database.url, REDIS_URL: url }, { answerMs: 30_000, redisClock: () => noon })).service;
+  const first = await open(line.url);
+  await open(line.url);
+  const { key } = await first.newAccount("free");
+  const passes = async (service: TestService) => {
+    const replies = await Promise.all(Array.from({ length: 70 }, () => list(service, key)));
+    return replies.filter(({ status }) => status === 200).length;
+  };
+  assert.equal(await passes(first), 60);
+  line.cut();
+  await redis.stop();
+  await redis.start();
+  const late = open(redis.url).then(passes);
+  await Promise.race([late, sleep(2_000)]); // long enough for a start that waits for nobody
+  line.mend();
+  assert.equal(await late, 0);
 });
 
 testOnce("three nodes of one database that lose Redis admit a quota once together, and each reports it", async (t) => {

@@ -6,6 +6,7 @@ import { free } from "../../test/support/limits-contract.ts";
 import { askRedis } from "../../test/support/redis-groups.ts";
 import { openLog, openNode } from "../../test/support/redis-limiter.ts";
 import { type RedisProcess, startRedis } from "../../test/support/redis-process.ts";
+import { unbanInRedis } from "../callers/limits/redis.ts";
 import { checkRedis } from "./doctor-redis.ts";
 
 async function openRedis(t: TestContext, settings: string[] = []): Promise<RedisProcess> {
@@ -44,7 +45,19 @@ test("a user with exactly the documented permissions passes, leaves nothing behi
   await limiter.dashboard(1);
   await limiter.strikeStatus(1, 1, free);
   await limiter.unban(1);
+  await unbanInRedis({ url, ca: undefined }, 1);
+  await (await openNode(url, { log })).close(); // reads the counts
   assert.deepEqual(log.lines, []);
+});
+
+test("a node whose user may not list counts says so once, and counts all the same", async (t) => {
+  const redis = await openRedis(t);
+  const url = await urlOfUser(redis, (permissions) => permissions.replace("+scan", ""));
+  const log = openLog();
+  const limiter = await openNode(url, { log });
+  t.after(() => limiter.close());
+  assert.match(log.lines.join("\n"), /^warn Redis does not let this node read all counts[^\n]+NOPERM[^\n]+$/);
+  assert.equal(limiter.mode(), "shared");
 });
 
 test("what Redis refuses is a fault that says so and what to do", async (t) => {
@@ -56,6 +69,11 @@ test("what Redis refuses is a fault that says so and what to do", async (t) => {
       /^fault redis: Redis answers, but refuses to count \([^\n]*(NOPERM|user executing)[^\n]* → give the user of REDIS_URL/,
       part,
     );
+  const warned = await lacking("+scan");
+  assert.match(
+    warned,
+    /^warning redis: a node that starts may not read[^\n]+ → give the user of REDIS_URL the command SCAN[^\n]+\nok redis: Redis counts/,
+  );
   const replica = await openRedis(t, ["--replicaof", "127.0.0.1", new URL(redis.url).port]);
   assert.match(await examined(replica.url), /refuses to count \(.*READONLY.*: it is a replica → set REDIS_URL to the master/);
   const cluster = await openRedis(t, ["--cluster-enabled", "yes"]);

@@ -14,10 +14,19 @@ export async function checkRedis({ redisUrl, redisCa }: Pick<Settings, "redisUrl
   const found: Finding[] = [];
   let facts: RedisFacts | undefined;
   const learn = (learned: RedisFacts): void => {
-    facts ??= learned;
-    if (found.length === 0 && learned.eviction !== undefined)
+    if (facts) return; // every server of a cluster is learned
+    facts = learned;
+    if (learned.eviction !== undefined)
       found.push(
         warning("redis", `Redis may evict counts (maxmemory-policy ${learned.eviction})`, `set maxmemory-policy to noeviction ${where}`),
+      );
+    if (!learned.isListing)
+      found.push(
+        warning(
+          "redis",
+          "a node that starts may not read what the others have counted",
+          `give the user of REDIS_URL the command SCAN ${where}`,
+        ),
       );
   };
   try {

@@ -37,7 +37,7 @@ import { type FirstStart, openFirstStart } from "./first-start.ts";
 import { noteStorageFault } from "./health.ts";
 import { startImports } from "./imports.ts";
 import { startJobs } from "./jobs.ts";
-import { openLimiter, type RedisTiming } from "./limiter.ts";
+import { type LimiterHandle, openLimiter, type RedisTiming } from "./limiter.ts";
 import { type Observation, openObserving } from "./observing.ts";
 import { openPublishing, type Publishing } from "./publishing.ts";
 import { placesOf, type Settings } from "./settings.ts";
@@ -155,7 +155,7 @@ export async function openService(settings: Settings, given: ServiceOptions): Pr
   opened.defer(() => stopWork(state, onError));
   const socket = await openSocket(socketPath(settings), administration, onError, (called) => logCommand(log, called));
   state.stops.push(() => socket.close());
-  const ready = startSubsystems(opening, node, { publishing, webhooks }, app, state);
+  const ready = startSubsystems(opening, { node, counting }, { publishing, webhooks }, app, state);
   ready.catch(() => undefined); // callers that await `ready` see the error
   if (db.engine === "sqlite") await ready;
   const address = await listen(app, settings);
@@ -333,13 +333,14 @@ type State = {
 /** Starts the publishing subsystem and the delivery of webhooks when the database is ready; resolves when the service takes requests. */
 async function startSubsystems(
   { storage, settings, options }: { storage: Storage; settings: Pick<Settings, "publicUrl">; options: { log: Logger } },
-  node: Node,
+  { node, counting }: { node: Node; counting: Pick<LimiterHandle, "join"> },
   { publishing, webhooks }: { publishing: Publishing; webhooks: Pick<Webhooks, "worker"> },
   app: App,
   state: State,
 ): Promise<void> {
   await storage.ready;
   await node.heartbeat();
+  await counting.join(); // the limiter needs to know the other nodes
   if (state.isClosing) throw stopping();
   // a database that is lost between these steps must not end the start
   state.publishingStarts = storage.untilAnswered(() => publishing.start(app.server));

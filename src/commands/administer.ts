@@ -76,7 +76,7 @@ async function openHere(settings: Settings, who: string, opened: AsyncDisposable
   const { db } = opened.adopt(await openStorage(settings, who, 1_000, { mustExist }), ({ close }) => close());
   const announcer = db.engine === "sqlite" ? noOtherNodes : openAnnouncer(db);
   const nothingKept = { forgetAccount() {}, forgetKey() {} };
-  const limiter = { unban: (keyId: number) => unbanIn(settings, keyId) };
+  const limiter = { unban: async (keyId: number) => (await import("../app/limiter.ts")).unbanIn(settings, keyId) };
   let secrets: ReturnType<typeof openSecrets> | undefined;
   return openAdministration({
     db,
@@ -89,14 +89,4 @@ async function openHere(settings: Settings, who: string, opened: AsyncDisposable
     ports: settings,
     secrets: () => (secrets ??= openSecrets(settings)),
   });
-}
-
-/** Ends a ban while no server is running: in the data folder or in Redis. */
-async function unbanIn(settings: Settings, keyId: number): Promise<boolean> {
-  const { openLimiter } = await import("../app/limiter.ts");
-  const { systemClock } = await import("../platform/clock.ts");
-  await using opened = new AsyncDisposableStack();
-  const log = { info() {}, warn() {} };
-  const counting = opened.adopt(await openLimiter(settings, { clock: systemClock, log }), (open) => open.close());
-  return await counting.limiter.unban(keyId);
 }

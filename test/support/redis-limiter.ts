@@ -21,7 +21,14 @@ export function openLog() {
 }
 
 /** Opens a node's limiter. By default an answer may take 30 seconds, because other tests run at the same time. */
-export function openNode(url: string, options: Partial<RedisLimiterOptions> = {}) {
+export async function openNode(url: string, options: Partial<RedisLimiterOptions> = {}) {
+  const limiter = newNode(url, options);
+  await limiter.join();
+  return limiter;
+}
+
+/** Makes a node's limiter that has not joined the others. */
+export function newNode(url: string, options: Partial<RedisLimiterOptions> = {}) {
   const clock = () => noon;
   return openRedisLimiter({ url, addressQuota: free, clock, redisClock: clock, log: openLog(), answerMs: 30_000, ...options });
 }
@@ -41,7 +48,7 @@ export async function openNodes(t: TestContext, url: string, count: number, opti
   );
   await until(() => nodes.every(({ limiter }) => limiter.mode() === "shared"));
   for (const { log } of nodes) log.lines.length = 0;
-  return { nodes, limiters: nodes.map(({ limiter }) => limiter) };
+  return { nodes, limiters: nodes.map(({ limiter }): Limiter => limiter) };
 }
 
 const isPass = ({ verdict }: Decision) => verdict === "pass";

@@ -39,7 +39,9 @@
  *   decision to each other. A node that counts alone makes no strikes; the bans that it knows still hold.
  *   Back: a node first raises the counts in Redis to those that it knows, if Redis has lost some. Once every live node has, it adds the requests
  *   that it admitted alone; until every live node has done that too, a request must pass both Redis and the node's share. The two waits
- *   last for at most about five seconds.
+ *   last for at most about five seconds after the last progress of another node.
+ *   A process that starts decides nothing, and refuses as `unavailable`, until it counts together with the others or knows that Redis is unreachable.
+ *   A node that joins reads all counts in Redis (decision 120).
  *   Gone back in time: if Redis has lost counts, all nodes learn of it before it decides anything, and proceed as if it had been away (decision 0116).
  *   Guarantee: all nodes together never admit more than the quota, except in the cases of decisions 0039 and 0116.
  */

@@ -17,6 +17,8 @@ export const prefixesOf = (kind: "single" | "sentinel" | "cluster"): string[] =>
 export const runsKey = (prefix: string, node: string, connection: number): string => `${prefix}runs:${node}:${connection}`;
 export const generationKey = (prefix: string): string => `${prefix}generation`;
 export const reportsChannel = (prefix: string): string => `${prefix}reports`;
+/** The channel on which nodes tell each other which bans are deleted. `unbanScript` makes the messages. */
+export const unbansChannel = (prefix: string): string => `${prefix}unbans`;
 
 /** The beginning of the error with which a script answers if it finds that Redis has lost counts. */
 export const lostError = "LOST";
@@ -67,9 +69,10 @@ export const fenceKeys = (prefix: string, node: string, previous: number, connec
  * Fences the node's previous connection: scripts that were sent on it and arrive later do nothing. Starts the count of the new connection, as its
  * first script. Begins a new generation if there is none, or if Redis lacks scripts that it has answered and no other node has noticed. Idempotent.
  * KEYS: `fenceKeys`.
- * ARGV: the generation that the node has joined; the number of answers that it has received on the previous connection; the name of a new generation.
+ * ARGV: the generation that the node has joined; the number of answers that it has received on the previous connection; the name of a new generation;
+ * and the run id of this server, which every start changes.
  * Answer: the number of scripts that Redis ran on the previous connection, as text (nil if Redis has no such count); the generation; and 1 if its
- * counts are complete.
+ * counts were complete since this server started.
  */
 export const fenceScript = `
 local text = redis.call('GET', KEYS[1])
@@ -82,11 +85,12 @@ if not generation or (generation == ARGV[1] and (ran or 0) < tonumber(ARGV[2])) 
 end
 redis.call('SET', KEYS[2], '1', 'PX', ${dayMs})
 if ran then redis.call('SET', KEYS[1], string.format('%d', ran - ${fenceOffset}), 'PX', ${dayMs}) end
-return {ran and string.format('%d', ran) or false, generation, redis.call('GET', KEYS[4]) == generation and 1 or 0}
+return {ran and string.format('%d', ran) or false, generation, redis.call('GET', KEYS[4]) == generation .. ' ' .. ARGV[4] and 1 or 0}
 `;
 
 /** The keys of `heartbeatScript` after those of `guard`. */
-export const heartbeatKeys = (prefix: string): string[] => ["settled", "beats", "nodes", "reported"].map((name) => `${prefix}${name}`);
+export const heartbeatKeys = (prefix: string): string[] =>
+  ["settled", "beats", "nodes", "reported", "busy"].map((name) => `${prefix}${name}`);
 
 /**
  * Reports how far a node has come. Redis numbers the heartbeats of all nodes,
@@ -94,19 +98,20 @@ export const heartbeatKeys = (prefix: string): string[] => ["settled", "beats", 
  * show when that was. But it names the node's previous heartbeat, so it was sent after that one: Redis records that number.
  * KEYS: after the first two, `heartbeatKeys`.
  * ARGV, after the first two: the node; the number of its previous heartbeat on this connection (0: none); the number of its first one (`+inf`: none);
- * and its stage: 1 if the counts in Redis have reached those that it knows, 2 if it has also added all requests that it admitted alone, 3 if every
- * node has.
- * Answer: the number of this heartbeat, and how many nodes have certainly sent one since the first one in ARGV, in each of the first two stages. A
- * node of 1.2.0 has no first stage, and counts in both once it has added its requests.
+ * its stage: 0 while it raises or adds counts, 1 if the counts in Redis have reached those that it knows, 2 if it has also added all requests that it
+ * admitted alone, 3 if every node has; and the run id of this server.
+ * Answer: the number of this heartbeat; how many nodes have certainly sent one since the first one in ARGV, in each of the stages 1 and 2; and the
+ * number of the last heartbeat of stage 0. A node of 1.2.0 has no stage 1, and counts in both once it has added its requests.
  */
 export const heartbeatScript = `${guard}
 local number, stage = call('INCR', KEYS[4]), tonumber(ARGV[6])
-for i = 1, 2 do
+if stage == 0 then call('SET', KEYS[7], number) end
+for i = 1, stage > 0 and 2 or 0 do
   local key = KEYS[7 - i]
   if i < 2 or stage > 1 then call('ZADD', key, ARGV[4], ARGV[3]) end
   call('ZREMRANGEBYRANK', key, 0, -1001)
 end
-if stage > 2 then call('SET', KEYS[3], ARGV[1]) end
+if stage > 2 then call('SET', KEYS[3], ARGV[1] .. ' ' .. ARGV[7]) end
 for _, key in ipairs(KEYS) do call('PEXPIRE', key, ${dayMs}) end
 local reported = call('ZCOUNT', KEYS[6], ARGV[5], '+inf')
 local added = call('ZRANGEBYSCORE', KEYS[5], ARGV[5], '+inf')
@@ -115,5 +120,5 @@ if stage < 2 then
     if not call('ZSCORE', KEYS[6], node) then reported = reported + 1 end
   end
 end
-return {number, reported, #added}
+return {number, reported, #added, tonumber(call('GET', KEYS[7]) or 0)}
 `;

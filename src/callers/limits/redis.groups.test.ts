@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Redis } from "iovalkey";
+import { temporaryFolder } from "../../../test/support/folder.ts";
 import { free } from "../../../test/support/limits-contract.ts";
+import { openLine } from "../../../test/support/line.ts";
 import { askRedis, isComplete, startCluster, startSentinels } from "../../../test/support/redis-groups.ts";
 import { areShared, assertAdmitted, moreThan, openLoad, openNode, openNodes } from "../../../test/support/redis-limiter.ts";
-import type { RedisProcess } from "../../../test/support/redis-process.ts";
+import { type RedisProcess, startRedis } from "../../../test/support/redis-process.ts";
+import { throwAwayCertificate } from "../../../test/support/test-edge.ts";
 import { until } from "../../../test/support/until.ts";
 import type { Limiter } from "./limits.ts";
 import { prefixesOf } from "./redis.generation.ts";
@@ -105,6 +112,62 @@ test("in a cluster, three nodes admit exactly the quota while the account's slot
   assert.equal(await ownerOf(masters, accountKey), to);
   await sayWhenShared(t, limiters);
   assertAdmitted(await running.stop(), quota.perMinute, limiters.length);
+});
+
+/** Opens lines to servers on which an answer takes nearly half a second, and returns the URL that leads through them. */
+async function slowUrl(t: TestContext, url: string): Promise<string> {
+  let slow = url;
+  for (const [host] of url.matchAll(/127\.0\.0\.1:\d+/g)) {
+    const line = await openLine(`redis://${host}`);
+    t.after(() => line.close());
+    line.delay(235);
+    slow = slow.replace(host, new URL(line.url).host);
+  }
+  return slow;
+}
+
+for (const [name, start] of Object.entries({ Sentinel: startSentinels, "a cluster": startCluster })) {
+  test(`a node finds the servers of ${name} over a link on which each answer takes 470 ms`, async (t) => {
+    const limiter = await openNode(await slowUrl(t, (await start(t)).url));
+    t.after(() => limiter.close());
+    assert.equal(limiter.mode(), "shared");
+  });
+}
+
+test("a node connects with TLS and a password over a link on which each answer takes 470 ms", async (t) => {
+  const { cert, key } = throwAwayCertificate("localhost");
+  const folder = temporaryFolder(t);
+  const files = { cert: join(folder, "server.crt"), key: join(folder, "server.key") };
+  writeFileSync(files.cert, cert);
+  writeFileSync(files.key, key);
+  const redis = await startRedis({ tls: files, password: "hush" });
+  t.after(() => redis.remove());
+  const limiter = await openNode((await slowUrl(t, redis.url)).replace("127.0.0.1", "localhost"), { ca: cert });
+  t.after(() => limiter.close());
+  assert.equal(limiter.mode(), "shared");
+});
+
+test("a node forgets a server that has left the cluster, and asks those that are left", async (t) => {
+  const { servers, masters, url } = await startCluster(t);
+  const limiter = await openNode(url);
+  t.after(() => limiter.close());
+  const gone = servers.slice(2).find((one) => !masters.includes(one))!;
+  const left = servers.filter((one) => one !== gone);
+  const id = await askRedis(gone, (client) => client.cluster("MYID"));
+  await gone.stop();
+  for (const one of left) await askRedis(one, (client) => client.cluster("FORGET", id));
+  const reconnect = async (): Promise<void> => {
+    for (const one of masters) await askRedis(one, (client) => client.call("CLIENT", "KILL", "TYPE", "normal"));
+    await until(() => !areShared([limiter]));
+    await until(() => areShared([limiter]));
+  };
+  await reconnect();
+  let asked = 0;
+  const listener = createServer((socket) => ((asked += 1), socket.destroy())).listen(Number(new URL(gone.url).port), "127.0.0.1");
+  t.after(() => listener.close());
+  await once(listener, "listening");
+  for (let i = 0; i < 3; i++) await reconnect();
+  assert.equal(asked, 0);
 });
 
 const infos = (servers: RedisProcess[]) => Promise.all(servers.map((one) => askRedis(one, (client) => client.cluster("INFO"))));

@@ -44,6 +44,19 @@ test("requests that Redis did not add are added once at the next try", () => {
   assert.deepEqual(minuteOf(knownFigures(ledger)), [10, 0]);
 });
 
+test("the shards of a cluster share the memory of one ledger", () => {
+  const ledger = openLedger(
+    "petstore:limits:{18}:",
+    () => noon,
+    () => 1,
+    16,
+  );
+  for (let id = 0; id < 70_000; id++) accountMeter(ledger, id * 16);
+  assert.equal(ledger.accounts.size(), 1_000_000 / 16);
+  for (let id = 0; id < 4_000; id++) recordReport(ledger, `0 1 1\n${ledger.prefix}person:${id} 1 1`);
+  assert.equal(ledger.others.size(), 50_000 / 16);
+});
+
 test("a number that Redis reports in the meantime stays known", () => {
   const ledger = ledgerAfterOutage();
   const [taken] = takePending(ledger);

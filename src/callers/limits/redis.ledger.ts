@@ -1,7 +1,9 @@
 import { createCache, type Cache } from "../../platform/cache.ts";
 import { type Clock, minuteMs, dayMs } from "../../platform/clock.ts";
+import { banLeft, type Bans, openBans, recordBan, sweepBans } from "./redis.bans.ts";
 import type { Rule } from "./redis.script.ts";
 
+/** The most accounts, and the most other meters and bans, that a node knows. Its shards share them equally. */
 const accountsMax = 1_000_000;
 const othersMax = 50_000;
 
@@ -35,9 +37,6 @@ type UnansweredScript = { run: number; onNotRun: () => void };
 /** Figures for a meter in Redis. Call `putBack` if Redis did not run the script: the ledger then adds the requests next time. */
 export type MeterFigures = { args: (string | number)[]; meter: Meter; putBack: () => void };
 
-/** When a ban ends, and how much of it was left when this node learned of it: all of it on the node that made the ban. */
-type KnownBan = { until: number; lengthMs: number; isCallers: boolean };
-
 /**
  * What a node knows of the meters in Redis, so that it can decide during an outage (decision 0039).
  *
@@ -59,7 +58,9 @@ export type Ledger = {
   liveNodes: () => number;
   accounts: Cache<number, Meter>;
   others: Cache<string, Meter>;
-  bans: Cache<string, KnownBan>;
+  /** The most entries of `accounts` and of `others`. */
+  max: { accounts: number; others: number };
+  bans: Bans;
   /** The number of the current or last outage; 0 before the first. */
   outage: number;
   /** The number of the first outage since the counts in Redis were complete. */
@@ -72,14 +73,17 @@ export type Ledger = {
   last: { answer: number[] | undefined; minute: number; day: number };
 };
 
-export function openLedger(prefix: string, clock: Clock, liveNodes: () => number): Ledger {
+/** @param shards how many ledgers of this node share the memory */
+export function openLedger(prefix: string, clock: Clock, liveNodes: () => number, shards = 1): Ledger {
+  const max = { accounts: Math.ceil(accountsMax / shards), others: Math.ceil(othersMax / shards) };
   return {
     prefix,
     clock,
     liveNodes,
-    accounts: createCache(accountsMax),
-    others: createCache(othersMax),
-    bans: createCache(othersMax),
+    accounts: createCache(max.accounts),
+    others: createCache(max.others),
+    max,
+    bans: openBans(max.others),
     outage: 0,
     firstOutage: 0,
     nodesAtStart: 1,
@@ -112,13 +116,7 @@ export function recordAnswer(ledger: Ledger, request: LimitRequest, answer: numb
   }
   let figure = offset + 3;
   for (const meter of request.meters) recordFigures(meter, last.minute, last.day, answer[figure++]!, answer[figure++]!);
-  if (answer[offset] === 2) recordBan(ledger, request.bans, now, answer[offset + 1]!);
-}
-
-/** Records a ban under the caller's key, also one of the key that made it. */
-function recordBan({ bans }: Ledger, [name, ...others]: readonly string[], now: number, leftMs: number): void {
-  const [until, known] = [now + leftMs, bans.peek(name!)];
-  bans.set(name!, { until, lengthMs: known?.until === until ? known.lengthMs : leftMs, isCallers: others.length === 0 });
+  if (answer[offset] === 2) recordBan(ledger.bans, request.bans, now, answer[offset + 1]!);
 }
 
 /** Whether Redis certainly has all meters of a request, because it counted requests in them lately: if it lacks one, it has lost data. */
@@ -139,8 +137,25 @@ export function recordReport(ledger: Ledger, message: string): void {
   const [, minuteNumber, dayNumber] = head.split(" ");
   for (const line of lines) {
     const [name = "", minuteUsed, dayUsed] = line.split(" ");
-    recordFigures(meterOf(ledger, name), Number(minuteNumber), Number(dayNumber), Number(minuteUsed), Number(dayUsed));
+    recordFigures(
+      meterOf(ledger, name.slice(ledger.prefix.length)),
+      Number(minuteNumber),
+      Number(dayNumber),
+      Number(minuteUsed),
+      Number(dayUsed),
+    );
   }
+}
+
+/**
+ * Records a meter that this node has read in Redis, if it has room. `name` lacks the prefix of all keys, and `bytes` are as `scriptStart` describes.
+ */
+export function recordMeter(ledger: Ledger, name: string, bytes: Buffer): void {
+  const { accounts, others, max } = ledger;
+  const [cache, most] = name.startsWith(accountStart) ? [accounts, max.accounts] : [others, max.others];
+  if (cache.size() >= most) return;
+  const [minuteUsed, dayUsed, minute, day] = [0, 4, 8, 12].map((at) => bytes.readUInt32LE(at)) as [number, number, number, number];
+  recordFigures(meterOf(ledger, name), minute, day, minuteUsed, dayUsed);
 }
 
 /**
@@ -150,7 +165,7 @@ export function recordReport(ledger: Ledger, message: string): void {
  */
 export function decideAlone(ledger: Ledger, request: LimitRequest, run: number): number[] {
   const now = timeOf(ledger);
-  const leftMs = banLeft(ledger, request, now);
+  const leftMs = banLeft(ledger.bans, request.bans, now);
   const shares = sharesOf(ledger, request, now);
   const verdict = leftMs > 0 ? 2 : request.rule.isCounting && !haveRoom(shares) ? 1 : 0;
   if (request.rule.isCounting && verdict === 0) {
@@ -193,7 +208,7 @@ export function peek(ledger: Ledger, request: LimitRequest): number[] {
     enterWindow(day, Math.floor(now / dayMs));
     return [minute.used, day.used];
   });
-  return [now, 0, banLeft(ledger, request, now), 0, ...used];
+  return [now, 0, banLeft(ledger.bans, request.bans, now), 0, ...used];
 }
 
 /**
@@ -238,32 +253,22 @@ export function* knownFigures(ledger: Ledger): Generator<MeterFigures> {
   }
 }
 
-/** Yields the bans of keys themselves that have not ended: each one’s key, when it began, and its length. */
-export function* knownBans(ledger: Ledger): Generator<[name: string, since: number, lengthMs: number]> {
-  const now = timeOf(ledger);
-  for (const [name, { until, lengthMs, isCallers }] of ledger.bans) if (isCallers && until > now) yield [name, until - lengthMs, lengthMs];
-}
-
 export function sweepLedger(ledger: Ledger): void {
   const now = timeOf(ledger);
   const today = Math.floor(now / dayMs);
   ledger.last = { answer: undefined, minute: Math.floor(now / minuteMs), day: today };
   for (const meters of [ledger.accounts, ledger.others]) meters.sweep(({ day }) => today > day.number + 1);
-  ledger.bans.sweep(({ until }) => until <= now);
+  sweepBans(ledger.bans, now);
 }
 
-const timeOf = ({ clock, clockOffsetMs }: Ledger): number => clock() + clockOffsetMs;
+/** The time by Redis' clock. */
+export const timeOf = ({ clock, clockOffsetMs }: Ledger): number => clock() + clockOffsetMs;
 
 const accountStart = "account:";
 
-/** Returns the meter that another node calls by this name. */
-function meterOf(ledger: Ledger, key: string): Meter {
-  const name = key.slice(ledger.prefix.length);
+/** Returns the meter of a name, which lacks the prefix of all keys. */
+function meterOf(ledger: Ledger, name: string): Meter {
   return name.startsWith(accountStart) ? accountMeter(ledger, Number(name.slice(accountStart.length))) : otherMeter(ledger, name);
-}
-
-function banLeft(ledger: Ledger, { bans }: LimitRequest, now: number): number {
-  return Math.max(0, ...bans.map((ban) => (ledger.bans.peek(ban)?.until ?? 0) - now));
 }
 
 /** How many requests of this node's share are left in each window of a meter. Answers show them as the remaining requests. */

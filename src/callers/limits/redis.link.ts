@@ -8,11 +8,12 @@ import {
   generationKey,
   heartbeatKeys,
   heartbeatScript,
-  lostError,
   reportsChannel,
   runsKey,
+  unbansChannel,
 } from "./redis.generation.ts";
 import { readInfo } from "./redis.probe.ts";
+import { isLoss, noteEviction, noteReading, type ShardLog, textOf } from "./redis.refusals.ts";
 import { connectMs, type FindServer, withTimeout } from "./redis.server.ts";
 
 /** The longest time (ms) that a lost connection may take to deliver the reports that Redis had sent. */
@@ -25,12 +26,13 @@ const retryMaxMs = 400;
 const heartbeatMs = 200;
 /** The time (ms) between heartbeats while a node waits for the other nodes. */
 const joiningHeartbeatMs = 50;
-/** The most heartbeats that it sends meanwhile: about five seconds. */
-const heartbeatsMax = 100;
+/** The most heartbeats that it sends meanwhile without progress of another node, about five seconds, and in all. */
+const [idleHeartbeatsMax, heartbeatsMax] = [100, 2_000];
+/** The longest time (ms) that a process which starts waits until it counts together with the others and knows their counts. */
+const joinMs = 30_000;
+/** How long (ms) reading all counts may keep a process that starts from deciding, and a node that joins again from counting without its share. */
+const [firstReadMs, readMs] = [10_000, 1_000];
 
-export type LinkLog = { info(fields: object, text: string): void; warn(fields: object, text: string): void };
-/** `warn`: an outage begins or goes on. `info`: it has ended. `note`: a warning of another kind. */
-export type ShardLog = LinkLog & { note: LinkLog["warn"] };
 export type Script = { text: string; sha: string };
 export const scriptOf = (text: string): Script => ({ text, sha: createHash("sha1").update(text).digest("hex") });
 const heartbeat = scriptOf(heartbeatScript);
@@ -77,6 +79,14 @@ export type Link = {
   eviction: string | undefined;
   /** Called with each report of another node's figures. */
   onReport: (message: string) => void;
+  /** Called with each message about a deleted ban. */
+  onUnban: (message: string) => void;
+  /** Learns the counts in Redis, once they include those of all nodes. `isCurrent` returns false once the connection is given up. */
+  read: (client: Redis, isCurrent: () => boolean) => Promise<void>;
+  /** Whether this process has just started, and neither counts with the others nor has found that Redis cannot be reached. It then decides nothing. */
+  isNew: boolean;
+  /** Called when `isNew` ends. */
+  onJoined: () => void;
   connection: Connection | undefined;
   stage: Stage;
   wasAway: boolean;
@@ -99,14 +109,19 @@ type Connection = {
   reports: Redis;
   number: number;
   generation: string;
+  /** The run id of the server. */
+  runId: string;
   runs: number;
   answered: number;
   dropped?: Promise<void>;
 };
 
-type Initial = Pick<Link, "connection" | "stage" | "wasAway" | "generation" | "attempts" | "last" | "retry" | "closed" | "eviction">;
+type Initial = Pick<
+  Link,
+  "connection" | "stage" | "wasAway" | "generation" | "attempts" | "last" | "retry" | "closed" | "eviction" | "isNew" | "onJoined"
+>;
 
-/** Creates a link. `connect` opens it. */
+/** Creates a link. `openLink` opens it. */
 export function createLink(options: Omit<Link, keyof Initial>): Link {
   return {
     ...options,
@@ -119,15 +134,24 @@ export function createLink(options: Omit<Link, keyof Initial>): Link {
     retry: undefined,
     closed: false,
     eviction: undefined,
+    isNew: true,
+    onJoined: () => undefined,
   };
+}
+
+/** Opens a link. Resolves once it counts together with the other nodes and knows their counts, or once it is clear that Redis cannot be reached. */
+export async function openLink(link: Link): Promise<void> {
+  const joined = new Promise<void>((resolve) => (link.onJoined = resolve));
+  void connect(link);
+  await Promise.race([joined, sleep(joinMs, undefined, { ref: false })]);
+  link.isNew = false;
 }
 
 /**
  * Tries to connect once. If that fails, retries in the background until the link is closed. A connection counts as established
  * only after a script has written through it, so a Redis that refuses writes counts as away.
  */
-export async function connect(link: Link): Promise<void> {
-  const { prefix, node, answerMs, scripts, last } = link;
+async function connect(link: Link): Promise<void> {
   const number = ++link.attempts;
   let newClient: () => Redis;
   try {
@@ -138,46 +162,41 @@ export async function connect(link: Link): Promise<void> {
   const [redis, reports] = [newClient(), newClient()];
   let reason: Error | undefined;
   for (const one of [redis, reports]) one.on("error", (error: Error) => (reason = error));
-  let [info, answer]: [string, [ran: string | null, generation: string, isSettled: number]] = ["", [null, "", 0]];
+  let prepared: Awaited<ReturnType<typeof prepare>>;
   try {
-    await withTimeout(connectMs, Promise.all([redis.connect(), reports.connect()]));
-    await withTimeout(answerMs, reports.subscribe(reportsChannel(prefix)));
-    await withTimeout(answerMs, Promise.all([heartbeat, ...scripts].map(({ text }) => redis.script("LOAD", text))));
-    const keys = fenceKeys(prefix, node, last.number, number);
-    const fenced = redis.eval(fenceScript, keys.length, ...keys, link.generation, last.answered, randomUUID());
-    answer = (await withTimeout(answerMs, fenced)) as typeof answer;
-    info = await withTimeout(
-      answerMs,
-      redis.info("memory").catch(() => ""), // a user may lack the permission
-    );
+    prepared = await prepare(link, number, redis, reports);
   } catch (error) {
     disconnect({ redis, reports });
     return retryLater(link, reason ?? error);
   }
   if (link.closed) return disconnect({ redis, reports });
-  noteEviction(link, info);
-  const [ran, generation, isSettled] = answer;
-  const connection: Connection = { redis, reports, number, generation, runs: 1, answered: 1 };
+  if (link.eviction !== prepared.eviction) noteEviction(link.log, (link.eviction = prepared.eviction));
+  const { generation, ran, runId, isSettled } = prepared;
+  const connection: Connection = { redis, reports, number, generation, runId, runs: 1, answered: 1 };
   link.connection = connection;
   for (const one of [redis, reports])
     one.once("close", () => void dropConnection(link, connection, reason ?? new Error("the connection was closed")));
-  reports.on("message", (_channel: string, message: string) => link.onReport(message));
+  const unbans = unbansChannel(link.prefix);
+  reports.on("message", (channel: string, message: string) => (channel === unbans ? link.onUnban(message) : link.onReport(message)));
   link.last = connection;
-  link.onConnected(Number(ran ?? 0));
+  link.onConnected(ran);
   if (link.wasAway) link.stage = "reporting";
   // A process that has just started knows no counts and has admitted nothing.
-  else [link.generation, link.stage] = [generation, isSettled === 1 || link.liveNodes() === 1 ? "shared" : "joining"];
-  void join(link, connection);
+  else [link.generation, link.stage] = [generation, "joining"];
+  void join(link, connection, link.isNew && isSettled);
 }
 
-function noteEviction(link: Link, info: string): void {
-  const before = link.eviction;
-  link.eviction = readInfo(info).eviction;
-  if (link.eviction !== undefined && link.eviction !== before)
-    link.log.note(
-      { policy: link.eviction },
-      "Redis may evict counts, and limits are then counted by shares: set maxmemory-policy to noeviction",
-    );
+/** Connects both clients, subscribes to the channels, loads the scripts, and runs `fenceScript`. */
+async function prepare({ prefix, node, answerMs, scripts, last, generation }: Link, number: number, redis: Redis, reports: Redis) {
+  await withTimeout(connectMs, Promise.all([redis.connect(), reports.connect()]));
+  const info = redis.info().catch(() => ""); // a user may lack the permission
+  const loaded = [heartbeat, ...scripts].map(({ text }) => redis.script("LOAD", text));
+  const subscribed = reports.subscribe(reportsChannel(prefix), unbansChannel(prefix));
+  const { runId, eviction } = readInfo((await withTimeout(answerMs, Promise.all([info, subscribed, ...loaded])))[0]);
+  const keys = fenceKeys(prefix, node, last.number, number);
+  const fenced = redis.eval(fenceScript, keys.length, ...keys, generation, last.answered, randomUUID(), runId);
+  const [ran, found, isSettled] = (await withTimeout(answerMs, fenced)) as [ran: string | null, generation: string, isSettled: number];
+  return { ran: Number(ran ?? 0), generation: found, isSettled: isSettled === 1, runId, eviction };
 }
 
 /** Runs a script, after its two keys of `guard`. The promise of the answer never rejects. */
@@ -208,10 +227,10 @@ async function evaluate(
   return answer as Buffer;
 }
 
-/** Deletes keys. Returns how many existed, or undefined if Redis cannot be reached. Never rejects. */
-export function remove(link: Link, keys: string[]): Promise<number | undefined> {
+/** Runs a script that counts nothing, in whichever stage the link is. Resolves to undefined if Redis cannot be reached. Never rejects. */
+export function runApart(link: Link, script: string, keys: string[], args: (string | number)[]): Promise<unknown> {
   if (link.connection === undefined) return Promise.resolve(undefined);
-  return awaitAnswer(link, link.connection, link.connection.redis.del(...keys));
+  return awaitAnswer(link, link.connection, link.connection.redis.eval(script, keys.length, ...keys, ...args));
 }
 
 /** Closes the link. This node then decides the requests that wait for an answer. */
@@ -221,46 +240,101 @@ export function closeLink(link: Link): void {
   const { connection } = link;
   link.connection = undefined;
   link.stage = "away";
+  link.onJoined();
   if (connection) disconnect(connection);
 }
 
+/** The heartbeats of a connection: the numbers of the first one of this stage and of the last one, and how many were sent, also without progress of another node. */
+type Heartbeats = { first: number | undefined; previous: number; sent: number; idle: number };
+
 /**
  * Takes a connection from stage to stage, and sends heartbeats as long as it lasts. A node sends the first of a stage once it has done its own part,
- * and goes on once every live node has sent one since this connection was established. It does so after about five seconds in any
- * case, because a node may be unable to reach Redis.
+ * and goes on once every live node has sent one since this connection was established. Without any progress it does so after about five seconds,
+ * because a node may be unable to reach Redis.
+ *
+ * @param isWhole whether the counts in Redis are known to be complete
  */
-async function join(link: Link, connection: Connection): Promise<void> {
-  const { node, prefix, liveNodes } = link;
+async function join(link: Link, connection: Connection, isWhole: boolean): Promise<void> {
+  const { liveNodes } = link;
+  const beats: Heartbeats = { first: undefined, previous: 0, sent: 0, idle: 0 };
   const isCurrent = (): boolean => link.connection === connection;
-  if (link.generation !== connection.generation) await link.restore();
+  if (link.generation !== connection.generation) await showingProgress(link, connection, beats, link.restore());
   if (!isCurrent()) return;
   link.generation = connection.generation;
-  let [first, previous]: (number | undefined)[] = [];
-  for (let sent = 1; ; sent++) {
-    const args = [node, previous ?? 0, first ?? "+inf", stageNumbers[link.stage]];
-    const answer: unknown = await run(link, heartbeat, heartbeatKeys(prefix), args).answer;
+  let reading: Reading | undefined;
+  while (isCurrent()) {
+    if (link.stage === "joining") reading ??= startReading(link, connection);
+    const answer = await sendHeartbeat(link, connection, beats, stageNumbers[link.stage]);
     if (answer === undefined || !isCurrent()) return;
-    const [number, reported, added] = answer as [number, number, number];
-    previous = number;
-    first ??= number;
-    const isLast = liveNodes() === 1 || sent > heartbeatsMax;
-    if (link.stage === "joining" && (isLast || added >= liveNodes())) becomeShared(link);
+    const { reported, added } = answer;
+    const isLast = isWhole || liveNodes() === 1 || beats.idle > idleHeartbeatsMax || beats.sent > heartbeatsMax;
+    const isShared = link.stage === "joining" && (isLast || added >= liveNodes()) && reading?.isEnough() === true;
     if (link.stage === "reporting" && (isLast || reported >= liveNodes())) {
-      await link.add();
+      await showingProgress(link, connection, beats, link.add());
       if (!isCurrent()) return;
       link.addRest();
       link.stage = "joining";
-      if (isLast) becomeShared(link);
+      continue;
     }
-    await sleep(link.stage === "shared" ? heartbeatMs : joiningHeartbeatMs, undefined, { ref: false });
-    if (!isCurrent()) return;
+    if (isShared) becomeShared(link);
+    else await pause(link, reading);
   }
+}
+
+/** Waits until the next heartbeat is due. One that shows the other nodes that counts are complete is due at once. */
+async function pause({ stage }: Link, reading: Reading | undefined): Promise<void> {
+  const time = sleep(stage === "shared" ? heartbeatMs : joiningHeartbeatMs, undefined, { ref: false });
+  await (stage === "joining" && reading && !reading.isEnough() ? Promise.race([time, reading.done]) : time);
+}
+
+/** The reading of the counts in Redis. `isEnough`: whether it is done or takes long. */
+type Reading = { done: Promise<void>; isEnough(): boolean };
+
+function startReading(link: Link, connection: Connection): Reading {
+  const start = performance.now();
+  let isDone = false;
+  const read = link
+    .read(connection.redis, () => link.connection === connection)
+    .catch((error: unknown) => {
+      noteReading(link.log, error);
+    });
+  return {
+    done: read.finally(() => (isDone = true)),
+    isEnough: () => isDone || performance.now() - start > (link.isNew ? firstReadMs : readMs),
+  };
+}
+
+/** Sends a heartbeat and finds out whether the connection for reports works. Resolves to undefined if the connection is lost. */
+async function sendHeartbeat(link: Link, connection: Connection, beats: Heartbeats, stage: number) {
+  const args = [link.node, beats.previous, beats.first ?? "+inf", stage, connection.runId];
+  const sent = run(link, heartbeat, heartbeatKeys(link.prefix), args).answer;
+  const [answer, isHeard] = await Promise.all([sent as Promise<unknown>, awaitAnswer(link, connection, connection.reports.ping())]);
+  if (answer === undefined || isHeard === undefined) return undefined;
+  const [number, reported, added, busy] = answer as [number, number, number, number];
+  beats.idle = busy > beats.previous ? 0 : beats.idle + 1;
+  beats.sent += 1;
+  beats.previous = number;
+  if (stage > 0) beats.first ??= number;
+  return { reported, added };
+}
+
+/** Waits for work of this node, and meanwhile sends heartbeats that let the other nodes wait for it. */
+async function showingProgress(link: Link, connection: Connection, beats: Heartbeats, work: Promise<void>): Promise<void> {
+  let isDone = false;
+  const done = work.finally(() => (isDone = true));
+  for (;;) {
+    await Promise.race([done, sleep(joiningHeartbeatMs, undefined, { ref: false })]);
+    if (isDone || (await sendHeartbeat(link, connection, beats, 0)) === undefined) break;
+  }
+  await done;
 }
 
 function becomeShared(link: Link): void {
   link.stage = "shared";
+  link.isNew = false;
   if (link.wasAway) link.log.info({}, "Redis answers again: limits are counted together");
   link.wasAway = false;
+  link.onJoined();
 }
 
 /** Resolves to the answer. If Redis answers with an error, too late or not at all, drops the connection and resolves to undefined. */
@@ -299,15 +373,12 @@ function disconnect({ redis, reports }: Pick<Connection, "redis" | "reports">): 
 
 function retryLater(link: Link, error: unknown): void {
   if (link.closed) return;
+  if (!isLoss(error)) {
+    link.isNew = false;
+    link.onJoined();
+  }
   link.log.warn({ reason: String(error) }, `${textOf(error)}, this node admits its share of each limit`);
   const longestMs = link.wasAway ? retryMaxMs : retryFirstMs;
   link.wasAway = true;
   link.retry = setTimeout(() => void connect(link), longestMs * (0.5 + Math.random() / 2)).unref();
-}
-
-/** Returns the beginning of a log line: why Redis does not count, and until when. */
-function textOf(error: unknown): string {
-  if (!(error instanceof Error) || error.name !== "ReplyError") return "Redis cannot be reached: until it can";
-  if (error.message.startsWith(lostError)) return "Redis has lost counts: until all nodes have restored those that they know";
-  return "Redis answers, but refuses to count (`petstore doctor` says why): until it does";
 }

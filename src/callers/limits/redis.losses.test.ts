@@ -3,10 +3,20 @@ import { test, type TestContext } from "node:test";
 import { Redis } from "iovalkey";
 import { free } from "../../../test/support/limits-contract.ts";
 import { openLine } from "../../../test/support/line.ts";
-import { areShared, assertAdmitted, moreThan, openLoad, openNode, openNodes, passes } from "../../../test/support/redis-limiter.ts";
+import {
+  areShared,
+  assertAdmitted,
+  moreThan,
+  newNode,
+  openLoad,
+  openNodes,
+  passes,
+  requestFromEach,
+} from "../../../test/support/redis-limiter.ts";
 import { type RedisProcess, startRedis } from "../../../test/support/redis-process.ts";
 import { until } from "../../../test/support/until.ts";
 import type { Limiter } from "./limits.ts";
+import { unbanInRedis } from "./redis.ts";
 import type { Quota } from "./windows.ts";
 
 const quota: Quota = { perMinute: 3_000, perDay: 100_000 };
@@ -119,16 +129,95 @@ test("eviction of counts admits no more than the quota", async (t) => {
   assertAdmitted(await running.stop(), quota.perMinute, limiters.length);
 });
 
-test("a process that starts while counts are being restored waits until they are complete", async (t) => {
-  const { redis, admin, limiters, nodes } = await openScene(t, 2);
-  assert.equal(await passes(limiters, 1_500, quota), 3_000);
-  for (const { line } of nodes) line.cut();
-  await admin.flushall();
-  const late = await openNode(redis.url, { liveNodes: () => 3 });
-  t.after(() => late.close());
-  assert.equal(late.mode(), "alone");
-  assert.ok((await passes([late], 1_500, quota)) <= 1_000, "at most a share");
-  for (const { line } of nodes) line.mend();
-  await until(() => areShared([...limiters, late]));
-  assert.equal((await late.account(1, 1, quota)).verdict, "rate_limit_exceeded");
+/** Ways to lose all or the newest counts, at a moment when the nodes cannot reach Redis. */
+const unseenLosses: Record<string, (scene: Scene) => Promise<unknown>> = {
+  "has been emptied": ({ admin }) => admin.flushall(),
+  "has restarted empty": async ({ redis }) => (await redis.stop(), redis.start()),
+  "has restarted with an older copy": async ({ redis }) => (await redis.stop(), redis.start()),
+};
+
+for (const [name, lose] of Object.entries(unseenLosses)) {
+  test(`a process that starts when Redis ${name} decides nothing until the other nodes have restored their counts`, async (t) => {
+    const scene = await openScene(t, 2);
+    const { redis, admin, limiters, nodes } = scene;
+    if (name.includes("older")) await admin.save();
+    assert.equal(await passes(limiters, 1_500, quota), 3_000);
+    for (const { line } of nodes) line.cut();
+    await lose(scene);
+    const late = newNode(redis.url, { liveNodes: () => 3 });
+    t.after(() => late.close());
+    assert.equal((await late.account(1, 1, quota)).verdict, "unavailable");
+    const joined = late.join();
+    await until(async () => (await admin.get("petstore:limits:beats")) !== null);
+    const early = await requestFromEach([late], 1_500, quota);
+    assert.deepEqual(new Set(early.map(({ verdict }) => verdict)), new Set(["unavailable"]));
+    for (const { line } of nodes) line.mend();
+    await joined;
+    assert.equal(await passes([...limiters, late], 1_500, quota), 0);
+    assert.ok(areShared([...limiters, late]));
+  });
+}
+
+test("a node that puts many counts back is waited for as long as it makes progress", async (t) => {
+  let live = 1; // at first no node reports to another
+  const once: Quota = { perMinute: 1, perDay: 1 };
+  const redis = await startRedis();
+  t.after(() => redis.remove());
+  const { limiters, nodes } = await openNodes(t, redis.url, 2, { answerMs: 10_000, liveNodes: () => live });
+  const [knowing, other] = limiters as [Limiter, Limiter];
+  const accounts = Array.from({ length: 9_900 }, (_, id) => id);
+  const ask = async (limiter: Limiter) => Promise.all(accounts.map(async (id) => limiter.account(id, id, once)));
+  assert.ok((await ask(knowing)).every(({ verdict }) => verdict === "pass"));
+  live = 2;
+  nodes[0]!.line.delay(220); // 20 pieces take longer than a node waits for one that does nothing
+  await adminOf(t, redis).flushall();
+  await until(() => !areShared([knowing]) && !areShared([other]));
+  await until(() => areShared([other]));
+  assert.ok((await ask(other)).every(({ verdict }) => verdict === "rate_limit_exceeded"));
 });
+
+test("a node that started later admits only its share of what the others had left of the day, and knows their bans", async (t) => {
+  const daily: Quota = { perMinute: 100_000, perDay: 3_000 };
+  const { redis, limiters, nodes } = await openScene(t, 1);
+  await passes(limiters, 2_900, daily);
+  for (let i = 0; i < 82; i++) await limiters[0]!.account(2, 7, free);
+  const late = await openNodes(t, redis.url, 1, { liveNodes: () => 2 });
+  await redis.stop();
+  await until(() => [...nodes, ...late.nodes].every(({ log }) => log.lines.length > 0));
+  assert.equal(await passes(late.limiters, 200, daily), 50);
+  assert.equal((await late.limiters[0]!.account(2, 7, free)).verdict, "key_banned");
+});
+
+test("a node that was away learns when it is back what the others counted, and which bans they deleted", async (t) => {
+  const { redis, limiters, nodes } = await openScene(t, 2);
+  const [away, present] = limiters as [Limiter, Limiter];
+  for (let i = 0; i < 82; i++) await away.account(2, 7, free);
+  nodes[0]!.line.cut();
+  await until(async () => (await away.account(3, 3, quota), !areShared([away])));
+  assert.equal(await passes([present], 2_900, quota), 2_900);
+  assert.equal(await present.unban(7), true);
+  nodes[0]!.line.mend();
+  await until(() => areShared(limiters));
+  await redis.stop();
+  await until(() => nodes.every(({ log }) => log.lines.at(-1)!.startsWith("warn")));
+  assert.equal(await passes([away], 200, quota), 50);
+  assert.notEqual((await away.account(2, 7, free)).verdict, "key_banned");
+});
+
+for (const by of ["another node", "the command"]) {
+  test(`a ban that ${by} deletes is gone from the memory of a node: it neither holds without Redis nor is restored`, async (t) => {
+    const { redis, admin, limiters, nodes } = await openScene(t, 2);
+    const [first, second] = limiters as [Limiter, Limiter];
+    for (let i = 0; i < 82; i++) await first.account(2, 7, free);
+    assert.equal((await second.account(2, 7, free)).verdict, "key_banned");
+    assert.equal(by === "the command" ? await unbanInRedis({ url: redis.url, ca: undefined }, 7) : await first.unban(7), true);
+    for (let i = 0; i < 2; i++) await Promise.all(limiters.map(async (limiter) => limiter.peekAccount(1, quota))); // the message has arrived
+    await admin.flushall();
+    await until(() => nodes.every(({ log }) => log.lines.length > 0));
+    await until(() => areShared(limiters));
+    assert.equal(await admin.exists("petstore:limits:ban:7"), 0);
+    await redis.stop();
+    await until(() => nodes.every(({ log }) => log.lines.at(-1)!.startsWith("warn")));
+    assert.notEqual((await second.account(2, 7, free)).verdict, "key_banned");
+  });
+}

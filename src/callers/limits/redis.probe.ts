@@ -1,20 +1,33 @@
 import { randomUUID } from "node:crypto";
 import type { Redis } from "iovalkey";
+import { banScript, unbanCall, unbanScript } from "./redis.bans.ts";
 import * as keys from "./redis.generation.ts";
-import { addScript, banScript, limitScript, ruleOf } from "./redis.script.ts";
+import { addScript, limitScript, ruleOf } from "./redis.script.ts";
 import { serverFinder, withClient } from "./redis.server.ts";
 import type { RedisPlace } from "./redis.url.ts";
 
-/** What the limiter needs to know of a server. `eviction`: the policy by which it may evict counts, if it does. */
-export type RedisFacts = { version: string; isReplica: boolean; isCluster: boolean; eviction: string | undefined; now: number };
+/**
+ * What the limiter needs to know of a server. `eviction`: the policy by which it may evict counts, if it does. `isListing`: whether the user may list
+ * counts.
+ */
+export type RedisFacts = {
+  version: string;
+  runId: string;
+  isReplica: boolean;
+  isCluster: boolean;
+  eviction: string | undefined;
+  now: number;
+  isListing: boolean;
+};
 
 /** Reads the answer of `INFO`. All keys of the limiter expire, so every policy but `noeviction` evicts them too. */
-export function readInfo(info: string): Omit<RedisFacts, "now"> {
+export function readInfo(info: string): Omit<RedisFacts, "now" | "isListing"> {
   const fields = new Map(info.split("\r\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)]));
   const field = (name: string): string => fields.get(name) ?? "";
   const policy = field("maxmemory_policy");
   return {
     version: field("redis_version"),
+    runId: field("run_id"),
     isReplica: field("role") === "slave",
     isCluster: field("cluster_enabled") === "1",
     eviction: field("maxmemory") !== "0" && policy !== "" && policy !== "noeviction" ? policy : undefined,
@@ -31,16 +44,21 @@ export async function probeRedis(
   answerMs: number,
   learn: (facts: RedisFacts) => void,
 ): Promise<void> {
+  const findServer = serverFinder(place, ca);
   for (const prefix of keys.prefixesOf(place.kind)) {
-    const newClient = await serverFinder(place, ca, prefix)();
+    const newClient = await findServer(prefix)();
     await withClient(newClient(), answerMs, async (client) => {
       const [info, [seconds]] = await Promise.all([client.info(), client.time()]);
-      learn({ ...readInfo(info), now: Number(seconds) * 1_000 });
+      const isListing = await client.scan(0, "COUNT", 1).then(
+        () => true,
+        () => false,
+      );
+      learn({ ...readInfo(info), now: Number(seconds) * 1_000, isListing });
       await runScripts(client, `${prefix}doctor:${randomUUID()}:`); // others may try at the same time
       await client.publish(keys.reportsChannel(prefix), ""); // a report of nothing
     });
     await withClient(newClient(), answerMs, async (client) => {
-      await client.subscribe(keys.reportsChannel(prefix));
+      await client.subscribe(keys.reportsChannel(prefix), keys.unbansChannel(prefix));
       await client.ping();
     });
   }
@@ -57,13 +75,15 @@ async function runScripts(client: Redis, prefix: string): Promise<void> {
     await client.evalsha(sha, 2 + names.length, ...guarded, ...names, node, 0, ...args);
   };
   try {
-    await client.eval(keys.fenceScript, fenced.length, ...fenced, "", 0, node);
-    await run(keys.heartbeatScript, heartbeatKeys, [node, 0, "+inf", 3]);
+    await client.eval(keys.fenceScript, fenced.length, ...fenced, "", 0, node, "");
+    for (const stage of [0, 3]) await run(keys.heartbeatScript, heartbeatKeys, [node, 0, "+inf", stage, ""]);
     await run(addScript, [account], ["", "", "1", 0, 0, 0, 0, 0, 0]);
     // The first request is a strike, and the second one bans.
     const requests = [account, ban, account, ban];
     await run(limitScript, requests, ["", "", "\0\0", ruleOf("count-secret", 1, [0, 0]).text]);
     await run(banScript, [ban], [1, 1]);
+    const unban = unbanCall(prefix, 1, undefined);
+    await client.eval(unbanScript, unban.keys.length, ...unban.keys, ...unban.args);
   } finally {
     await client.del(...fenced, ...heartbeatKeys, account, ban, `${prefix}strikes:1`);
   }

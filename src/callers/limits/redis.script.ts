@@ -265,7 +265,8 @@ export function ruleOf(kind: Kind, allowed: number, limits: readonly number[], o
 
 /**
  * Adds the requests that a node admitted while it counted alone, to the windows that have not ended. First raises each count to
- * the one that the node knows, in case Redis has lost data.
+ * the one that the node knows, in case Redis has lost data. Saves and publishes only counts that changed, so that the second node to restore the same
+ * counts costs little.
  * KEYS: see `scriptStart`.
  * ARGV, after the first four, for each meter: "1" if it has a quota per day, else "0"; then, for its minute and then for
  * its day: the window's number, the count that the node knows, and the requests to add.
@@ -274,27 +275,12 @@ export const addScript = `${scriptStart}
 for k = 3, #KEYS do
   local arg = 5 + 7 * (k - 3)
   local meter = loadMeter(KEYS[k], found[k - 1])
+  local usedInMinute, usedInDay = meter[1], meter[2]
   meter[5] = ARGV[arg] == '1'
   if tonumber(ARGV[arg + 1]) == minute then meter[1] = max(meter[1], tonumber(ARGV[arg + 2])) + tonumber(ARGV[arg + 3]) end
   if tonumber(ARGV[arg + 4]) == day then meter[2] = max(meter[2], tonumber(ARGV[arg + 5])) + tonumber(ARGV[arg + 6]) end
-  change(meter)
+  if meter[1] ~= usedInMinute or meter[2] ~= usedInDay then change(meter) end
 end
 save()
 return {now}
-`;
-
-/**
- * Restores bans that Redis has lost.
- * KEYS, after the first two: the bans.
- * ARGV, after the first two, for each ban: when it began, in ms, and its length.
- */
-export const banScript = `${guard}
-for k = 3, #KEYS do
-  local since, length = ARGV[2 * k - 3], ARGV[2 * k - 2]
-  local foundSince, foundLength = string.match(found[k - 1] or '', '^(%d+) (%d+)$')
-  if not foundSince or foundSince + foundLength < since + length then
-    call('SET', KEYS[k], since .. ' ' .. length, 'PX', ${banMemoryMs + 7_200_000})
-  end
-end
-return {}
 `;

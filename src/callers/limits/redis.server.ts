@@ -1,14 +1,19 @@
 import { connect as connectTcp } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { AbstractConnector, Redis, type RedisOptions } from "iovalkey";
 import type { Host, RedisPlace } from "./redis.url.ts";
 
-/** The longest time (ms) that connecting may take. */
-export const connectMs = 1_000;
-/** The longest time (ms) that a sentinel, or a server of a cluster, may take to say where a master is. */
-const findMs = 400;
-/** The most servers of a cluster that are asked at once, and that are remembered. */
-const [askedMax, rememberedMax] = [3, 100];
+/**
+ * The longest time (ms) that connecting may take, and that a sentinel or a server of a cluster may take to say where a master is. That is up to six round
+ * trips: one for TCP, two for TLS, then the login, the check whether the server is ready, and the question. Each may take nearly half a second, as may
+ * an answer.
+ */
+export const connectMs = 3_000;
+/** How long (ms) the other sentinels may take after the first one has answered, besides the time that that one took. */
+const laterSentinelsMs = 400;
+/** How many servers of a cluster are asked at once; after how long (ms) the next are asked; how often at most; and how many are remembered. */
+const [askedAtOnce, askNextMs, asksMax, rememberedMax] = [3, 400, 4, 100];
 
 /** Finds the server that has the keys, and returns a function that makes clients of it. Each client still has to connect. */
 export type FindServer = () => Promise<() => Redis>;
@@ -17,21 +22,21 @@ export type FindServer = () => Promise<() => Redis>;
  * Finds where to connect to. The client's own classes for Sentinel and Cluster are not used: they send a command again whose answer was lost, though
  * Redis may have run it, and they wait for servers that hang (decision 0118).
  *
- * @param key one of the keys, of which a cluster gives all to one server
+ * @returns a function that takes one of the keys, of which a cluster gives all with the same hash tag to one server
  */
-export function serverFinder(place: RedisPlace, ca: string | undefined, key: string): FindServer {
+export function serverFinder(place: RedisPlace, ca: string | undefined): (key: string) => FindServer {
   const trust = ca !== undefined && { tls: { ca } };
-  if (place.kind === "single") return async () => () => new Redis(place.url, { ...connectionOptions, ...trust });
+  if (place.kind === "single") return () => async () => () => new Redis(place.url, { ...connectionOptions, ...trust });
   const tls = place.isTls && { tls: ca === undefined ? {} : { ca } };
   const options = { ...connectionOptions, ...place.login, ...tls };
   if (place.kind === "cluster") {
-    const known = new Map(place.hosts.map((one) => [`${one.host} ${one.port}`, one]));
-    return async () => {
+    const known: KnownHosts = { named: place.hosts, learned: [] };
+    return (key) => async () => {
       const master = await clusterMaster(known, options, key);
       return () => new Redis({ ...options, ...master });
     };
   }
-  return async () => {
+  return () => async () => {
     const master = await sentinelMaster(place.hosts, { ...connectionOptions, ...place.sentinelLogin, ...tls }, place.master);
     return () => new Redis({ ...options, ...master, db: place.db });
   };
@@ -39,47 +44,59 @@ export function serverFinder(place: RedisPlace, ca: string | undefined, key: str
 
 /** Asks all sentinels, and returns the master of the newest epoch: one that was cut off may name the old one. */
 async function sentinelMaster(hosts: Host[], options: RedisOptions, name: string): Promise<Host> {
-  const asked = await Promise.allSettled(
-    hosts.map((one) => askServer({ ...options, ...one, enableReadyCheck: false }, (sentinel) => sentinel.call("SENTINEL", "MASTER", name))),
-  );
+  const start = performance.now();
   let newest = { host: "", port: 0, epoch: -1 };
-  for (const one of asked) {
-    if (one.status === "rejected") continue;
-    const fields = one.value as string[];
+  const asked = hosts.map(async (one) => {
+    const sentinel = new Redis({ ...options, ...one, enableReadyCheck: false });
+    const fields = (await withClient(sentinel, connectMs, (client) => client.call("SENTINEL", "MASTER", name))) as string[];
     const field = (of: string): string => fields[fields.indexOf(of) + 1] ?? "";
     const epoch = Number(field("config-epoch"));
     if (epoch > newest.epoch) newest = { host: field("ip"), port: Number(field("port")), epoch };
-  }
-  if (newest.epoch >= 0) return { host: newest.host, port: newest.port };
-  throw asked.find((one) => one.status === "rejected")!.reason;
+  });
+  await firstOf(asked);
+  await Promise.race([Promise.allSettled(asked), sleep(laterSentinelsMs + performance.now() - start, undefined, { ref: false })]);
+  return { host: newest.host, port: newest.port };
 }
 
-/** Asks servers of a cluster, and returns the master of a key by the first answer. Remembers the servers that it names. */
-async function clusterMaster(known: Map<string, Host>, options: RedisOptions, key: string): Promise<Host> {
-  const some = [...known.values()].toSorted(() => Math.random() - 0.5).slice(0, askedMax);
-  const asked = some.map((one) =>
-    askServer({ ...options, ...one }, async (server) => {
-      const [slot, ranges] = await Promise.all([server.cluster("KEYSLOT", key), server.cluster("SLOTS")]);
-      const hostsOf = ([, , ...servers]: (typeof ranges)[0]): Host[] => servers.map(([host, port]) => ({ host: host || one.host, port }));
-      for (const host of ranges.flatMap(hostsOf)) remember(known, host);
-      const range = ranges.find(([first, last]) => first <= slot && slot <= last);
-      const [master] = range ? hostsOf(range) : [];
-      if (!master) throw new Error("no server of the cluster has the keys");
-      return master;
-    }),
-  );
+/** The servers of a cluster: those in `REDIS_URL`, and those that the last answer named. */
+type KnownHosts = { named: Host[]; learned: Host[] };
+
+/** Asks servers of a cluster, and returns the master of a key by the first answer. Remembers the servers that it names, in place of those before. */
+async function clusterMaster(known: KnownHosts, options: RedisOptions, key: string): Promise<Host> {
+  const hosts = new Map([...known.named, ...known.learned].map((one) => [`${one.host} ${one.port}`, one]));
+  const left = [...hosts.values()].toSorted(() => Math.random() - 0.5);
+  const ask = (one: Host) => withClient(new Redis({ ...options, ...one }), connectMs, (server) => askForMaster(server, one, key));
+  const asked: ReturnType<typeof ask>[] = [];
+  for (let asks = 0; asks < asksMax && left.length > 0; asks++) {
+    asked.push(...left.splice(0, askedAtOnce).map(ask));
+    const answer = Promise.any(asked).catch(() => undefined);
+    const found = await Promise.race([answer, sleep(askNextMs, undefined, { ref: false })]);
+    if (found !== undefined) break;
+  }
+  const { master, servers } = await firstOf(asked);
+  known.learned = servers.slice(0, rememberedMax);
+  return master;
+}
+
+/** Asks a server of a cluster for the master of a key, and for all servers that it knows. */
+async function askForMaster(server: Redis, one: Host, key: string): Promise<{ master: Host; servers: Host[] }> {
+  const [slot, ranges] = await Promise.all([server.cluster("KEYSLOT", key), server.cluster("SLOTS")]);
+  const hostsOf = ([, , ...servers]: (typeof ranges)[0]): Host[] => servers.map(([host, port]) => ({ host: host || one.host, port }));
+  const range = ranges.find(([first, last]) => first <= slot && slot <= last);
+  const [master] = range ? hostsOf(range) : [];
+  if (!master) throw new Error("no server of the cluster has the keys");
+  const servers = new Map(ranges.flatMap(hostsOf).map((host) => [`${host.host} ${host.port}`, host]));
+  return { master, servers: [...servers.values()] };
+}
+
+/** Resolves to the first result. If there is none, rejects with the first reason. */
+async function firstOf<T>(asked: Promise<T>[]): Promise<T> {
   try {
     return await Promise.any(asked);
   } catch (error) {
     throw (error as AggregateError).errors[0];
   }
 }
-
-function remember(known: Map<string, Host>, one: Host): void {
-  if (known.size < rememberedMax) known.set(`${one.host} ${one.port}`, one);
-}
-
-const askServer = <T>(options: RedisOptions, ask: (client: Redis) => Promise<T>): Promise<T> => withClient(new Redis(options), findMs, ask);
 
 /** Connects a client, uses it for at most `ms`, and closes the connection. Rejects with why the server did not answer, or with its answer. */
 export async function withClient<T>(client: Redis, ms: number, use: (client: Redis) => Promise<T>): Promise<T> {

@@ -1,9 +1,12 @@
 import { type Clock } from "../../platform/clock.ts";
 import type { Awaitable } from "../../platform/db/database.ts";
+import { banScript, knownBans, recordUnbanMessage, unbanCall, unbanScript } from "./redis.bans.ts";
 import { type Batches, openBatches, type Waiting } from "./redis.batch.ts";
+import { readCounts } from "./redis.counts.ts";
 import * as ledgers from "./redis.ledger.ts";
 import * as links from "./redis.link.ts";
-import { addScript, banScript, limitScript, type Rule } from "./redis.script.ts";
+import type { LinkLog, ShardLog } from "./redis.refusals.ts";
+import { addScript, limitScript, type Rule } from "./redis.script.ts";
 import type { FindServer } from "./redis.server.ts";
 import type { Quota } from "./windows.ts";
 
@@ -24,6 +27,7 @@ export type Shard = {
   secretRules: WeakMap<Quota, Rule>;
   publishableRules: WeakMap<Quota, Rule>;
   decidedAlone: number;
+  redisClock: Clock | undefined;
 };
 
 type ShardOptions = {
@@ -33,15 +37,17 @@ type ShardOptions = {
   clock: Clock;
   redisClock: Clock | undefined;
   liveNodes: () => number;
-  log: links.ShardLog;
+  log: ShardLog;
   answerMs: number;
   /** Shared by the shards of a node. */
   waiting: Waiting;
+  /** How many shards a node has. */
+  shards: number;
 };
 
-export function openShard({ prefix, findServer, node, clock, redisClock, liveNodes, log, answerMs, waiting }: ShardOptions): Shard {
+export function openShard({ prefix, findServer, node, clock, redisClock, liveNodes, log, answerMs, waiting, shards }: ShardOptions): Shard {
   const reporter = () => (liveNodes() > 1 ? node : "");
-  const ledger = ledgers.openLedger(prefix, clock, liveNodes);
+  const ledger = ledgers.openLedger(prefix, clock, liveNodes, shards);
   const firstArgs = () => [redisClock?.() ?? "", reporter()];
   const link: links.Link = links.createLink({
     findServer,
@@ -55,7 +61,7 @@ export function openShard({ prefix, findServer, node, clock, redisClock, liveNod
     onConnected: (ran) => ledgers.resolveUnanswered(ledger, ran),
     async restore() {
       for (const group of groupsOf(ledgers.knownFigures(ledger))) if (!(await sendFigures(link, ledger, group, firstArgs()))) return;
-      for (const group of groupsOf(ledgers.knownBans(ledger))) if (!(await sendBans(link, group))) return;
+      for (const group of groupsOf(knownBans(ledger.bans, ledgers.timeOf(ledger)))) if (!(await sendBans(link, group))) return;
     },
     async add() {
       for (const group of groupsOf(ledgers.takePending(ledger))) if (!(await sendFigures(link, ledger, group, firstArgs()))) return;
@@ -64,17 +70,19 @@ export function openShard({ prefix, findServer, node, clock, redisClock, liveNod
       for (const group of groupsOf(ledgers.takePending(ledger))) void sendFigures(link, ledger, group, firstArgs());
     },
     onReport: (message) => message.startsWith(`${node} `) || ledgers.recordReport(ledger, message),
+    onUnban: (message) => recordUnbanMessage(ledger.bans, message),
+    read: (client, isCurrent) => readCounts(client, ledger, isCurrent),
   });
   const isKnown = (request: ledgers.LimitRequest) => ledgers.hasKnownMeters(ledger, request);
   const batches = openBatches((keys, args) => links.run(link, decideScript, keys, args), isKnown, waiting, redisClock, reporter);
-  return { prefix, link, ledger, batches, secretRules: new WeakMap(), publishableRules: new WeakMap(), decidedAlone: 0 };
+  return { prefix, link, ledger, batches, secretRules: new WeakMap(), publishableRules: new WeakMap(), decidedAlone: 0, redisClock };
 }
 
 /**
  * Makes the logs of a node's shards. Together they write one line when a kind of fault begins on the first shard, and one when all shards count together
  * again.
  */
-export function shardLogs(log: links.LinkLog): () => links.ShardLog {
+export function shardLogs(log: LinkLog): () => ShardLog {
   const noted = new Set<string>();
   const logged = new Set<string>();
   let away = 0;
@@ -134,11 +142,20 @@ async function sendBans(link: links.Link, bans: [name: string, since: number, le
   return (await links.run(link, restoreBansScript, keys, args).answer) !== undefined;
 }
 
+/** Deletes a ban and the strikes of its key, in Redis and in the memory of all nodes. Returns whether there were any; undefined if Redis cannot be reached. */
+export async function unbanIn({ link, ledger, prefix, redisClock }: Shard, keyId: number): Promise<boolean | undefined> {
+  const { keys, args } = unbanCall(prefix, keyId, redisClock?.());
+  const count = await links.runApart(link, unbanScript, keys, args);
+  if (count === undefined) return undefined;
+  ledger.bans.known.delete(keys[0]!); // the message may arrive later
+  return Number(count) > 0;
+}
+
 /**
  * Asks Redis to decide a request, or decides alone while Redis cannot be reached.
  *
  * @param read makes the result from the script's answer, in which the figures of this request begin at `offset`
- * @param whenFull makes the result if too many requests wait for Redis; `known` is the result from this node's own figures
+ * @param whenFull makes the result if too many requests wait for Redis, or if this node has just started; `known` is the result from this node's own figures
  */
 export function ask<T>(
   shard: Shard,
@@ -148,6 +165,7 @@ export function ask<T>(
 ): Awaitable<T> {
   const { link, ledger, batches } = shard;
   const { stage } = link;
+  if (link.isNew) return whenFull(read(ledgers.peek(ledger, request), 1));
   if (stage === "away" || stage === "reporting") return read(decideAlone(shard, request, 0), 1);
   if (batches.isFull() && request.rule.kind !== "give-back") return whenFull(read(ledgers.peek(ledger, request), 1));
   if (stage === "joining" && request.rule.isCounting && !ledgers.reserve(ledger, request)) return read(decideAlone(shard, request, 0), 1);

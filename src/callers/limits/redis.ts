@@ -5,18 +5,27 @@ import type { Awaitable } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import { type CountedCaller, dashboardQuota, type Limiter, type StrikeStatus } from "./limits.ts";
 import { decidePublishable, publishableShare, visitorQuota } from "./publishable.ts";
+import { banName, unbanCall, unbanScript } from "./redis.bans.ts";
 import { prefixesOf } from "./redis.generation.ts";
 import * as ledgers from "./redis.ledger.ts";
 import * as links from "./redis.link.ts";
+import type { LinkLog } from "./redis.refusals.ts";
 import { type Rule, ruleOf } from "./redis.script.ts";
-import { serverFinder } from "./redis.server.ts";
-import { ask, openShard, type Shard, shardLogs } from "./redis.shard.ts";
+import { connectMs, serverFinder, withClient } from "./redis.server.ts";
+import { ask, openShard, type Shard, shardLogs, unbanIn } from "./redis.shard.ts";
 import { parseRedisUrl } from "./redis.url.ts";
 import { strikesAllowed } from "./strikes.ts";
 import { banned, type Decision, passed, type Quota, refused, unavailable } from "./windows.ts";
 
 /** The longest time (ms) that Redis may take to answer before the node treats it as unreachable (specification 4.7). */
 const redisAnswerMs = 500;
+
+/**
+ * A limiter that decides nothing before `join` is called. `join` connects; it resolves once this node counts together with the others and knows their
+ * counts, or once it is clear that Redis cannot be reached. Call it when `liveNodes` knows the other nodes.
+ */
+export type RedisLimiter = Limiter & { join(): Promise<void> };
+
 export type RedisLimiterOptions = {
   /** A URL that `parseRedisUrl` reads; never logged. */
   url: string;
@@ -30,7 +39,7 @@ export type RedisLimiterOptions = {
   redisClock?: Clock;
   /** Returns the number of live nodes, including this one. Default: 1. */
   liveNodes?: () => number;
-  log: links.LinkLog;
+  log: LinkLog;
   /** The longest time (ms) that Redis may take to answer. Default: 500. */
   answerMs?: number;
 };
@@ -38,17 +47,15 @@ export type RedisLimiterOptions = {
 /**
  * Counts in Redis, together with all nodes that use it. Each request waits for one round trip. While Redis cannot be reached, this
  * node admits its share of the requests that were left (`redis.ledger.ts`), and adds them in Redis later (`addScript`).
- * Resolves even if Redis is unreachable: see `mode`.
  */
-export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Limiter> {
+export function openRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
   const { url, ca, addressQuota, clock, redisClock, liveNodes = () => 1, answerMs = redisAnswerMs } = options;
   const place = parseRedisUrl(url);
   if (!place) throw new Error("not a URL of a Redis");
   const [node, waiting, logOf] = [randomUUID(), { count: 0 }, shardLogs(options.log)];
-  const shards = prefixesOf(place.kind).map((prefix) =>
-    openShard({ prefix, findServer: serverFinder(place, ca, prefix), node, clock, redisClock, liveNodes, log: logOf(), answerMs, waiting }),
-  );
-  await Promise.all(shards.map(async ({ link }) => links.connect(link)));
+  const [prefixes, findServer] = [prefixesOf(place.kind), serverFinder(place, ca)];
+  const common = { node, clock, redisClock, liveNodes, answerMs, waiting, shards: prefixes.length };
+  const shards = prefixes.map((prefix) => openShard({ prefix, findServer: findServer(prefix), log: logOf(), ...common }));
   const shardOf = (id: number): Shard => shards[id % shards.length]!;
   const shardOfAddress = (address: string): Shard => (shards.length === 1 ? shards[0]! : shardOf(hashOf(addressName(address))));
   const addressRule = ruleOf("count", 0, limitsOf(addressQuota));
@@ -56,6 +63,7 @@ export async function openRedisLimiter(options: RedisLimiterOptions): Promise<Li
   const memberIn = (shard: Shard, id: number) => countOne(shard, memberMeter(shard.ledger, id), dashboardQuota, dashboardRule);
   const peekIn = (shard: Shard, address: string) => peek(shard, addressMeter(shard.ledger, address), addressQuota);
   return {
+    join: async () => void (await Promise.all(shards.map(async ({ link }) => links.openLink(link)))),
     account: (accountId, ...request) => countAccount(shardOf(accountId), accountId, ...request),
     address: (address) => addressIn(shardOfAddress(address), address),
     publishable: (accountId, address, quota) => countPublishable(shardOf(accountId), accountId, address, quota),
@@ -85,14 +93,31 @@ function strikeStatus(shard: Shard, keyId: number, quota: Quota, makers: readonl
 
 /** Asks every shard, because nothing in the id of a key says which account it belongs to. */
 async function unban(shards: Shard[], keyId: number): Promise<boolean> {
-  const removed = shards.map(async (shard) => {
-    const ban = banOf(shard, keyId);
-    const count = await links.remove(shard.link, [ban, `${shard.prefix}strikes:${keyId}`]);
-    if (count === undefined) throw new Problem("unavailable", "Redis cannot be reached, so the ban may still be in force. Try again.");
-    shard.ledger.bans.delete(ban);
-    return count > 0;
+  const removed = await Promise.all(shards.map(async (shard) => unbanIn(shard, keyId)));
+  if (removed.includes(undefined)) throw unreachable();
+  return removed.includes(true);
+}
+
+const unreachable = () => new Problem("unavailable", "Redis cannot be reached, so the ban may still be in force. Try again.");
+
+/**
+ * Deletes a ban and the strikes of its key, in Redis and in the memory of all nodes, without becoming a node.
+ *
+ * @throws Problem `unavailable` if Redis cannot be reached
+ */
+export async function unbanInRedis({ url, ca }: Pick<RedisLimiterOptions, "url" | "ca">, keyId: number): Promise<boolean> {
+  const place = parseRedisUrl(url);
+  if (!place) throw new Error("not a URL of a Redis");
+  const findServer = serverFinder(place, ca);
+  const removed = prefixesOf(place.kind).map(async (prefix) => {
+    const newClient = await findServer(prefix)();
+    const { keys, args } = unbanCall(prefix, keyId, undefined);
+    return Number(
+      await withClient(newClient(), connectMs + redisAnswerMs, (client) => client.eval(unbanScript, keys.length, ...keys, ...args)),
+    );
   });
-  return (await Promise.all(removed)).includes(true);
+  const counts = await Promise.all(removed).catch(() => Promise.reject(unreachable()));
+  return counts.some((count) => count > 0);
 }
 
 function countAccount(shard: Shard, accountId: number, keyId: number, quota: Quota, makers: readonly number[] = []): Awaitable<Decision> {
@@ -158,8 +183,8 @@ function giveBack(shard: Shard, counted: CountedCaller, countedAt: number): Awai
   });
 }
 
-const banOf = ({ prefix }: Shard, keyId: number): string => `${prefix}ban:${keyId}`;
-const bansOf = (shard: Shard, keyId: number, makers: readonly number[]): string[] => [keyId, ...makers].map((id) => banOf(shard, id));
+const bansOf = (shard: Shard, keyId: number, makers: readonly number[]): string[] =>
+  [keyId, ...makers].map((id) => banName(shard.prefix, id));
 
 const addressMeter = (ledger: ledgers.Ledger, address: string) => ledgers.otherMeter(ledger, `address:${addressName(address)}`);
 const memberMeter = (ledger: ledgers.Ledger, memberId: number) => ledgers.otherMeter(ledger, `person:${memberId}`);
