@@ -61,6 +61,28 @@ export type Schemas = {
     /** ISO 4217, such as `EUR`. */
     currency: string;
   };
+  OwnFact: {
+    /** Such as `House-trained`. */
+    name: string;
+    /** Such as `Yes`. */
+    value: string;
+  };
+  Facts: {
+    /** Such as `Dog`. */
+    species?: string;
+    /** Such as `Beagle`. */
+    breed?: string;
+    /** Such as `Female`. */
+    sex?: string;
+    /** The date or the year of birth, such as `2024-05-17` or `2024`. */
+    born?: string;
+    /** Such as `Black and white`. */
+    colour?: string;
+    /** Such as `Small`. */
+    size?: string;
+    /** Further facts, which are shown and not searched. */
+    own?: (Schemas["OwnFact"])[];
+  };
   PhotoSource: {
     url: string;
     type: string;
@@ -86,6 +108,7 @@ export type Schemas = {
     /** A text for buyers. */
     description?: string;
     price?: Schemas["Price"];
+    facts?: Schemas["Facts"];
     /** In display order. */
     photos: (Schemas["Photo"])[];
   };
@@ -94,6 +117,28 @@ export type Schemas = {
     amount: number;
     /** ISO 4217, such as `EUR`. */
     currency: string;
+  };
+  OwnFactInput: {
+    /** Such as `House-trained`. */
+    name: string;
+    /** Such as `Yes`. */
+    value: string;
+  };
+  FactsInput: {
+    /** Such as `Dog`. */
+    species?: string | null;
+    /** Such as `Beagle`. */
+    breed?: string | null;
+    /** Such as `Female`. */
+    sex?: string | null;
+    /** The date or the year of birth, such as `2024-05-17` or `2024`. */
+    born?: string | null;
+    /** Such as `Black and white`. */
+    colour?: string | null;
+    /** Such as `Small`. */
+    size?: string | null;
+    /** Further facts, which are shown and not searched. */
+    own?: (Schemas["OwnFactInput"])[] | null;
   };
   PhotoSourceInput: {
     url: string;
@@ -115,6 +160,7 @@ export type Schemas = {
     /** A text for buyers. */
     description?: string | null;
     price?: Schemas["PriceInput"] | null;
+    facts?: Schemas["FactsInput"] | null;
     /** The photos to keep, in display order; all others are deleted. If this field is left out, all photos stay as they are. */
     photos?: (Schemas["PhotoOrder"])[] | null;
   };
@@ -124,11 +170,29 @@ export type Schemas = {
     /** ISO 4217, such as `EUR`. */
     currency?: string | null;
   };
+  FactsPatch: {
+    /** Such as `Dog`. */
+    species?: string | null;
+    /** Such as `Beagle`. */
+    breed?: string | null;
+    /** Such as `Female`. */
+    sex?: string | null;
+    /** The date or the year of birth, such as `2024-05-17` or `2024`. */
+    born?: string | null;
+    /** Such as `Black and white`. */
+    colour?: string | null;
+    /** Such as `Small`. */
+    size?: string | null;
+    /** Further facts, which are shown and not searched. */
+    own?: (Schemas["OwnFactInput"])[] | null;
+  };
   ProfilePatch: {
     /** A text for buyers. */
     description?: string | null;
     /** Members that are left out stay as they are. */
     price?: Schemas["PricePatch"] | null;
+    /** Facts that are left out stay as they are. */
+    facts?: Schemas["FactsPatch"] | null;
     /** The photos to keep, in display order; all others are deleted. If this field is left out, all photos stay as they are. */
     photos?: (Schemas["PhotoOrder"])[];
   };
@@ -303,6 +367,7 @@ export type Schemas = {
     /** A text for buyers. */
     description?: string | null;
     price?: Schemas["PriceInput"] | null;
+    facts?: Schemas["FactsInput"] | null;
     /** Addresses of photos, which the service fetches afterwards and adds to those of the pet. */
     photos?: (string)[] | null;
   };
@@ -850,6 +915,8 @@ export type paths = {
           source?: string;
           /** Only the pets with these identifiers of `source`. Repeat the parameter to name several. */
           sourceId?: string | (string)[];
+          /** Only pets of which the profile has this fact, such as `breed:Beagle`: its name, a colon and the value, regardless of case. `born:2024` finds those born in that year. */
+          fact?: string;
           /** Only pets whose name, or a later word of it, begins with this text, regardless of case. Pets whose name begins with it come first, sorted by name; then the others, sorted by the matching word. */
           q?: string;
           /** The order; ties are ordered by `id`. `-` is descending. */

@@ -16,6 +16,7 @@ import { listImports } from "../src/store/imports/imports.store.ts";
 import { listItems } from "../src/store/inventory/inventory.store.ts";
 import { listOrders } from "../src/store/orders/orders.store.ts";
 import { listImportedPets } from "../src/store/pets/imported-pets.store.ts";
+import { listPetsByFact, valuesOfFact } from "../src/store/pets/pet-facts.store.ts";
 import { listPets } from "../src/store/pets/pet-lists.store.ts";
 import { searchPets } from "../src/store/pets/pet-search.store.ts";
 import type { PetQuery } from "../src/store/pets/pets.ts";
@@ -43,6 +44,10 @@ const search =
   (query: PetQuery): Call =>
   (db) =>
     searchPets(db, 1, { q: "re", ...query }, undefined, 1);
+const byFact =
+  (query: PetQuery): Call =>
+  (db) =>
+    listPetsByFact(db, 1, query, { name: "breed", value: "Beagle" }, undefined, 1);
 const deliveries =
   (query: Parameters<typeof listDeliveries>[2]): Call =>
   (db) =>
@@ -125,6 +130,8 @@ const needs: Record<string, (Call | Fragment)[]> = {
     ),
   ],
   events_of_order_changes: [orderHistory],
+  facts_by_category_value: [byFact({ categoryId: 1 }), byFact({ categoryId: 1, status: ["sold"], sort: "-id" })],
+  facts_by_value: [byFact({}), byFact({ status: ["sold"] }), (db) => valuesOfFact(db, 1, "breed", 10)],
   files_by_account_hash: [
     at(
       deployments,

@@ -105,6 +105,7 @@ export const acrossAccounts: { what: string; where: string; parts: string[] }[] 
       "LEFT JOIN event_starts ON event_starts.account_id = accounts.id WHERE accounts.id > $",
       "FROM event_storage WHERE account_id > $",
       "WHERE (account_id, id) > ($, $) AND octet_length(name) <> length(name)",
+      "WHERE (account_id, pet_id) > ($, $) AND octet_length(value) <> length(value)",
       "UPDATE certificates SET directory_url = $ WHERE id IN",
       "SELECT MAX(id) FROM certificates c WHERE c.directory_url = a.directory_url",
       "FROM domains d JOIN certificates c ON c.id = d.certificate_id WHERE c.directory_url <> $",

@@ -18,6 +18,7 @@ export const groups: Group[] = [
       "catalogue",
       "contacts",
       "dry-run",
+      "facts",
       "folded-names",
       "imports",
       "imports-photos",

@@ -7,6 +7,7 @@ import type { Content } from "../publishing/projects/shared-content.ts";
 import type { StorefrontServices } from "../publishing/projects/storefront.routes.ts";
 import type { Catalogue, ShownAnimal } from "../publishing/storefront/storefront.ts";
 import { listCategories } from "../store/categories/categories.store.ts";
+import { listPetsByFact, valuesOfFact } from "../store/pets/pet-facts.store.ts";
 import { listPets, newestPetIds } from "../store/pets/pet-lists.store.ts";
 import { findPet } from "../store/pets/pets.store.ts";
 import type { Pet } from "../store/pets/pets.ts";
@@ -39,11 +40,15 @@ export function openCatalogue(db: Database): Catalogue {
       const all = await listCategories(db.as({ caller: accountId }), accountId, {}, 0, categoriesMax);
       return all.map(({ id, name }) => ({ id, name })).toSorted((a, b) => a.name.localeCompare(b.name, "en"));
     },
-    async animals(accountId, { categoryId, q, before }, limit) {
+    async animals(accountId, { categoryId, q, fact, before }, limit) {
       const own = db.as({ caller: accountId });
       const filters = { status: unsold, ...(categoryId !== undefined && { categoryId }) };
-      const query = q === undefined ? ({ ...filters, sort: "-id" } as const) : { ...filters, q };
-      const pets = await listPets(own, accountId, query, before === undefined ? undefined : [before], limit);
+      const after = before === undefined ? undefined : [before];
+      const newestFirst = { ...filters, sort: "-id" } as const;
+      const pets =
+        fact !== undefined && q === undefined
+          ? await listPetsByFact(own, accountId, newestFirst, fact, after, limit)
+          : await listPets(own, accountId, q === undefined ? newestFirst : { ...filters, q }, after, limit);
       const profiles = await findProfiles(
         own,
         accountId,
@@ -55,6 +60,9 @@ export function openCatalogue(db: Database): Catalogue {
       const own = db.as({ caller: accountId });
       const found = await findPet(own, accountId, id);
       return found && shown(found.pet, await findProfile(own, accountId, id));
+    },
+    async valuesOf(accountId, fact, most) {
+      return valuesOfFact(db.as({ caller: accountId }), accountId, fact, most);
     },
     async newest(accountId, limit) {
       const own = db.as({ caller: accountId });
@@ -71,8 +79,8 @@ export function openCatalogue(db: Database): Catalogue {
 }
 
 function shown({ id, name, categoryId, status }: Pet, profile: StoredProfile | undefined): ShownAnimal {
-  const { description = null, price = null, photos = [] } = profile ?? {};
-  return { id, name, categoryId, status, description, price, photos: photos.filter(({ forms }) => forms.length > 0) };
+  const { description = null, price = null, facts = null, photos = [] } = profile ?? {};
+  return { id, name, categoryId, status, description, price, facts: facts ?? {}, photos: photos.filter(({ forms }) => forms.length > 0) };
 }
 
 /** Receives and reads the logo of the storefront's form: it is encoded like a photo, and stored in the published content. */

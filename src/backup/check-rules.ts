@@ -162,6 +162,27 @@ const wordRules: Rule[] = [
   },
 ];
 
+/** The facts by which lists filter follow their profiles and pets (specification 2.7). */
+const factRules: Rule[] = [
+  {
+    what: "a fact by which a list filters has the category and the status of its pet",
+    query: `SELECT facts.account_id, pet_id, fact FROM facts LEFT JOIN pets ON pets.account_id = facts.account_id AND pets.id = pet_id
+      WHERE pets.id IS NULL OR pets.status <> facts.status OR pets.category_id <> facts.category_id`,
+    say: (row) =>
+      `a list by ${String(row["fact"])} finds pet ${String(row["pet_id"])} of ${inAccount(row)} under a wrong category or status`,
+  },
+  {
+    what: "lists filter by the facts that a profile has",
+    // a quote within a value has a backslash before it, so the text of a value cannot look like the name of a fact
+    query: `SELECT profiles.account_id, profiles.pet_id, named.fact FROM profiles
+      CROSS JOIN (${["species", "breed", "sex", "born", "colour", "size"].map((name) => `SELECT '${name}' AS fact`).join(" UNION ALL ")}) AS named
+      LEFT JOIN facts ON facts.account_id = profiles.account_id AND facts.pet_id = profiles.pet_id AND facts.fact = named.fact
+      WHERE (profiles.facts IS NOT NULL AND profiles.facts LIKE '%"' || named.fact || '":%') <> (facts.fact IS NOT NULL)`,
+    say: (row) =>
+      `lists by ${String(row["fact"])} do not agree with the profile of pet ${String(row["pet_id"])} of ${inAccount(row)} on whether it has this fact`,
+  },
+];
+
 /**
  * Groups of rules. Each applies if the schema has `table`, which earlier versions may lack, and does not have the table `unless`, for which there
  * is another version of the rules. `since` is the migration that made a table which the rules need and dumps leave out.
@@ -175,6 +196,7 @@ export const rules: { table: string; unless?: string; since?: number; rules: Rul
   { table: "photo_files", rules: [publishedBytes("UNION ALL SELECT account_id, bytes FROM photo_files")] },
   { table: "event_storage", rules: eventRules },
   { table: "contacts", rules: contactRules },
+  { table: "facts", rules: factRules },
   { table: "domains", rules: referenceRules },
 ];
 

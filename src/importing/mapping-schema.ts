@@ -52,6 +52,21 @@ export const mappingSchema = Type.Object(
         { additionalProperties: false },
       ),
     ),
+    /** What buyers choose by. `own` has columns whose headers name further facts. */
+    facts: Type.Optional(
+      Type.Object(
+        {
+          species: Type.Optional(textField),
+          breed: Type.Optional(textField),
+          sex: Type.Optional(textField),
+          born: Type.Optional(textField),
+          colour: Type.Optional(textField),
+          size: Type.Optional(textField),
+          own: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 50 }), { minItems: 1, maxItems: 10 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
     /** Columns with addresses of photos, one or more in each cell. The service fetches them afterwards. */
     photos: Type.Optional(Type.Object({ columns }, { additionalProperties: false })),
     /** Columns that do not count against the status `available`, such as an “Adopted” that is kept of an earlier stay. */

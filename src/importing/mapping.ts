@@ -4,10 +4,11 @@ import { listed } from "./lists.ts";
 import type { Mapping } from "./mapping-schema.ts";
 
 /** The columns that a mapping names. */
-export function columnsOf({ id, name, category, status, stock, description, price, photos, ignore = [] }: Mapping): string[] {
+export function columnsOf({ id, name, category, status, stock, description, price, photos, facts, ignore = [] }: Mapping): string[] {
   const single = [id, typeof stock === "object" ? stock.column : undefined, price?.column, price?.currencyColumn];
-  const lists = [name, category, status, description, photos].flatMap((field) => field?.columns ?? []);
-  return [...new Set([...single.filter((column) => column !== undefined), ...lists, ...ignore])];
+  const { own = [], ...known } = facts ?? {};
+  const lists = [name, category, status, description, photos, ...Object.values(known)].flatMap((field) => field?.columns ?? []);
+  return [...new Set([...single.filter((column) => column !== undefined), ...lists, ...own, ...ignore])];
 }
 
 /** @throws Problem `invalid_request` if the header lacks a column of the mapping */

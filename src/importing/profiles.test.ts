@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressesIn, readPhotos } from "./profiles.ts";
+import { addressesIn, profileReader, readPhotos } from "./profiles.ts";
 
 const one = "https://img.example.org/w_100,h_80/a, b.jpg?x=1;2|3";
 
@@ -25,6 +25,20 @@ test("a text that is no web address is refused, a repeated address counts once, 
   const many = Array.from({ length: 11 }, (_, n) => `https://a.example/${n}.jpg`);
   assert.deepEqual(readPhotos([many.join(", ")]), { reason: "has 11 photos, more than 10" });
   assert.deepEqual(readPhotos(many.slice(1)), many.slice(1));
+});
+
+test("facts are read from their columns, a birth as a year or a day, and empty cells say nothing", () => {
+  const field = (column: string) => ({ columns: [column] });
+  const facts = { breed: field("Breed"), born: field("Born"), own: ["Chip"] };
+  const mapping = { name: field("Name"), category: field("Kind"), facts };
+  const read = profileReader(mapping, ["Name", "Kind", "Breed", "Born", "Chip"])!;
+  const row = (...cells: string[]) => read(["Rex", "Dog", ...cells]);
+  assert.deepEqual(row(" Beagle ", "2024-05-17 00:00:00", "276"), {
+    facts: { breed: "Beagle", born: "2024-05-17", own: [{ name: "Chip", value: "276" }] },
+  });
+  assert.deepEqual([row("", "2019", ""), row("", " ", "")], [{ facts: { born: "2019" } }, {}]);
+  for (const wrong of [row("", "05/17/2024", ""), row("", "2024-13-01", ""), row("x".repeat(101), "", ""), row("", "", "x".repeat(201))])
+    assert.ok("reason" in wrong);
 });
 
 test("a long cell takes linear time", () => {

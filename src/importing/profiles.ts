@@ -12,12 +12,13 @@ const descriptionCharactersMax = 5_000;
 
 /** Returns the function that reads a row's profile, or a reason why not; undefined if the mapping reads no profile. */
 export function profileReader(mapping: Mapping, header: readonly string[]): ((cells: readonly string[]) => Profile | Reason) | undefined {
-  const { description, price, photos } = mapping;
-  if (!description && !price && !photos) return undefined;
+  const { description, price, photos, facts } = mapping;
+  if (!description && !price && !photos && !facts) return undefined;
   const readers: [keyof Profile, Reader<Profile[keyof Profile]>][] = [];
   if (description) readers.push(["description", descriptionReader(description, header)]);
   if (price) readers.push(["price", priceReader(price, header)]);
   if (photos) readers.push(["photos", photosReader(photos, header)]);
+  if (facts) readers.push(["facts", factsReader(facts, header)]);
   return (cells) => {
     const entries: [string, unknown][] = [];
     for (const [field, read] of readers) {
@@ -51,6 +52,40 @@ function priceReader({ column, currencyColumn, ...format }: NonNullable<Mapping[
     const price = readPrice(cell, { ...format, currency });
     return isReason(price) || price.currency === currency ? price : { reason: `the price “${cell.slice(0, 50)}” is not in ${currency}` };
   };
+}
+
+type Facts = NonNullable<Profile["facts"]>;
+
+/** The longest values that the service accepts, in code points. */
+const [factCharactersMax, ownCharactersMax] = [100, 200];
+
+function factsReader({ own = [], ...fields }: NonNullable<Mapping["facts"]>, header: readonly string[]): Reader<Facts> {
+  const readers = Object.entries(fields).map(([name, field]) => [name, textReader(field, header)] as const);
+  const ownColumns = own.map((name) => [name, header.indexOf(name)] as const);
+  return (cells) => {
+    const facts: Record<string, string> = {};
+    for (const [name, read] of readers) {
+      const text = read(cells);
+      if (text === "") continue;
+      const value = name === "born" ? bornOf(text) : text;
+      if (value === undefined) return { reason: `“${text.slice(0, 50)}” is not a year or a day of birth such as 2024-05-17` };
+      if (isTooLong(value, factCharactersMax)) return { reason: `the ${name} is over ${factCharactersMax} characters` };
+      facts[name] = value;
+    }
+    const more = ownColumns.flatMap(([name, index]) => {
+      const value = (cells[index] ?? "").trim();
+      return value === "" ? [] : [{ name, value }];
+    });
+    const long = more.find(({ value }) => isTooLong(value, ownCharactersMax));
+    if (long) return { reason: `“${long.name}” is over ${ownCharactersMax} characters` };
+    return Object.keys(facts).length + more.length === 0 ? undefined : { ...facts, ...(more.length > 0 && { own: more }) };
+  };
+}
+
+/** Reads a year, or a day with or without a time. The order of day and month in other forms is not known. */
+function bornOf(text: string): string | undefined {
+  const [, day] = /^((?:1[89]|20)\d\d(?:-\d\d-\d\d)?)(?:[T ][\d:.]+Z?)?$/.exec(text) ?? [];
+  return day === undefined || Number.isNaN(Date.parse(day)) ? undefined : day;
 }
 
 function photosReader({ columns }: NonNullable<Mapping["photos"]>, header: readonly string[]): Reader<string[]> {

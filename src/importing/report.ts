@@ -75,7 +75,7 @@ export function summary(report: Report, rehearsed: boolean, seconds: number): st
 const changesShown = 20;
 
 function planText({ mapping, unused, statuses }: MappingPlan): string[] {
-  const { id, name, category, status, stock, description, price, photos } = mapping;
+  const { id, name, category, status, stock, description, price, photos, facts } = mapping;
   const from = ({ columns, default: fallback }: { columns: string[]; default?: string }) =>
     [...columns, ...(fallback === undefined ? [] : [`“${fallback}”`])].join(", else ");
   const fields = [`id: ${id ?? "none, each row is an animal"}`, `name: ${from(name)}`, `category: ${from(category)}`];
@@ -84,6 +84,7 @@ function planText({ mapping, unused, statuses }: MappingPlan): string[] {
   if (description) fields.push(`description: ${from(description)}`);
   if (price) fields.push(`price: ${[price.column, price.currencyColumn, price.currency].filter((part) => part !== undefined).join(", ")}`);
   const lines = [`${fields.join("; ")}.`];
+  if (facts) lines.push(`Facts: ${Object.keys(facts).join(", ")}.`);
   if (photos) lines.push(`Photos: ${from(photos)}; the service fetches them after the import.`);
   const values = statuses.map(({ value, rows, status: becomes = "rejected" }) => `“${value}” (${counted(rows)}) ${becomes}`);
   if (values.length > 0) lines.push(`Values of the status: ${values.join(", ")}.`);

@@ -29,6 +29,8 @@ export async function fill(db: Database, account: number): Promise<void> {
     );
     await tx.query(sql`INSERT INTO contacts (account_id, order_id, name, version) VALUES (${account}, 1, 'Ann Smith', 1)`);
     await tx.query(sql`INSERT INTO profiles (account_id, pet_id, version) VALUES (${account}, 1, 1)`);
+    await tx.query(sql`INSERT INTO facts (account_id, pet_id, fact, value, value_key, category_id, status)
+      VALUES (${account}, 1, 'breed', 'Beagle', 'beagle', 1, 'available')`);
     await tx.query(sql`INSERT INTO photos (account_id, id, pet_id, place, alt) VALUES (${account}, 1, 1, 0, '')`);
     await tx.query(sql`INSERT INTO photo_files (account_id, photo_id, type, width, height, hash, bytes)
       VALUES (${account}, 1, 'image/webp', 1, 1, ${`photo${account}`}, 1)`);

@@ -87,7 +87,7 @@ const imported: Table["import.finished"] = {
   photosFailed: maybe,
   stays: maybe,
 };
-const profile: Table["pet.profile_updated"] = { petId: always, description: maybe, price: maybe, photos: always };
+const profile: Table["pet.profile_updated"] = { petId: always, description: maybe, price: maybe, facts: maybe, photos: always };
 const limit: Table["limit.reached"] = { id: always, window: always, limit: always };
 const kinds = {
   pet,

@@ -21,6 +21,11 @@ export async function fillEvenly(db: Database): Promise<void> {
       "pets (account_id, id, name, name_key, category_id, status, version)",
       "i, 'even ' || i, 'even ' || i, 1 + i % 100, CASE i % 3 WHEN 0 THEN 'sold' WHEN 1 THEN 'pending' ELSE 'available' END, 1",
     );
+    await rows("profiles (account_id, pet_id, version)", "i, 1");
+    await rows(
+      "facts (account_id, pet_id, fact, value, value_key, category_id, status)",
+      "i, 'breed', 'Even', 'even ' || i % 5, 1 + i % 100, CASE i % 3 WHEN 0 THEN 'sold' WHEN 1 THEN 'pending' ELSE 'available' END",
+    );
     await rows("inventory (account_id, pet_id, quantity, held, status, version)", "i, 1, 0, 'available', 1");
     await rows("orders (account_id, id, pet_id, quantity, held, complete, version)", "i, i, 1, 0, i % 2 = 0, 1");
     await rows("import_sources (account_id, id, name, name_key)", "i, 'even ' || i, 'even ' || i");
@@ -58,6 +63,12 @@ export async function fill(db: Database): Promise<void> {
         await rows(
           "pets (account_id, id, name, name_key, category_id, status, version)",
           `i, ${name}, ${name}, ${first} + CASE WHEN ${rare} THEN 7 WHEN nth % 9 = 0 THEN 1 + nth % 50 ELSE 1 END, ${status}, 1`,
+        );
+        await rows("profiles (account_id, pet_id, version)", "i, 1");
+        await rows(
+          "facts (account_id, pet_id, fact, value, value_key, category_id, status)",
+          `i, 'breed', '', CASE WHEN ${rare} THEN 'zz' ELSE 'rex' END,
+          ${first} + CASE WHEN ${rare} THEN 7 WHEN nth % 9 = 0 THEN 1 + nth % 50 ELSE 1 END, ${status}`,
         );
         await rows("inventory (account_id, pet_id, quantity, held, status, version)", `i, 1, 0, ${status}, 1`);
         const pet = `${first} + CASE WHEN ${rare} THEN 7 ELSE 1 END`;

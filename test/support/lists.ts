@@ -31,6 +31,7 @@ export function combinationsOf({ query }: ListOperation, samples: Samples): List
 
 function valuesOf(name: string, { type, enum: choices, items, maxItems = 1 }: Property, samples: Samples): ListQuery[string][] {
   if (choices) return choices;
+  if (name === "fact") return samples.texts.map((text) => `breed:${text}`);
   if (type === "boolean") return [true, false];
   if (type === "integer") return samples.integers;
   if (type === "string") return samples.texts;

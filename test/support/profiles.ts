@@ -3,7 +3,13 @@ import type { Reply, TestService } from "./service.ts";
 
 type Source = { url: string; type: string; width: number; height: number };
 export type Photo = { id: number; alt: string; width: number; height: number; url: string; sources: Source[] };
-export type Profile = { petId: number; description?: string; price?: { amount: number; currency: string }; photos: Photo[] };
+export type Profile = {
+  petId: number;
+  description?: string;
+  price?: { amount: number; currency: string };
+  facts?: object;
+  photos: Photo[];
+};
 
 export const pathOf = (petId: number): string => `/pets/${petId}/profile`;
 

@@ -28,6 +28,8 @@ export interface Queryable {
    * engine is embedded: for the statements of frequent requests.
    */
   rows<R extends unknown[]>(statement: Statement<R>, values: readonly BoundValue[]): Awaitable<R[]>;
+  /** Reports that a stored text, which is named by `what`, is not what was written. Returns the refusal of the request. */
+  reportDamage(what: string): Problem;
 }
 
 export interface Transaction extends Queryable {
@@ -169,8 +171,6 @@ export interface Database extends Queryable {
   giveBackSpace(): Promise<boolean>;
   /** Reports a file of the embedded database that was removed, replaced or cut short, as each write does. Does nothing on a server. */
   checkFiles(): void;
-  /** Reports that a stored text, which is named by `what`, is not what was written. Returns the refusal of the request. */
-  reportDamage(what: string): Problem;
   close(): Promise<void>;
 }
 

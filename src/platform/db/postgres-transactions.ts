@@ -15,6 +15,12 @@ type Outcome<T> = { isBroken: boolean } & (
   | { isCommitted: false; error: unknown; collided: boolean }
 );
 
+/** What a transaction offers besides its statements. */
+const withoutStatements: Pick<Transaction, "giveTurn" | "reportDamage"> = {
+  giveTurn: () => undefined,
+  reportDamage: (what) => unavailable(new Error(what)),
+};
+
 const tryLockOf = (name: string): Sql => sql`SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) AS got`;
 
 /**
@@ -67,7 +73,7 @@ export async function transact<T>(
       script: async (text) => void (await step(() => ({ text, values: [] }))),
       lock: async (name) => void (await query(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`)),
       tryLock: async (name) => (await query<{ got: boolean }>(tryLockOf(name)))[0]?.got === true,
-      giveTurn: () => undefined,
+      ...withoutStatements,
       startOver,
     });
     isOpen = false;

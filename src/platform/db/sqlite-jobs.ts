@@ -15,8 +15,9 @@ import {
   type CallerKey,
   type Handle,
   type Transaction,
+  unavailable,
 } from "./database.ts";
-import type { Statements, openSequences } from "./sqlite-statements.ts";
+import { DamagedTextError, type Statements, type openSequences } from "./sqlite-statements.ts";
 import { portionsOf, type BoundValue } from "./statement.ts";
 
 /** A write that waits, and its outcome once it has run. The caller gets the outcome after the commit. */
@@ -341,6 +342,7 @@ function openTransaction({ writer, write, sequences, clock }: Writer, origin: Or
       );
     },
     giveTurn: takeTime,
+    reportDamage: (what) => unavailable(new DamagedTextError(what)), // reported where the body ends
     record: (event, of) => {
       requireOpen();
       recorded.push(recordedEvent(event, origin, clock, of));

@@ -1,7 +1,8 @@
 import { photoPath } from "../photos/photos.ts";
+import { chosenFact, factsList } from "./facts.ts";
 import { logoPath, pageOf, placeholder, telephone } from "./layout.ts";
 import { markup, jsonMarkup, type Markup } from "./markup.ts";
-import type { Shop, ShownAnimal, ShownCategory, ShownPhoto } from "./storefront.ts";
+import type { Shop, ShownAnimal, ShownCategory, ShownFact, ShownPhoto } from "./storefront.ts";
 
 /** One page of the list of animals. */
 export type ListPage = {
@@ -9,6 +10,7 @@ export type ListPage = {
   categories: ShownCategory[];
   category: ShownCategory | undefined;
   q: string | undefined;
+  fact: ShownFact | undefined;
   /** Where the next page begins. */
   next: number | undefined;
   isFirst: boolean;
@@ -20,15 +22,16 @@ const schemaAvailability = { available: "InStock", pending: "LimitedAvailability
 /** The home page, a category, a search, or a later page of one of them. */
 export function listPage(shop: Shop, page: ListPage): Markup {
   const { name, settings } = shop;
-  const { category, q, isFirst } = page;
-  const heading = q !== undefined ? `Animals named “${q}”` : (category?.name ?? settings.tagline ?? `Welcome to ${name}`);
-  const title = q === undefined && category === undefined ? name : `${q ?? category?.name ?? ""} · ${name}`;
+  const { category, q, fact, isFirst } = page;
+  const chosen = fact && chosenFact(fact, category);
+  const heading = q !== undefined ? `Animals named “${q}”` : (chosen ?? category?.name ?? settings.tagline ?? `Welcome to ${name}`);
+  const title = (q ?? chosen ?? category?.name) === undefined ? name : `${q ?? chosen ?? category?.name ?? ""} · ${name}`;
   const about = settings.about ?? `Animals looking for a home at ${name}.`;
-  const isHome = q === undefined && category === undefined;
+  const isHome = q === undefined && category === undefined && fact === undefined;
   return pageOf(shop, {
     title,
     description: short(category === undefined ? about : `${category.name} at ${name}.`),
-    path: q === undefined && isFirst ? addressOf({ category: category?.id }) : undefined,
+    path: q === undefined && fact === undefined && isFirst ? addressOf({ category: category?.id }) : undefined,
     picture: pathOf(page.animals.find(({ photos }) => photos.length > 0)?.photos[0]),
     head: isHome ? jsonLd(storeData(shop)) : undefined,
     search: q,
@@ -79,25 +82,27 @@ function cardOf({ id, name, categoryId, status, price, photos }: ShownAnimal, ca
   </li>`;
 }
 
-function emptyOf({ q }: ListPage): Markup {
+function emptyOf({ q, fact }: ListPage): Markup {
   const words =
-    q === undefined
-      ? "No animals are for sale here at the moment. Please check back soon."
-      : "No animal for sale has a name that begins like this.";
+    fact !== undefined && q === undefined
+      ? "No animal for sale is like this at the moment."
+      : q === undefined
+        ? "No animals are for sale here at the moment. Please check back soon."
+        : "No animal for sale has a name that begins like this.";
   return markup`<p class="empty">${words}</p>`;
 }
 
-function moreOf({ next, isFirst, category, q }: ListPage): Markup {
-  const first = addressOf({ category: category?.id });
+function moreOf({ next, isFirst, category, q, fact }: ListPage): Markup {
+  const first = addressOf({ category: category?.id, fact });
   return markup`<nav class="more" aria-label="Pages">
-    ${(!isFirst || q !== undefined) && markup`<a class="button second" href="${first}">${q === undefined ? "First page" : "All animals"}</a>`}${next !== undefined && markup`<a class="button" rel="next" href="${addressOf({ category: category?.id, before: next })}">More animals</a>`}
+    ${(!isFirst || q !== undefined) && markup`<a class="button second" href="${first}">${q === undefined ? "First page" : "All animals"}</a>`}${next !== undefined && markup`<a class="button" rel="next" href="${addressOf({ category: category?.id, fact, before: next })}">More animals</a>`}
   </nav>`;
 }
 
 /** The page of one animal. */
 export function animalPage(shop: Shop, animal: ShownAnimal, category: ShownCategory | undefined): Markup {
   const { name, settings } = shop;
-  const { id, status, description, price, photos } = animal;
+  const { id, status, description, price, facts, photos } = animal;
   const path = `/animals/${id}`;
   const [first, ...others] = photos;
   const { email, phone } = settings.contact;
@@ -123,7 +128,7 @@ export function animalPage(shop: Shop, animal: ShownAnimal, category: ShownCateg
           <h1>${animal.name}</h1>
           ${price !== null && markup`<p class="price">${priceOf(price)}</p>`}
           <p><span class="badge ${status}">${statusWords[status]}</span></p>
-          ${description !== null && markup`<p class="text">${description}</p>`}
+          ${factsList(facts)}${description !== null && markup`<p class="text">${description}</p>`}
           <div class="actions">
             ${email !== undefined && status !== "sold" && markup`<a class="button" href="${subject}">Ask about ${animal.name}</a>`}${phone !== undefined && markup`<a class="button second" href="${telephone(phone)}">Call us</a>`}
           </div>
@@ -149,10 +154,13 @@ export function notFoundPage(shop: Shop): Markup {
   });
 }
 
+type ListAddress = { category?: number | undefined; fact?: ShownFact | undefined; before?: number | undefined };
+
 /** Returns the address of a page of the list. */
-export function addressOf({ category, before }: { category?: number | undefined; before?: number | undefined }): string {
+export function addressOf({ category, fact, before }: ListAddress): string {
   const query = new URLSearchParams({
     ...(category !== undefined && { category: `${category}` }),
+    ...(fact !== undefined && { [fact.name]: fact.value }),
     ...(before !== undefined && { before: `${before}` }),
   });
   return query.size === 0 ? "/" : `/?${query.toString()}`;

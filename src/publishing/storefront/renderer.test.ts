@@ -10,7 +10,7 @@ const settings = parseStorefront({}, (why) => assert.fail(why));
 const turns = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise(setImmediate);
 };
-const rex: ShownAnimal = { id: 7, name: "Rex", categoryId: 1, status: "available", description: null, price: null, photos: [] };
+const rex: ShownAnimal = { id: 7, name: "Rex", categoryId: 1, status: "available", description: null, price: null, facts: {}, photos: [] };
 
 /** A renderer of one place, whose catalogue notes what it reads, and answers searches only when the test calls `goOn`. Its turns count by a clock that moves 1 ms each time it is read. */
 function openScene({ places = 1, animals = 1 } = {}) {
@@ -24,6 +24,7 @@ function openScene({ places = 1, animals = 1 } = {}) {
       return [rex];
     },
     animal: async () => rex,
+    valuesOf: async () => [],
     async newest() {
       scene.lists += 1;
       await turns(3);

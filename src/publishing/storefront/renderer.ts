@@ -10,7 +10,15 @@ import { policyOf } from "./layout.ts";
 import { markup } from "./markup.ts";
 import { animalPage, listPage, notFoundPage } from "./pages.ts";
 import { type SitemapPages, makeOnce, openSitemaps, sitemapOf } from "./sitemap.ts";
-import type { Catalogue, RenderedPage, RenderStorefront, Shop, ShownCategory } from "./storefront.ts";
+import {
+  type Catalogue,
+  type RenderedPage,
+  type RenderStorefront,
+  type Shop,
+  type ShownCategory,
+  type ShownFact,
+  shownFactNames,
+} from "./storefront.ts";
 
 const animalsAtOnce = 24;
 const categoriesMax = 60;
@@ -19,9 +27,11 @@ const cacheBytesMax = 32 * 1024 * 1024;
 /** How many categories are kept, of all accounts together. */
 const categoriesKept = 20_000;
 
+type ListQuery = { category: number | undefined; before: number | undefined; q: string | undefined; fact: ShownFact | undefined };
+
 /** The page at a path. Only pages with `isKept` are cached: arbitrary addresses must not evict the pages that visitors want. */
 type RenderRequest =
-  | { kind: "list"; category: number | undefined; before: number | undefined; q: string | undefined; key: string; isKept: boolean }
+  | (ListQuery & { kind: "list"; key: string; isKept: boolean })
   | { kind: "animal"; id: number; key: string; isKept: true }
   | { kind: "sitemap" | "robots" | "icon" | "nothing"; key: string; isKept: true };
 
@@ -84,14 +94,19 @@ function wantedOf(path: string, query: string): RenderRequest {
     return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
   };
   const [category, before] = [number("category"), number("before")];
-  const q = (given.get("q") ?? "").replaceAll("\0", "").toWellFormed().trim().slice(0, queryMax).toWellFormed() || undefined;
+  const text = (name: string): string | undefined =>
+    (given.get(name) ?? "").replaceAll("\0", "").toWellFormed().trim().slice(0, queryMax).toWellFormed() || undefined;
+  const q = text("q");
+  const [fact] =
+    q === undefined ? shownFactNames.flatMap((name): ShownFact[] => (text(name) === undefined ? [] : [{ name, value: text(name)! }])) : [];
   return {
     kind: "list",
     category,
     before,
     q,
-    key: `list ${JSON.stringify([category, before, q])}`,
-    isKept: before === undefined && q === undefined,
+    fact,
+    key: `list ${JSON.stringify([category, before, q, fact])}`,
+    isKept: before === undefined && q === undefined && fact === undefined,
   };
 }
 
@@ -121,19 +136,19 @@ async function render(state: State, job: Job): Promise<RenderedPage> {
 async function renderList(
   state: State,
   job: Job,
-  { q, before, category: wanted }: Extract<RenderRequest, { kind: "list" }>,
+  { q, before, fact, category: wanted }: Extract<RenderRequest, { kind: "list" }>,
 ): Promise<RenderedPage> {
   const { shop } = job;
   const all = await categoriesOf(state, job);
   const category = all.find(({ id }) => id === wanted);
   if (wanted !== undefined && category === undefined) return absent(job);
-  const asked = { categoryId: category?.id, q, before };
+  const asked = { categoryId: category?.id, q, fact, before };
   const found = await state.catalogue.animals(shop.accountId, asked, animalsAtOnce + 1);
   const animals = found.slice(0, animalsAtOnce);
   const next = q === undefined && found.length > animalsAtOnce ? animals.at(-1)?.id : undefined;
   const shown = all.slice(0, categoriesMax);
   const categories = category === undefined || shown.includes(category) ? shown : [...shown, category];
-  return page(job, 200, listPage(shop, { animals, categories, category, q, next, isFirst: before === undefined }).text);
+  return page(job, 200, listPage(shop, { animals, categories, category, q, fact, next, isFirst: before === undefined }).text);
 }
 
 /** The categories by name, which are read and sorted once for a version: a search must not cost more in a shop that has many. */

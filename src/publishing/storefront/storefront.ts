@@ -131,6 +131,8 @@ export type Catalogue = {
   /** Up to `limit` animals that are not sold, the newest first; with `q`, those whose names begin with it, by name. */
   animals: (accountId: number, wanted: ListRequest, limit: number) => Promise<ShownAnimal[]>;
   animal: (accountId: number, id: number) => Promise<ShownAnimal | undefined>;
+  /** The values of a fact that animals have which are not sold, among the first `most` of the fact, in the order of the alphabet. */
+  valuesOf: (accountId: number, fact: ShownFactName, most: number) => Promise<string[]>;
   /** The identifiers of the newest animals that are not sold. */
   newest: (accountId: number, limit: number) => Promise<number[]>;
 };
@@ -144,8 +146,21 @@ export type ShownAnimal = {
   status: "available" | "pending" | "sold";
   description: string | null;
   price: { amount: number; currency: string } | null;
+  facts: ShownFacts;
   photos: ShownPhoto[];
 };
 
-/** `before`: only animals with a lower identifier, because the newest come first. A search by `q` has one page. */
-type ListRequest = { categoryId: number | undefined; q: string | undefined; before: number | undefined };
+/** The facts by which a list filters, in the order in which pages show them. */
+export const shownFactNames = ["species", "breed", "sex", "born", "colour", "size"] as const;
+export type ShownFactName = (typeof shownFactNames)[number];
+/** `own`: further facts, which the shop names itself. */
+export type ShownFacts = { [Name in ShownFactName]?: string } & { own?: { name: string; value: string }[] };
+export type ShownFact = { name: ShownFactName; value: string };
+
+/** `before`: only animals with a lower identifier, because the newest come first. A search by `q` has one page, and leaves a fact out. */
+type ListRequest = {
+  categoryId: number | undefined;
+  q: string | undefined;
+  fact: ShownFact | undefined;
+  before: number | undefined;
+};

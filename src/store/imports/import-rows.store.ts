@@ -5,6 +5,7 @@ import { addEntries, lockPetsWithEntries, type PetsWithEntries, setCounts } from
 import { statusOfStock } from "../inventory/inventory.ts";
 import { insertPets, requireCategories, updatePets, type StoredPet } from "../pets/pets.store.ts";
 import { statusDefault, type Pet } from "../pets/pets.ts";
+import { factsOf } from "../profiles/facts.ts";
 import {
   afterBoth,
   findChanges,
@@ -12,6 +13,7 @@ import {
   findTaken,
   saveChanges,
   saveKnown,
+  priorProfile,
   writeProfileValues,
   type Change,
   type ImportContext,
@@ -150,10 +152,11 @@ function writeProfiles(
   importing: ImportContext,
   rows: readonly { petId: number; row: PlacedRow }[],
 ): Promise<Map<number, WrittenProfile>> {
-  const wanted = rows.flatMap(({ petId, row: { fresh, profile } }) => {
+  const wanted = rows.flatMap(({ petId, row: { index, fresh, profile } }) => {
     const values = {
       ...(fresh.description !== undefined && { description: profile.description! }),
       ...(fresh.price !== undefined && { price: profile.price! }),
+      ...(fresh.facts !== undefined && { addedFacts: factsOf(profile.facts!, `body[${index}].profile.facts`) }),
     };
     return Object.keys(values).length === 0 ? [] : [{ petId, values }];
   });
@@ -264,7 +267,7 @@ function changeOf(
       ...(next.status !== pet.status && { status: pet.status }),
     };
   if (stock) prior.quantity = stock.current?.item.quantity ?? null;
-  if (profile) prior.profile = profile.before ? { description: profile.before.description, price: profile.before.price } : null;
+  if (profile) prior.profile = profile.before ? priorProfile(profile.before) : null;
   const versions = {
     pet: isWritten ? version + 1 : null,
     stock: stock ? (stock.current?.version ?? 0) + 1 : null,

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { canonicalJson } from "../../platform/canonical-json.ts";
 import {
   DateTime,
   forPrograms,
@@ -15,6 +16,7 @@ import {
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { NewPet, PetStatus } from "../pets/pets.ts";
+import { FactsInput } from "../profiles/facts.ts";
 import { description as text, photosMax, PhotoUrl, price } from "../profiles/profiles.ts";
 
 const source = Name(
@@ -129,6 +131,7 @@ const ImportedProfile = named(
     {
       description: Type.Optional(text),
       price: Type.Optional(price),
+      facts: forPrograms(Type.Optional(FactsInput)),
       photos: Type.Optional(
         Type.Array(PhotoUrl(""), {
           maxItems: photosMax,
@@ -210,6 +213,8 @@ export type RowValues = {
   /** A long one as its hash. */
   description?: string;
   price?: string;
+  /** The hash of their JSON. */
+  facts?: string;
   /** The hash of each address. */
   photos?: string;
 };
@@ -226,7 +231,7 @@ const keptMax = 100;
 export function valuesOf({
   pet: { name, categoryId, status },
   quantity,
-  profile: { description: said, price: cost, photos } = {},
+  profile: { description: said, price: cost, facts, photos } = {},
 }: ImportRow): RowValues {
   return {
     name,
@@ -235,6 +240,7 @@ export function valuesOf({
     ...(quantity !== undefined && { quantity }),
     ...(said !== undefined && { description: said.length > keptMax ? `sha256:${hash("sha256", said)}` : said }),
     ...(cost !== undefined && { price: `${cost.amount} ${cost.currency}` }),
+    ...(facts !== undefined && { facts: hash("sha256", canonicalJson(facts)).slice(0, 24) }),
     ...(photos !== undefined && { photos: photos.map(hashOfUrl).join(" ") }),
   };
 }

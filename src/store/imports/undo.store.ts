@@ -5,7 +5,7 @@ import { statusOfStock } from "../inventory/inventory.ts";
 import { deletePets, updatePets, type StoredPet } from "../pets/pets.store.ts";
 import type { Pet } from "../pets/pets.ts";
 import { deleteProfile, findProfiles, recordProfile } from "../profiles/profiles.store.ts";
-import type { StoredProfile } from "../profiles/profiles.ts";
+import { emptyProfile, type StoredProfile } from "../profiles/profiles.ts";
 import {
   deleteChanges,
   deleteKnown,
@@ -203,13 +203,13 @@ async function takeBackProfiles(
   const isDeleted = ({ current, values }: (typeof profiles)[number]): boolean => values === null && current.photos.length === 0;
   for (const { current } of profiles.filter(isDeleted)) {
     await deleteProfile(tx, accountId, current.petId);
-    recordProfile(tx, accountId, urlOf, current, { ...current, description: null, price: null, photos: [] });
+    recordProfile(tx, accountId, urlOf, current, { ...current, ...emptyProfile });
   }
   const kept = profiles.filter((one) => !isDeleted(one));
   await writeProfileValues(
     tx,
     importing,
-    kept.map(({ current, values }) => ({ petId: current.petId, values: values ?? { description: null, price: null } })),
+    kept.map(({ current, values }) => ({ petId: current.petId, values: values ?? { description: null, price: null, facts: null } })),
   );
 }
 

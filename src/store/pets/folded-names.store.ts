@@ -4,6 +4,7 @@ import type { Database, Queryable, Transaction } from "../../platform/db/databas
 import { statementOfRows } from "../../platform/db/statement.ts";
 import { foldingVersion, normalize } from "../../platform/folding.ts";
 import { hasOtherFoldings } from "../../platform/nodes/nodes.ts";
+import { foldFacts } from "./pet-facts.store.ts";
 import { portionsByWords } from "./pet-words.store.ts";
 import { nameKeyOf } from "./pets.ts";
 
@@ -15,7 +16,7 @@ import { nameKeyOf } from "./pets.ts";
 /** The rows that one step reads: all are those of names beyond ASCII, which folding may change. */
 const stepRowsMax = 250;
 
-type Kind = "categories" | "pets";
+type Kind = "categories" | "pets" | "facts";
 type Place = { kind: Kind; accountId: number; lastId: number };
 type UnfoldedPet = { account_id: number; id: number; name: string; name_key: string };
 
@@ -48,13 +49,18 @@ async function foldSome(tx: Transaction): Promise<boolean> {
   const [row] = await tx.query<{ folding: string; kind: Kind; account_id: number; last_id: number }>(sql`SELECT * FROM folded_names`);
   if (row?.folding === foldingVersion) return false;
   const place = row ? { kind: row.kind, accountId: row.account_id, lastId: row.last_id } : beginning;
+  if (place.kind === "facts") {
+    const next = await foldFacts(tx, place.accountId, place.lastId);
+    if (next) await savePlace(tx, { kind: "facts", ...next }, "");
+    return next !== undefined;
+  }
   const rows = place.kind === "pets" ? await foldPets(tx, place) : await foldCategories(tx, place);
   const last = rows.at(-1);
   const isOver = rows.length < stepRowsMax;
-  if (isOver && place.kind === "pets") return false;
+  const next = place.kind === "pets" ? "facts" : "pets";
   await savePlace(
     tx,
-    isOver || !last ? { kind: "pets", accountId: 0, lastId: 0 } : { ...place, accountId: last.account_id, lastId: last.id },
+    isOver || !last ? { kind: next, accountId: 0, lastId: 0 } : { ...place, accountId: last.account_id, lastId: last.id },
     "",
   );
   return true;

@@ -1,4 +1,4 @@
-import sql, { raw } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
 import type { Database } from "../../platform/db/database.ts";
 import { mergeRows, walkStatement, type Walk } from "../../platform/db/index-walk.ts";
 import { badCursor, type Position } from "../../platform/http/paging.ts";
@@ -92,16 +92,18 @@ async function rowsOf(db: Database, walks: Walk[], limit: number): Promise<Found
   const found = mergeRows(db.engine, walks, limit);
   const rows = await db.query<{ id: number; name: string; category_id: number; status: PetStatus; word: string }>(sql`
     SELECT pets.id, pets.name, pets.category_id, pets.status, found.word FROM (${found}) AS found
-    ${db.engine === "sqlite" ? petOfRow : petOfRowOnPostgres(first.accountId)}
+    ${petOfFound(db.engine, first.accountId)}
     ORDER BY found.word${direction}, found.pet_id${direction}`);
   return rows.map(({ id, name, category_id: categoryId, status, word }) => ({ pet: { id, name, categoryId, status }, word }));
 }
 
-/** Looks up each word's pet by primary key. On PostgreSQL the SQL leaves the planner no other plan, as in `findRows`. */
-const petOfRow = sql`CROSS JOIN pets ON pets.account_id = found.account_id AND pets.id = found.pet_id`;
-const petOfRowOnPostgres = (accountId: number) => sql`
-  CROSS JOIN LATERAL (SELECT * FROM pets WHERE account_id = ${accountId} AND id >= found.pet_id AND id <= found.pet_id
-    ORDER BY account_id, id LIMIT 1) AS pets`;
+/** Looks up the pet of each row of `found` by primary key. On PostgreSQL the SQL leaves the planner no other plan, as in `findRows`. */
+export function petOfFound(engine: Database["engine"], accountId: number): Sql {
+  if (engine === "sqlite") return sql`CROSS JOIN pets ON pets.account_id = found.account_id AND pets.id = found.pet_id`;
+  return sql`
+    CROSS JOIN LATERAL (SELECT * FROM pets WHERE account_id = ${accountId} AND id >= found.pet_id AND id <= found.pet_id
+      ORDER BY account_id, id LIMIT 1) AS pets`;
+}
 
 type Bounds = { from: string; until: string | undefined; after: [word: string, id: number] | undefined; limit: number };
 

@@ -4,7 +4,9 @@ import { requireConditions } from "../../platform/http/conditions.ts";
 import { type Answer, created, deleted, listed, mergePatch, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, linkAfter, pageOf, type Position, positionOf } from "../../platform/http/paging.ts";
 import { byId, Problem } from "../../platform/problem.ts";
+import { factOf } from "./facts.ts";
 import { asksForOrigin, idsFromOrigin, listImportedPets, requireOriginQuery } from "./imported-pets.store.ts";
+import { listPetsByFact, requireFactQuery } from "./pet-facts.store.ts";
 import { asksForOne, findPets } from "./pet-ids.store.ts";
 import { listPets, namePosition, showListedPets, sortOf } from "./pet-lists.store.ts";
 import { type FoundPet, searchPets, searchPosition, searchPositionLengths } from "./pet-search.store.ts";
@@ -57,6 +59,7 @@ export const petRoutes: Operation[] = [
         after: positionOf(sortedQuery, ...lengths),
         limit: (query.limit ?? limitDefault) + 1,
       };
+      if (query.fact !== undefined) return readByFact(list, query.fact);
       if (asksForOrigin(query)) return readImported(list);
       if (asksForOne(query) && !list.after) return readOne(list, query.id[0]);
       if (id) return readById(list, id);
@@ -227,6 +230,14 @@ function readImported(list: List): Awaitable<Answer> {
   requireOriginQuery(query);
   if (query.id ?? query.sourceId) return andThen(idsFromOrigin(db, accountId, query), (ids) => readById(list, ids));
   return andThen(listImportedPets(db, accountId, query, after, limit), (found) => {
+    const { rows: body, headers } = pageOf(path, query, found, ({ id }) => [id]);
+    return { status: 200, body, headers };
+  });
+}
+
+function readByFact({ db, accountId, query, after, limit }: List, fact: string): Awaitable<Answer> {
+  requireFactQuery(query);
+  return andThen(listPetsByFact(db, accountId, query, factOf(fact), after, limit), (found) => {
     const { rows: body, headers } = pageOf(path, query, found, ({ id }) => [id]);
     return { status: 200, body, headers };
   });

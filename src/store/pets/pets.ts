@@ -1,6 +1,20 @@
 import { normalize, withPlainMarks } from "../../platform/folding.ts";
-import { enumeration, Id, Name, named, Nullable, OwnId, paging, Sort, Text, variant, writtenBack } from "../../platform/http/schemas.ts";
+import {
+  enumeration,
+  forPrograms,
+  Id,
+  Name,
+  named,
+  Nullable,
+  OwnId,
+  paging,
+  Sort,
+  Text,
+  variant,
+  writtenBack,
+} from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
+import { FactQuery } from "./facts.ts";
 
 export const petStatuses = ["available", "pending", "sold"] as const;
 export type PetStatus = (typeof petStatuses)[number];
@@ -68,6 +82,7 @@ export const PetQuery = Type.Object({
       description: "Only the pets with these identifiers of `source`.",
     }),
   ),
+  fact: forPrograms(Type.Optional(FactQuery)),
   q: Type.Optional(
     Type.String({
       maxLength: 200,

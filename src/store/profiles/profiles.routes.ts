@@ -11,9 +11,11 @@ import {
   type Operation,
   resource,
 } from "../../platform/http/operation.ts";
+import { type Facts, factsOf, patchFacts } from "./facts.ts";
 import { answer, lockToChange, lockToSet, type OneProfile, type ProfileServices, recordChange, requireProfile } from "./profile-answers.ts";
 import { deleteProfile, ensureProfile, writeProfile } from "./profiles.store.ts";
 import {
+  emptyProfile,
   orderPhotos,
   patchPrice,
   type Price,
@@ -38,7 +40,7 @@ export const profileRoutes: Operation<ProfileServices>[] = [
     tag,
     stability,
     summary: "Get a pet's profile",
-    description: "The description, price and photos of a pet that buyers see. They are not fields of the pet itself.",
+    description: "The description, price, facts and photos of a pet that buyers see. They are not fields of the pet itself.",
     scope: "catalogue:read",
     params: ProfilePath,
     example: { params },
@@ -54,7 +56,7 @@ export const profileRoutes: Operation<ProfileServices>[] = [
     stability,
     summary: "Replace a pet's profile",
     description:
-      "Replaces the description and the price of a pet. `photos` orders the photos and sets their alternative texts; without it all stay.",
+      "Replaces a pet's description, price and facts. `photos` orders the photos and sets their alternative texts; without it all stay.",
     scope: "catalogue:write",
     dryRun: true,
     params: ProfilePath,
@@ -89,7 +91,7 @@ export const profileRoutes: Operation<ProfileServices>[] = [
     tag,
     stability,
     summary: "Delete a pet's profile",
-    description: "Deletes the description, price and photos of a pet. The pet stays.",
+    description: "Deletes a pet's description, price, facts and photos. The pet stays.",
     scope: "catalogue:write",
     dryRun: true,
     params: ProfilePath,
@@ -103,7 +105,7 @@ export const profileRoutes: Operation<ProfileServices>[] = [
       } = call;
       const current = await lockToChange(tx, call);
       await deleteProfile(tx, accountId, petId);
-      recordChange(tx, call, current, { ...current, description: null, price: null, photos: [] });
+      recordChange(tx, call, current, { ...current, ...emptyProfile });
       return { status: 204 };
     },
   }),
@@ -119,7 +121,8 @@ async function replaceProfile(
     services,
   } = call;
   const current = await lockToSet(tx, call);
-  const wanted = { description: body.description ?? null, price: body.price ?? null, photos: body.photos };
+  const { description = null, price = null, photos } = body;
+  const wanted = { description, price, facts: factsOf(body.facts ?? {}), photos };
   const after = await save(tx, call, current, wanted);
   if (current) return answer(services, after);
   return { ...answer(services, after, 201), headers: { location: addressOf(path.replace("{petId}", String(petId))) } };
@@ -133,10 +136,16 @@ async function changeProfile(
   const current = await lockToChange(tx, call);
   const { description = current.description, photos } = body;
   const price = patchPrice(current.price, body.price);
-  return answer(services, await save(tx, call, current, { description, price, photos }));
+  const facts = patchFacts(current.facts, body.facts);
+  return answer(services, await save(tx, call, current, { description, price, facts, photos }));
 }
 
-type ProfileRequest = { description: string | null; price: Price | null; photos: { id: number; alt?: string | null }[] | undefined };
+type ProfileRequest = {
+  description: string | null;
+  price: Price | null;
+  facts: Facts | null;
+  photos: { id: number; alt?: string | null }[] | undefined;
+};
 
 /** Saves the profile if it changes, and returns it. */
 async function save(tx: Transaction, call: Call<ProfileServices, OneProfile>, current: StoredProfile | undefined, wanted: ProfileRequest) {
@@ -146,12 +155,13 @@ async function save(tx: Transaction, call: Call<ProfileServices, OneProfile>, cu
   } = call;
   const description = wanted.description === "" ? null : wanted.description;
   const photos = wanted.photos && orderPhotos(current?.photos ?? [], wanted.photos);
-  const before =
-    current && JSON.stringify([current.description, current.price, photos && current.photos.map(({ id, alt }) => ({ id, alt }))]);
+  const { facts } = wanted;
+  const ofPhotos = photos && current?.photos.map(({ id, alt }) => ({ id, alt }));
+  const before = current && JSON.stringify([current.description, current.price, current.facts, ofPhotos]);
   const price = wanted.price && { amount: wanted.price.amount, currency: wanted.price.currency };
-  if (current && before === JSON.stringify([description, price, photos])) return current;
+  if (current && before === JSON.stringify([description, price, facts, photos])) return current;
   await ensureProfile(tx, accountId, petId);
-  await writeProfile(tx, accountId, petId, { description, price, photos });
+  await writeProfile(tx, accountId, petId, { description, price, facts, photos }, current?.facts ?? null);
   const after = await requireProfile(tx, accountId, petId);
   recordChange(tx, call, current, after);
   return after;

@@ -2,19 +2,23 @@ import sql, { empty, join } from "sql-template-tag";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { statementOfRows } from "../../platform/db/statement.ts";
 import { fieldsBefore } from "../../platform/events.ts";
+import { attempt } from "../../platform/parse.ts";
 import { byId, Problem } from "../../platform/problem.ts";
-import { photosMax, shownProfile, type PhotoText, type Price, type StoredProfile, type UrlOf } from "./profiles.ts";
+import { replaceFacts } from "../pets/pet-facts.store.ts";
+import { type Facts, factRowsOf, isFacts } from "./facts.ts";
+import { photosMax, shownProfile, type PhotoText, type StoredProfile, type UrlOf } from "./profiles.ts";
 
 type ProfileRow = {
   pet_id: number;
   description: string | null;
   price_amount: number | null;
   price_currency: string | null;
+  facts: string | null;
   version: number;
 };
 type FormRow = { id: number; pet_id: number; alt: string; type: string; width: number; height: number; hash: string };
 
-const columns = sql`pet_id, description, price_amount, price_currency, version`;
+const columns = sql`pet_id, description, price_amount, price_currency, facts, version`;
 
 /** Returns undefined if the pet has no profile. */
 export async function findProfile(db: Queryable, accountId: number, petId: number): Promise<StoredProfile | undefined> {
@@ -34,7 +38,7 @@ export async function findProfiles(db: Queryable, accountId: number, petIds: rea
     WHERE photos.account_id = ${accountId} AND photos.pet_id IN (${join(profiles.map((row) => row.pet_id))})
     ORDER BY photos.pet_id, photos.place, photos.id, photo_files.type, photo_files.width`);
   const byPet = Map.groupBy(forms, (row) => row.pet_id);
-  return new Map(profiles.map((row) => [row.pet_id, profileOf(row, byPet.get(row.pet_id) ?? [])]));
+  return new Map(profiles.map((row) => [row.pet_id, profileOf(db, row, byPet.get(row.pet_id) ?? [])]));
 }
 
 /** Records that a profile was created, changed or deleted. */
@@ -51,33 +55,52 @@ export function recordProfile(
 }
 
 const upsertRows = statementOfRows(`
-  INSERT INTO profiles (account_id, pet_id, description, price_amount, price_currency, version)
-  SELECT CAST(?2 AS BIGINT), CAST(said.value ->> 0 AS BIGINT), said.value ->> 1, CAST(said.value ->> 2 AS BIGINT), said.value ->> 3, 1
+  INSERT INTO profiles (account_id, pet_id, description, price_amount, price_currency, facts, version)
+  SELECT CAST(?2 AS BIGINT), CAST(said.value ->> 0 AS BIGINT), said.value ->> 1, CAST(said.value ->> 2 AS BIGINT), said.value ->> 3,
+    said.value ->> 4, 1
   FROM ROWS AS said WHERE TRUE
   ON CONFLICT (account_id, pet_id) DO UPDATE SET description = excluded.description, price_amount = excluded.price_amount,
-    price_currency = excluded.price_currency, version = profiles.version + 1`);
+    price_currency = excluded.price_currency, facts = excluded.facts, version = profiles.version + 1`);
 /** The most rows of one statement. */
 const rowsAtOnceMax = 100;
 
-/** Writes the descriptions and prices of locked pets, whose photos stay as they are. Makes the profiles that are missing. */
-export async function writeProfiles(
-  tx: Transaction,
-  accountId: number,
-  profiles: readonly Omit<StoredProfile, "photos" | "version">[],
-): Promise<void> {
-  const said = profiles.map(({ petId, description, price }) => [petId, description, price?.amount ?? null, price?.currency ?? null]);
+/** Writes the descriptions, prices and facts of locked pets, whose photos stay as they are. Makes the profiles that are missing. */
+export async function writeProfiles(tx: Transaction, accountId: number, changes: readonly ProfileChange[]): Promise<void> {
+  const said = changes.map(({ after: { petId, description, price, facts } }) => {
+    return [petId, description, price?.amount ?? null, price?.currency ?? null, textOf(facts)];
+  });
   for (let from = 0; from < said.length; from += rowsAtOnceMax)
     await tx.run(upsertRows, [JSON.stringify(said.slice(from, from + rowsAtOnceMax)), accountId]);
+  const changed = changes.filter(({ before, after }) => textOf(before?.facts ?? null) !== textOf(after.facts));
+  await replaceFacts(
+    tx,
+    accountId,
+    changed.flatMap(({ before }) => (before?.facts ? [before.petId] : [])),
+    changed.flatMap(({ after: { petId, facts } }) => factRowsOf(petId, facts)),
+  );
 }
 
-function profileOf({ pet_id: petId, description, price_amount: amount, price_currency: currency, version }: ProfileRow, forms: FormRow[]) {
+export type ProfileChange = { before: StoredProfile | undefined; after: StoredProfile };
+
+const textOf = (facts: Facts | null): string | null => facts && JSON.stringify(facts);
+
+function profileOf(db: Pick<Queryable, "reportDamage">, row: ProfileRow, forms: FormRow[]): StoredProfile {
+  const { pet_id: petId, description, price_amount: amount, price_currency: currency, version } = row;
   const photos = Array.from(Map.groupBy(forms, ({ id }) => id).values(), (own) => ({
     id: own[0]!.id,
     alt: own[0]!.alt,
     forms: own.map(({ type, width, height, hash }) => ({ type, width, height, hash })),
   }));
   const price = amount === null || currency === null ? null : { amount, currency };
-  return { petId, description, price, photos, version };
+  return { petId, description, price, facts: storedFacts(db, row), photos, version };
+}
+
+/** @throws Problem `unavailable` for a text that was damaged */
+function storedFacts(db: Pick<Queryable, "reportDamage">, { pet_id: petId, facts }: ProfileRow): Facts | null {
+  if (facts === null) return null;
+  const read = attempt(() => JSON.parse(facts) as unknown);
+  if (!isFacts(read)) throw db.reportDamage(`the facts of pet ${petId} are damaged`);
+  return read;
 }
 
 /** Adds an empty profile to a locked pet that has none. Returns whether it added one. */
@@ -88,17 +111,23 @@ export async function ensureProfile(tx: Transaction, accountId: number, petId: n
   return added.length > 0;
 }
 
-/** Saves a locked pet's description and price. If `photos` is given, saves their order and texts, and deletes the pet's other photos. */
+/**
+ * Saves a locked pet's description, price and facts. If `photos` is given, saves their order and texts, and deletes the pet's other photos.
+ *
+ * @param before the facts until now
+ */
 export async function writeProfile(
   tx: Transaction,
   accountId: number,
   petId: number,
-  { description, price, photos }: { description: string | null; price: Price | null; photos: readonly PhotoText[] | undefined },
+  { description, price, facts, photos }: Omit<StoredProfile, "petId" | "version" | "photos"> & { photos: readonly PhotoText[] | undefined },
+  before: Facts | null,
 ): Promise<void> {
   await tx.query(sql`
     UPDATE profiles SET description = ${description}, price_amount = ${price?.amount ?? null}, price_currency = ${price?.currency ?? null},
-      version = version + 1
+      facts = ${textOf(facts)}, version = version + 1
     WHERE account_id = ${accountId} AND pet_id = ${petId}`);
+  if (textOf(before) !== textOf(facts)) await replaceFacts(tx, accountId, before ? [petId] : [], factRowsOf(petId, facts));
   if (photos === undefined) return;
   const others = photos.length === 0 ? empty : sql`AND id NOT IN (${join(photos.map(({ id }) => id))})`;
   await tx.query(sql`DELETE FROM photos WHERE account_id = ${accountId} AND pet_id = ${petId} ${others}`);

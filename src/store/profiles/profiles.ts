@@ -2,6 +2,7 @@ import type { Transaction } from "../../platform/db/database.ts";
 import { forPrograms, Id, named, Nullable, OwnId, Text, writtenBack } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { byId, invalidAt, unknownReference } from "../../platform/problem.ts";
+import { Facts, FactsInput, FactsPatch } from "./facts.ts";
 
 /** The most photos of one pet. */
 export const photosMax = 10;
@@ -68,6 +69,7 @@ export const Profile = named(
       petId: Id("The pet that it describes."),
       description: Type.Optional(description),
       price: Type.Optional(price),
+      facts: Type.Optional(Facts),
       photos: Type.Array(Photo, { description: "In display order." }),
     },
     { additionalProperties: false },
@@ -79,7 +81,12 @@ export type Price = Static<typeof price>;
 const ProfileInput = named(
   "ProfileInput",
   Type.Object(
-    { description: Type.Optional(description), price: Type.Optional(price), photos: Type.Optional(photoOrders) },
+    {
+      description: Type.Optional(description),
+      price: Type.Optional(price),
+      facts: forPrograms(Type.Optional(FactsInput)),
+      photos: Type.Optional(photoOrders),
+    },
     { additionalProperties: false },
   ),
 );
@@ -100,6 +107,7 @@ const ProfilePatch = named(
     {
       description: Type.Optional(Nullable(description)),
       price: Type.Optional(Nullable(pricePatch)),
+      facts: forPrograms(Type.Optional(Nullable(FactsPatch))),
       photos: Type.Optional(photoOrders),
     },
     { additionalProperties: false },
@@ -165,19 +173,29 @@ export type StoredProfile = {
   petId: number;
   description: string | null;
   price: Price | null;
+  facts: Facts | null;
   photos: StoredPhoto[];
   version: number;
+};
+
+/** What a deleted profile has left. */
+export const emptyProfile: Pick<StoredProfile, "description" | "price" | "facts" | "photos"> = {
+  description: null,
+  price: null,
+  facts: null,
+  photos: [],
 };
 
 /** Returns the URL at which visitors see one form of a photo. */
 export type UrlOf = (form: StoredForm) => string;
 
 /** A profile as the API shows it. */
-export function shownProfile({ petId, description: text, price: cost, photos }: StoredProfile, urlOf: UrlOf): Profile {
+export function shownProfile({ petId, description: text, price: cost, facts, photos }: StoredProfile, urlOf: UrlOf): Profile {
   return {
     petId,
     ...(text !== null && { description: text }),
     ...(cost !== null && { price: cost }),
+    ...(facts !== null && { facts }),
     photos: photos.map((one) => shownPhoto(one, urlOf)),
   };
 }
