@@ -235,6 +235,7 @@ test("verify names each row that breaks a rule, and exits with code 1", async (t
       "INSERT INTO orders (account_id, id, pet_id, quantity, held, complete, version) VALUES (1, 1, 9, 3, 3, FALSE, 1)",
       /order 1 of account 1 must not hold 3 units/,
     ],
+    ["UPDATE orders SET price_amount = 4900", /order 1 of account 1 has a price that is not whole/],
     ["PRAGMA ignore_check_constraints = on; UPDATE inventory SET quantity = -1", /pet 1 of account 1 has -1 free and 2 held units/],
     [
       "PRAGMA foreign_keys = off; UPDATE pets SET category_id = 77",

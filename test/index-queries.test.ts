@@ -14,6 +14,7 @@ import { readConfigured, readProjectContext } from "../src/publishing/domains/na
 import { listDeployments } from "../src/publishing/projects/deployments.store.ts";
 import { listImports } from "../src/store/imports/imports.store.ts";
 import { listItems } from "../src/store/inventory/inventory.store.ts";
+import { otherOrders } from "../src/store/order-details/order-details.store.ts";
 import { listOrders } from "../src/store/orders/orders.store.ts";
 import { listImportedPets } from "../src/store/pets/imported-pets.store.ts";
 import { listPetsByFact, valuesOfFact } from "../src/store/pets/pet-facts.store.ts";
@@ -85,6 +86,8 @@ const needs: Record<string, (Call | Fragment)[]> = {
       "SELECT (…) FROM accounts",
     ),
   ],
+  contacts_by_email: [(db) => otherOrders(db, 1, 1)],
+  contacts_by_phone: [(db) => otherOrders(db, 1, 1)],
   deployment_turns_by_number: [at(deployments, "COALESCE(MAX(number), 0) + 1 FROM deployment_turns", "SELECT …")],
   deployments_by_project: [
     (db) => listDeployments(db, 1, 1, 0, 1),
@@ -270,6 +273,9 @@ test("each index names the queries that need it, and SQLite uses it for them", a
     await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (1, 'Shop', 'pro', 0)`);
     await tx.query(sql`INSERT INTO import_sources (account_id, id, name, name_key) VALUES (1, 1, 'File', 'file')`);
     await tx.query(sql`INSERT INTO orders (account_id, id, quantity, held, complete, version) VALUES (1, 1, 1, 0, FALSE, 1)`);
+    await tx.query(
+      sql`INSERT INTO contacts (account_id, order_id, email_key, phone_key, version) VALUES (1, 1, 'ann@example.com', '79460958', 1)`,
+    );
     await tx.query(sql`INSERT INTO pet_words (account_id, pet_id, word, shared, category_id, status) VALUES (1, 1, 'rex', 0, 1, 'sold')`);
   });
   assert.deepEqual(await indexesOf(db), Object.keys(needs).toSorted());

@@ -16,6 +16,7 @@ export const directions: Record<string, string[]> = {
   "src/store/imports": ["src/store/profiles", "src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/profiles": ["src/store/pets", "src/platform"],
   "src/store/contacts": ["src/platform"],
+  "src/store/order-details": ["src/store/orders", "src/platform"],
   "src/store/orders": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/inventory": ["src/store/pets", "src/store/categories", "src/platform"],
   "src/store/pets": ["src/store/categories", "src/platform"],

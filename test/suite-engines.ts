@@ -25,6 +25,7 @@ export const groups: Group[] = [
       "imports-rows",
       "imports-undo",
       "isolation",
+      "order-details",
       "paging",
       "pet-changes",
       "privacy",

@@ -25,6 +25,7 @@ import { contactRoutes } from "../store/contacts/contacts.routes.ts";
 import { importRoutes } from "../store/imports/imports.routes.ts";
 import { inventoryRoutes } from "../store/inventory/inventory.routes.ts";
 import { petChangeRoutes } from "../store/inventory/pet-changes.routes.ts";
+import { orderDetailRoutes } from "../store/order-details/order-details.routes.ts";
 import { orderRoutes } from "../store/orders/orders.routes.ts";
 import { petRoutes } from "../store/pets/pets.routes.ts";
 import { photoFetchRoutes, photoRoutes } from "../store/profiles/photos.routes.ts";
@@ -82,6 +83,7 @@ export const dashboardOperations: Operation<DashboardServices & ApiServices>[] =
   ...unbanRoutes,
   ...petChangeRoutes,
   ...orderHistoryRoutes,
+  ...orderDetailRoutes,
   ...auditRoutes,
 ];
 

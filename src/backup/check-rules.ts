@@ -113,6 +113,15 @@ const contactRules: Rule[] = [
   },
 ];
 
+/** An order records what it cost with the currency, or not at all (decision 0121). */
+const priceRules: Rule[] = [
+  {
+    what: "the price of an order has an amount and a currency",
+    query: `SELECT account_id, id FROM orders WHERE (price_amount IS NULL) <> (price_currency IS NULL) OR price_amount < 0 OR length(price_currency) <> 3`,
+    say: (row) => `order ${String(row["id"])} of ${inAccount(row)} has a price that is not whole`,
+  },
+];
+
 /** References that no foreign key of the schema enforces. */
 const referenceRules: Rule[] = [
   {
@@ -185,7 +194,7 @@ const factRules: Rule[] = [
 
 /**
  * Groups of rules. Each applies if the schema has `table`, which earlier versions may lack, and does not have the table `unless`, for which there
- * is another version of the rules. `since` is the migration that made a table which the rules need and dumps leave out.
+ * is another version of the rules. `since` is the migration that made what the rules need, if no table of the dump says so.
  */
 export const rules: { table: string; unless?: string; since?: number; rules: Rule[] }[] = [
   { table: "pets", since: 44, rules: wordRules },
@@ -197,6 +206,7 @@ export const rules: { table: string; unless?: string; since?: number; rules: Rul
   { table: "event_storage", rules: eventRules },
   { table: "contacts", rules: contactRules },
   { table: "facts", rules: factRules },
+  { table: "orders", since: 64, rules: priceRules },
   { table: "domains", rules: referenceRules },
 ];
 

@@ -31,25 +31,55 @@ export function statement<R extends unknown[] = unknown[]>(sqlite: string, postg
   return { place: count++, sqlite, postgres: numbered };
 }
 
-/** An INSERT of rows whose key `id` gets the next identifier of a sequence. `ofMany` takes any number of rows, for PostgreSQL (`statementOfRows`). */
+/**
+ * An INSERT of rows whose key `id` gets the next identifier of a sequence. `statementFor` takes that many rows on SQLite, and one on PostgreSQL, where
+ * `ofMany` takes any number (`statementOfRows`).
+ */
 export type Insertion = {
   readonly sequence: string;
   readonly statementFor: (rows: number) => Statement<[id: number]>;
   readonly ofMany: Statement<[id: number]>;
 };
 
+/** Columns of a new row that are copied from a row of another table: that whose key equals these columns of the new row, if there is one. */
+type CopiedColumns = { from: string; key: readonly string[]; columns: readonly string[] };
+
 /** Makes an insertion into a table. `columns` has the types of its columns, in the order of a row's values. */
-export function insertion(table: string, sequence: string, columns: Readonly<Record<string, "BIGINT" | "TEXT" | "BOOLEAN">>): Insertion {
-  const [names, types] = [Object.keys(columns).join(", "), Object.values(columns)];
-  const row = (id: string) => `(${[id, ...types.map(() => "?")].join(", ")})`;
-  const text = (id: string, rows: number) =>
-    `INSERT INTO ${table} (id, ${names}) VALUES ${Array.from({ length: rows }, () => row(id)).join(", ")}`;
-  const values = types.map((type, place) => `CAST(made.value ->> ${place} AS ${type})`).join(", ");
+export function insertion(
+  table: string,
+  sequence: string,
+  columns: Readonly<Record<string, "BIGINT" | "TEXT" | "BOOLEAN">>,
+  copied?: CopiedColumns,
+): Insertion {
+  const [names, types] = [Object.keys(columns), Object.values(columns)];
+  const into = `INSERT INTO ${table} (id, ${[...names, ...(copied?.columns ?? [])].join(", ")})`;
+  const row = `(${["id", ...names].map(() => "?").join(", ")})`;
+  const typed = (valueOf: (place: number) => string): string =>
+    types.map((type, place) => `CAST(${valueOf(place)} AS ${type}) AS ${names[place]}`).join(", ");
+  const one = `SELECT ${typed(() => "?")}`;
+  const many = `SELECT ${typed((place) => `made.value ->> ${place}`)} FROM ROWS AS made`;
+  const onServer = (made: string): string =>
+    `${into} SELECT nextval('${sequence}'), made.*${copied ? ", copied.*" : ""} FROM (${made}) AS made ${copied ? joinedInOrder(copied) : ""} RETURNING id`;
   return {
     sequence,
-    ofMany: statementOfRows(`INSERT INTO ${table} (id, ${names}) SELECT nextval('${sequence}'), ${values} FROM ROWS AS made RETURNING id`),
-    statementFor: cachedByRows((rows) => statement(text("?", rows), `${text(`nextval('${sequence}')`, rows)} RETURNING id`)),
+    ofMany: statementOfRows(onServer(many)),
+    statementFor: cachedByRows((rows) => {
+      const values = `VALUES ${Array.from({ length: rows }, () => row).join(", ")}`;
+      return statement(`${into} ${copied ? joinedValues(values, names, copied) : values}`, onServer(one));
+    }),
   };
+}
+
+/** A join costs SQLite little; a subquery in each row of VALUES would add a third to the INSERT of an order (decision 0121). */
+function joinedValues(values: string, names: readonly string[], { from, key, columns }: CopiedColumns): string {
+  const on = key.map((name) => `${from}.${name} = made.column${names.indexOf(name) + 2}`).join(" AND ");
+  return `SELECT made.*, ${columns.map((name) => `${from}.${name}`).join(", ")} FROM (${values}) AS made LEFT JOIN ${from} ON ${on}`;
+}
+
+/** The LIMIT keeps PostgreSQL from a join that would change the order of the rows, and with it which row gets which identifier. */
+function joinedInOrder({ from, key, columns }: CopiedColumns): string {
+  const where = key.map((name) => `${from}.${name} = made.${name}`).join(" AND ");
+  return `LEFT JOIN LATERAL (SELECT ${columns.join(", ")} FROM ${from} WHERE ${where} LIMIT 1) AS copied ON TRUE`;
 }
 
 /** The most rows of one statement. */

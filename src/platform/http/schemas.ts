@@ -104,6 +104,12 @@ export const Name = (description: string, lengthMax: number) =>
     "x-visible": true,
   });
 
+/** The most rows that one read by their ids returns. */
+const idsMax = 100;
+
+/** The query of a read of several rows by their ids, for the rows of a page of a list: `id=1&id=2`. */
+export const IdsQuery = Type.Object({ id: Type.Array(Type.Integer({ format: "int64" }), { minItems: 1, maxItems: idsMax }) });
+
 /** The resource's identifier in the body of a write. It must equal this path parameter, and is then ignored. */
 export const OwnId = (parameter: string) => Object.assign(Id(""), { [parameterKey]: parameter });
 

@@ -3,7 +3,7 @@ import { dayMs } from "../../platform/clock.ts";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
 import { byId, Problem } from "../../platform/problem.ts";
-import { contactFields, type Contact } from "./contacts.ts";
+import { contactFields, keysOf, type Contact } from "./contacts.ts";
 
 /*
  * The contact of an order is personal data (specification 2.9). It is in this table alone: no event, no webhook, no stored answer and no line of the
@@ -48,11 +48,13 @@ export async function writeContact(
   completedAt: number | null,
 ): Promise<StoredContact> {
   const values = contactFields.map((field) => contact[field] ?? null);
+  const { email, phone } = keysOf(contact);
   const [row] = await tx.query<ContactRow>(sql`
-    INSERT INTO contacts (account_id, order_id, ${raw(contactFields.join(", "))}, completed_at, version)
-    VALUES (${accountId}, ${orderId}, ${join(values)}, ${completedAt}, 1)
+    INSERT INTO contacts (account_id, order_id, ${raw(contactFields.join(", "))}, email_key, phone_key, completed_at, version)
+    VALUES (${accountId}, ${orderId}, ${join(values)}, ${email}, ${phone}, ${completedAt}, 1)
     ON CONFLICT (account_id, order_id) DO UPDATE SET
-      ${raw(contactFields.map((field) => `${field} = excluded.${field}`).join(", "))}, version = contacts.version + 1
+      ${raw(contactFields.map((field) => `${field} = excluded.${field}`).join(", "))},
+      email_key = excluded.email_key, phone_key = excluded.phone_key, version = contacts.version + 1
     RETURNING ${columns}`);
   return fromRow(row!);
 }

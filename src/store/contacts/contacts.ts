@@ -69,6 +69,14 @@ export function mentions({ email, phone, name }: Person): (contact: Contact) => 
 const betweenEmails = /[\s,;:<>()"']+/;
 const phoneNumbers = /\d[\d ()./-]*/g;
 
+/** By what the contacts of one person are found: null for what a contact lacks. */
+export type PersonKeys = { email: string | null; phone: string | null };
+
+/** Returns the keys of a contact: those of one person are equal in any spelling. */
+export function keysOf({ email, phone }: Contact): PersonKeys {
+  return { email: email === undefined ? null : normalize(email.trim()), phone: (phone !== undefined && phoneKeyOf(phone)) || null };
+}
+
 /** Returns the digits by which telephone numbers are compared; empty if there are too few. */
 function phoneKeyOf(phone: string): string {
   const digits = phone.replaceAll(/\D/g, "").replace(/^0+/, "");

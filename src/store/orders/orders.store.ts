@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { raw } from "sql-template-tag";
 import { andThen, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { walkStatement } from "../../platform/db/index-walk.ts";
-import { insertion, lockingStatement, statement, type BoundValue } from "../../platform/db/statement.ts";
+import { insertion, lockingStatement, statement, statementOfRows, type BoundValue } from "../../platform/db/statement.ts";
 import { fieldsBefore, type EventDraft, type Origin } from "../../platform/events.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
@@ -49,20 +49,33 @@ const columnNames = "id, pet_id, quantity, held, ship_date, complete, version";
 const columns = raw(columnNames);
 const orderById = `SELECT ${columnNames} FROM orders WHERE account_id = ? AND id = ?`;
 const findById = statement<OrderRow>(orderById);
+const findByIds = statementOfRows<OrderRow>(
+  `SELECT ${columnNames} FROM orders WHERE account_id = CAST(?2 AS BIGINT) AND id IN (SELECT CAST(made.value ->> 0 AS BIGINT) FROM ROWS AS made)`,
+);
 const lockById = lockingStatement<OrderRow>(orderById);
+/** The price of one unit, which is that of the pet's profile when the order is placed or gets another pet (specification 2.5). */
+const priceColumns = ["price_amount", "price_currency"];
+const priceOf = (name: string) => `SELECT ${name} FROM profiles WHERE account_id = ?7 AND pet_id = ?1`;
 const update = statement<OrderRow>(`
-  UPDATE orders SET pet_id = ?, quantity = ?, held = ?, ship_date = ?, complete = ?, completed_at = COALESCE(completed_at, ?), version = version + 1
-  WHERE account_id = ? AND id = ? RETURNING ${columnNames}`);
-const newOrders = insertion("orders", "order_ids", {
-  account_id: "BIGINT",
-  pet_id: "BIGINT",
-  quantity: "BIGINT",
-  held: "BIGINT",
-  ship_date: "BIGINT",
-  complete: "BOOLEAN",
-  completed_at: "BIGINT",
-  version: "BIGINT",
-});
+  UPDATE orders SET pet_id = ?1, quantity = ?2, held = ?3, ship_date = ?4, complete = ?5, completed_at = COALESCE(completed_at, ?6),
+    ${priceColumns.map((name) => `${name} = CASE WHEN pet_id = ?1 THEN ${name} ELSE (${priceOf(name)}) END`).join(", ")}, version = version + 1
+  WHERE account_id = ?7 AND id = ?8 RETURNING ${columnNames}`);
+const newOrders = insertion(
+  "orders",
+  "order_ids",
+  {
+    account_id: "BIGINT",
+    pet_id: "BIGINT",
+    quantity: "BIGINT",
+    held: "BIGINT",
+    ship_date: "BIGINT",
+    complete: "BOOLEAN",
+    completed_at: "BIGINT",
+    placed_at: "BIGINT",
+    version: "BIGINT",
+  },
+  { from: "profiles", key: ["account_id", "pet_id"], columns: priceColumns },
+);
 const deleteById = statement("DELETE FROM orders WHERE account_id = ? AND id = ?");
 
 /** Returns up to `limit` orders that pass the filters, sorted by `sort`; with `afterId`, only those that come after it. */
@@ -93,6 +106,13 @@ function filtersOf(petId: number | undefined, complete: boolean | undefined) {
 /** @throws Problem `not_found` */
 export function findOrder(db: Queryable, accountId: number, id: number): Awaitable<StoredOrder> {
   return andThen(db.rows(findById, [accountId, id]), (rows) => requireRow(rows, id));
+}
+
+/** Returns the orders with these ids, in their order. Leaves out ids without an order. */
+export async function findOrders(db: Queryable, accountId: number, ids: readonly number[]): Promise<StoredOrder[]> {
+  const rows = await db.rows(findByIds, [JSON.stringify(ids.map((id) => [id])), accountId]);
+  const found = new Map(rows.map((row) => [row[0], fromRow(row)]));
+  return ids.flatMap((id) => found.get(id) ?? []);
 }
 
 /** Locks the order until the transaction ends. @throws Problem `not_found` */
@@ -269,7 +289,8 @@ function orderComplete(id: number, why: string): Problem {
 
 /** The values of a new order, in the order of the columns of `newOrders`. */
 function valuesOf({ accountId, fields: { petId, quantity, shipDate, complete }, origin }: OrderRequest, held: number): BoundValue[] {
-  return [accountId, petId, quantity, held, shipDate, Number(complete), complete ? (origin.at ?? null) : null, 1];
+  const at = origin.at ?? null;
+  return [accountId, petId, quantity, held, shipDate, Number(complete), complete ? at : null, at, 1];
 }
 
 /** What an order becomes: its fields, the units that it holds from now on, and the time if this completes it. */

@@ -1,0 +1,54 @@
+import sql, { join, raw } from "sql-template-tag";
+import type { Database } from "../../platform/db/database.ts";
+import { mergeRows } from "../../platform/db/index-walk.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
+import { othersMax, totalOf, type OrderDetails } from "./order-details.ts";
+
+type DetailsRow = {
+  id: number;
+  quantity: number;
+  placed_at: number | null;
+  price_amount: number | null;
+  price_currency: string | null;
+  has_contact: number | null;
+  name: string | null;
+};
+
+/** Reads what is kept beside these orders, by id. Ids without an order are left out. */
+export async function readDetails(db: Database, accountId: number, ids: readonly number[]): Promise<OrderDetails[]> {
+  const rows = await db.query<DetailsRow>(sql`
+    SELECT orders.id, orders.quantity, orders.placed_at, orders.price_amount, orders.price_currency, contacts.order_id AS has_contact, contacts.name
+    FROM orders LEFT JOIN contacts ON contacts.account_id = orders.account_id AND contacts.order_id = orders.id
+    WHERE orders.account_id = ${accountId} AND orders.id IN (${join([...ids])}) ORDER BY orders.id`);
+  return rows.map(fromRow);
+}
+
+function fromRow({ id, quantity, placed_at: placedAt, price_amount: amount, price_currency: currency, has_contact, name }: DetailsRow) {
+  const price = amount === null || currency === null ? null : { amount, currency };
+  return {
+    id,
+    placedAt: placedAt === null ? null : formatDateTime(placedAt),
+    price,
+    total: totalOf(price, quantity),
+    customer: has_contact === null ? null : { name },
+  };
+}
+
+type Keys = { email_key: string | null; phone_key: string | null };
+
+/** Returns the ids of the newest other orders whose contact has the email or the telephone number of this order's, up to one more than are shown. */
+export async function otherOrders(db: Database, accountId: number, orderId: number): Promise<number[]> {
+  const [keys] = await db.query<Keys>(
+    sql`SELECT email_key, phone_key FROM contacts WHERE account_id = ${accountId} AND order_id = ${orderId}`,
+  );
+  const walk = { table: "contacts", columns: raw("order_id"), accountId, order: ["order_id"], isBackwards: true };
+  const walks = (["email", "phone"] as const).flatMap((by) => {
+    const key = keys?.[`${by}_key`];
+    const found = { index: `contacts_by_${by}`, condition: `${by}_key IS NOT NULL`, equal: { [`${by}_key`]: key ?? "" } };
+    return key === null || key === undefined ? [] : [{ ...walk, ...found }];
+  });
+  if (walks.length === 0) return [];
+  // Both walks may find an order, and each finds this one.
+  const rows = await db.query<{ order_id: number }>(mergeRows(db.engine, walks, 2 * (othersMax + 2)));
+  return [...new Set(rows.map((row) => row.order_id))].filter((id) => id !== orderId).slice(0, othersMax + 1);
+}
