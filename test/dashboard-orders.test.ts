@@ -90,7 +90,7 @@ test("the address holds the order filters, which survive a reload", async (t) =>
   for (const order of [{ petId: rex }, { petId: rex, complete: true }, { petId: ben, complete: true }])
     await shop.ask("POST", "/store/orders", order);
   const page = await shop.open("/animals");
-  await choose(page, "Rex", "Orders for it");
+  await choose(page, "Rex", "Orders");
   await page.waitForURL(`**/dashboard/orders?petId=${rex}`);
   await page.getByRole("table", { name: "Orders" }).getByRole("link", { name: "Rex" }).nth(1).waitFor();
   await page.getByText("Fulfilled", { exact: true }).first().click();

@@ -11,7 +11,7 @@ const [browser, service] = await stage(startService);
 const { id: project } = await made<{ id: number }>(service, "POST", "/projects", { name: "Rex", slug: "rex" });
 const category = await newCategory(service, "Dogs");
 const { id: petId } = await newPet(service, category.id);
-await made(service, "POST", "/store/orders", { petId });
+const { id: orderId } = await made<{ id: number }>(service, "POST", "/store/orders", { petId });
 
 const ofStore = ["animals", "categories", "orders", "inventory", "import"];
 const ofPublishing = ["projects", "projects/ID", "projects/ID/settings", "projects/ID/domains"];
@@ -22,7 +22,7 @@ const ofOrder = `/dashboard/v1/pets?limit=1&id=${petId}`;
 const later: Record<string, string[]> = {
   "": [`/dashboard/v1/projects/${project}/domains`, ofOrder],
   animals: [`/dashboard/v1/store/inventory?limit=1&petId=${petId}`],
-  orders: [ofOrder],
+  orders: [ofOrder, `/dashboard/v1/orders/details?id=${orderId}`],
 };
 
 for (const part of ofDashboard) {

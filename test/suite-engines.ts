@@ -274,6 +274,7 @@ export const groups: Group[] = [
       "dashboard-forms",
       "dashboard-frame",
       "dashboard-refusals",
+      "dashboard-customers",
       "dashboard-orders",
       "dashboard-outages",
       "dashboard-projects",

@@ -4,6 +4,7 @@ import { useSession } from "../dashboard/session.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
 import { texts } from "../texts/texts.ts";
+import { ContactDays } from "./contact-days.tsx";
 import { Members } from "./members.tsx";
 import { Password } from "./password.tsx";
 import { Plan } from "./plan.tsx";
@@ -18,6 +19,7 @@ export function AccountPage(): ReactNode {
   return (
     <>
       <PageHeader title={texts.account.page} lead={texts.account.lead}>
+        {isOwner && <ContactDays />}
         {isOwner && <RenameShop name={account.name} />}
       </PageHeader>
       <Parts />

@@ -8,13 +8,17 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { PageHeader, Section } from "../parts/page-header.tsx";
 import { PetLink } from "../pets/pet-link.tsx";
+import { ordersTexts } from "../texts/en-orders.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
+import { Customer } from "./customer.tsx";
+import { PlacedCell, TotalCell } from "./details-cells.tsx";
 import { actorOf, changesOf, orderHistoryQuery, refreshMs, useOrderEvents, type OrderEvent } from "./history.ts";
 import { CancelDialog, FulfilDialog } from "./order-dialogs.tsx";
 import { EditOrderDialog } from "./order-form.tsx";
 import styles from "./order-page.module.css";
 import { StateBadge, type OrderState } from "./order-state.tsx";
 import { orderQuery, type Order } from "./queries.ts";
+import { PrintSlip } from "./slip.tsx";
 
 const route = getRouteApi("/dashboard/orders/$orderId");
 const words = texts.store.orders;
@@ -39,6 +43,7 @@ export function OrderPage(): ReactNode {
       <ErrorPanel error={error} onRetry={() => void order.refetch()} />
       {!shown && !error && <Waiting lines={4} />}
       {shown && <Facts order={shown} state={cancelled ? "cancelled" : shown.complete ? "complete" : "open"} />}
+      {shown && !cancelled && <Customer orderId={orderId} />}
       {shown && (
         <Section title={words.history}>
           <ErrorPanel error={history.data ? null : history.error} onRetry={() => void history.refetch()} />
@@ -68,6 +73,7 @@ function Actions({ order }: { order: Order }): ReactNode {
           {words.cancel}
         </Button>
       )}
+      <PrintSlip order={order} />
       <Button variant="default" onClick={() => setDialog("edit")}>
         {words.edit}
       </Button>
@@ -79,17 +85,26 @@ function Actions({ order }: { order: Order }): ReactNode {
   );
 }
 
-function Facts({ order: { petId, quantity, shipDate }, state }: { order: Order; state: OrderState }): ReactNode {
+function Facts({ order: { id, petId, quantity, shipDate }, state }: { order: Order; state: OrderState }): ReactNode {
   return (
     <dl className={styles.facts}>
       <dt>{words.state}</dt>
       <dd>
         <StateBadge state={state} />
+        <span className={styles.explained}>{ordersTexts.explained[state]}</span>
       </dd>
       <dt>{words.animal}</dt>
       <dd>{petId === undefined ? words.draft : <PetLink petId={petId} />}</dd>
       <dt>{words.quantity}</dt>
       <dd>{formatNumber(quantity)}</dd>
+      <dt>{ordersTexts.total}</dt>
+      <dd>
+        <TotalCell orderId={id} quantity={quantity} />
+      </dd>
+      <dt>{ordersTexts.placed}</dt>
+      <dd>
+        <PlacedCell orderId={id} />
+      </dd>
       <dt>{words.shipDate}</dt>
       <dd>{shipDate === undefined ? words.none : <Moment at={shipDate} />}</dd>
     </dl>

@@ -16,7 +16,9 @@ import { idIn } from "../parts/search-values.ts";
 import { PetLink } from "../pets/pet-link.tsx";
 import { PetPicker } from "../pets/pet-picker.tsx";
 import { petQuery, type Pet } from "../pets/queries.ts";
+import { ordersTexts } from "../texts/en-orders.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
+import { CustomerCell, PlacedCell, TotalCell } from "./details-cells.tsx";
 import { refreshMs, useOrderEvents } from "./history.ts";
 import { CancelDialog, FulfilDialog } from "./order-dialogs.tsx";
 import { EditOrderDialog, PlaceOrderDialog } from "./order-form.tsx";
@@ -140,7 +142,7 @@ function columnsOf(ask: (dialog: OpenDialog) => void): Column<Order>[] {
     {
       id: "id",
       header: words.id,
-      width: "100px",
+      width: "90px",
       sorts: { ascending: "id", descending: "-id" },
       cell: ({ id }) => (
         <Link to="/dashboard/orders/$orderId" params={{ orderId: String(id) }}>
@@ -148,18 +150,28 @@ function columnsOf(ask: (dialog: OpenDialog) => void): Column<Order>[] {
         </Link>
       ),
     },
+    { id: "placed", header: ordersTexts.placed, width: "150px", cell: ({ id }) => <PlacedCell orderId={id} /> },
+    { id: "customer", header: ordersTexts.customer, width: "17%", cell: ({ id }) => <CustomerCell orderId={id} /> },
     { id: "animal", header: words.animal, cell: ({ petId }) => (petId === undefined ? words.draft : <PetLink petId={petId} />) },
-    { id: "quantity", header: words.quantity, width: "110px", isNumeric: true, cell: ({ quantity }) => formatNumber(quantity) },
+    { id: "quantity", header: words.quantity, width: "95px", isNumeric: true, cell: ({ quantity }) => formatNumber(quantity) },
+    {
+      id: "total",
+      header: ordersTexts.total,
+      width: "120px",
+      isNumeric: true,
+      cell: ({ id, quantity }) => <TotalCell orderId={id} quantity={quantity} />,
+    },
     {
       id: "shipDate",
       header: words.shipDate,
-      width: "200px",
+      width: "150px",
+      isWideOnly: true,
       cell: ({ shipDate }) => (shipDate === undefined ? "–" : <Moment at={shipDate} />),
     },
     {
       id: "state",
       header: words.state,
-      width: "130px",
+      width: "110px",
       cell: ({ complete }) => <StateBadge state={complete ? "complete" : "open"} />,
     },
     {

@@ -55,7 +55,7 @@ export function cacheDeletedOrder(client: QueryClient, orderId: number): void {
 
 /** Rereads an order and its history if its page is open. */
 function rereadOrder(client: QueryClient, orderId: number): void {
-  for (const what of ["one", "history"]) void reread(client, { queryKey: [dashboardKey, "/store/orders", what, orderId] });
+  for (const what of ["one", "history", "details"]) void reread(client, { queryKey: [dashboardKey, "/store/orders", what, orderId] });
 }
 
 function invalidateStockAndPets(client: QueryClient): void {

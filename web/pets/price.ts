@@ -1,4 +1,4 @@
-type Price = { amount: number; currency: string };
+export type Price = { amount: number; currency: string };
 
 /** Parses a typed price, with a point or a comma, into minor units. @throws Error with the message `wrong` if it is not an amount */
 export function amountOf({ price, currency }: { price: string; currency: string }, wrong: string): Price {
@@ -13,6 +13,12 @@ export function amountOf({ price, currency }: { price: string; currency: string 
 export function shownAmount({ amount, currency }: Price): string {
   const digits = digitsOf(currency);
   return (amount / 10 ** digits).toFixed(digits);
+}
+
+/** A price in the reader's locale, with its currency. */
+export function formatPrice({ amount, currency }: Price): string {
+  const value = amount / 10 ** digitsOf(currency);
+  return new Intl.NumberFormat(undefined, { style: "currency", currency }).format(value);
 }
 
 function digitsOf(currency: string): number {

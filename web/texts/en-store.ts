@@ -30,7 +30,7 @@ export const storeTexts = {
     delete: "Delete",
     order: "Order",
     stock: "Stock",
-    orders: "Orders for it",
+    orders: "Orders",
     import: "Import",
     export: "Export",
     created: (name: string) => `“${name}” is in the catalogue.`,

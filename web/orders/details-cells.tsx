@@ -1,0 +1,32 @@
+import type { ReactNode } from "react";
+import { Moment } from "../parts/moment.tsx";
+import { formatPrice } from "../pets/price.ts";
+import { ordersTexts as words } from "../texts/en-orders.ts";
+import styles from "./details-cells.module.css";
+import { useDetails } from "./details.ts";
+
+type Props = { orderId: number };
+
+/** When an order was placed. */
+export function PlacedCell({ orderId }: Props): ReactNode {
+  const placedAt = useDetails(orderId)?.placedAt ?? null;
+  return placedAt === null ? "–" : <Moment at={placedAt} />;
+}
+
+/** Who ordered. */
+export function CustomerCell({ orderId }: Props): ReactNode {
+  const customer = useDetails(orderId)?.customer ?? null;
+  return customer === null ? "–" : (customer.name ?? words.noName);
+}
+
+/** What an order costs in all, and each of several units. */
+export function TotalCell({ orderId, quantity }: Props & { quantity: number }): ReactNode {
+  const { price = null, total = null } = useDetails(orderId) ?? {};
+  if (price === null || total === null) return "–";
+  return (
+    <>
+      {formatPrice({ ...price, amount: total })}
+      {quantity > 1 && <span className={styles.each}>{words.each(formatPrice(price))}</span>}
+    </>
+  );
+}
