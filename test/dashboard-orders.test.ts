@@ -16,7 +16,7 @@ test("an order is placed for an animal found by name, refused in plain words whe
   const petId = await shop.pet("Rex", await shop.category("Dogs"));
   await shop.pet("Ben", await shop.category("Cats"));
   await shop.ask("PUT", `/store/inventory/${petId}`, { quantity: 2 });
-  const page = await shop.open("/orders", { timezoneId: "Asia/Tokyo" });
+  const page = await shop.open("/orders", { timezoneId: "Asia/Tokyo", viewport: { width: 1600, height: 900 } });
   await page.getByRole("button", { name: "New order" }).first().click();
   const dialog = page.getByRole("dialog", { name: "New order" });
   await dialog.getByRole("button", { name: "Place order" }).click();

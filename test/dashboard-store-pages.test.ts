@@ -39,7 +39,7 @@ const scenes: Scene[] = [
       await page.getByRole("alert").waitFor();
     },
   },
-  { name: "an order", path: "/orders/1", ready: (page) => page.getByText("Placed").waitFor() },
+  { name: "an order", path: "/orders/1", ready: (page) => page.getByRole("list", { name: "History" }).getByText("Placed").waitFor() },
   { name: "an export", path: "/animals?export=true", ready: (page) => page.getByRole("radio").first().waitFor() },
   { name: "a new order", path: "/orders?order=1", ready: (page) => page.getByRole("button", { name: "Place order" }).waitFor() },
   { name: "inventory", path: "/inventory", ready: (page) => page.getByRole("link", { name: "Rex" }).waitFor() },
