@@ -19,6 +19,7 @@ import { insertKey } from "../src/callers/keys/keys.store.ts";
 import { makeKey, scopes } from "../src/callers/keys/keys.ts";
 import { openKeyVerifier } from "../src/callers/keys/verify.ts";
 import { openMemoryLimiter, type MemoryLimiter } from "../src/callers/limits/memory.ts";
+import { openRequestLog } from "../src/callers/usage/request-recorder.ts";
 import { openBounds } from "../src/platform/bounds.ts";
 import { openNowRange, systemClock as clock, systemTimer } from "../src/platform/clock.ts";
 import { connectionLimits, guardConnections } from "../src/platform/connections.ts";
@@ -43,6 +44,7 @@ const memory = openMemoryLimiter({ clock, addressQuota: plenty });
 const limiter = process.env["LIMITS"] === "off" ? withoutLimits(memory) : memory;
 const verifier = openKeyVerifier(db, clock);
 const usage = { record: () => undefined, takeBack: () => undefined, flush: async () => undefined };
+const requestLog = process.env["REQUEST_LOG"] === "off" ? { record: () => undefined } : loggingEveryFewSeconds();
 const refusals = countRefusals();
 const trustedProxies = new BlockList();
 const bounds = openBounds();
@@ -59,6 +61,7 @@ const app = openApi(
     limiter,
     sources: [],
     health: { refusal: async () => undefined, warnings: () => [], faults: () => [] },
+    requestLog,
     requests: boundRequests(requestLimits, bounds),
     connections: guardConnections({ limits: connectionLimits, exempt: trustedProxies, bounds, listener: "api" }),
     trustedProxies,
@@ -68,6 +71,13 @@ const app = openApi(
 );
 const { address } = await app.listen({ setting: "PORT", port: 0, host: "127.0.0.1" });
 console.log(JSON.stringify({ url: `${originAt(address)}/v1`, key }));
+
+/** The log of requests, written as often as in the service. */
+function loggingEveryFewSeconds() {
+  const requests = openRequestLog({ db, clock });
+  setInterval(() => void requests.flush(), 5_000).unref();
+  return requests;
+}
 
 /** Makes a single decision and returns it for every request. */
 function withoutLimits(one: MemoryLimiter): MemoryLimiter {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Locator } from "playwright-core";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop } from "./support/dashboard-shop.ts";
-import { findings, goWithin, phone } from "./support/pages.ts";
+import { assertAccessibleOnPhone, findings, goWithin, phone } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
@@ -172,4 +172,25 @@ test("if the palette cannot load, the page stays as it is, and the palette opens
   const palette = page.getByRole("dialog", { name: "Search and go to" });
   await palette.getByText("Categories").first().waitFor();
   assert.equal(await palette.getByRole("textbox").inputValue(), "categ");
+});
+
+test("`?` shows the keyboard shortcuts, but not while somebody types or has a dialog open; axe finds nothing, and it fits a phone", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/activity");
+  const shortcuts = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await page.getByLabel("Request id").click();
+  await page.keyboard.type("?");
+  assert.equal(await page.getByLabel("Request id").inputValue(), "?");
+  await page.getByRole("heading", { level: 1 }).click();
+  await page.keyboard.press("Shift+?");
+  await shortcuts.getByText("Search and go to a page").waitFor();
+  await assertAccessibleOnPhone(page);
+  await page.keyboard.press("Escape");
+  await shortcuts.waitFor({ state: "detached" });
+
+  await page.keyboard.press("/");
+  await page.getByRole("dialog", { name: "Search and go to" }).getByRole("textbox").waitFor();
+  await page.keyboard.press("?");
+  assert.equal(await shortcuts.count(), 0);
+  assert.equal(await page.getByRole("dialog").count(), 1);
 });

@@ -8,6 +8,7 @@ import { startService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
 import { visitSignedIn } from "./support/signed-in.ts";
 import { packSite } from "./support/sites.ts";
+import { until } from "./support/until.ts";
 
 const [browser, service] = await stage(startService);
 
@@ -122,7 +123,7 @@ test("the chart also has hours and days, and its table uses the reader's time zo
     await page.getByRole("img", { name: label }).waitFor();
   }
   await page.getByText("As a table").click();
-  const moment = page.getByRole("table", { name: "Requests" }).locator("time");
+  const moment = page.getByRole("table", { name: "Requests", exact: true }).locator("time");
   assert.match((await moment.getAttribute("datetime")) ?? "", /T00:00:00/, "a day of UTC");
   assert.match(await moment.innerText(), /, 05:45$/, "which begins at a quarter to six in Kathmandu");
   assert.deepEqual(await findings(page), []);
@@ -144,4 +145,31 @@ test("a member sees the usage, which does not count the dashboard's own requests
     .getByText(/^0 used/)
     .first()
     .waitFor();
+});
+
+test("the log lists the last requests with their answers, by key and class of answer, page by page; axe finds nothing, and it fits a phone", async (t) => {
+  const { page, key, name } = await openUsage(t, { perDay: 1_000, requests: 22 });
+  await service.ask("GET", "/pets/4711", { key });
+  await service.ask("GET", "/nowhere", { key });
+  const log = region(page, "Last requests");
+  await log.getByRole("cell", { name: "GET Unknown path" }).waitFor();
+  const rows = log
+    .getByRole("table")
+    .getByRole("row")
+    .filter({ has: page.getByRole("cell") });
+  assert.match(await rows.nth(1).innerText(), /GET\s+\/v1\/pets\/\{petId\}\s+404/);
+  assert.ok((await rows.nth(2).innerText()).includes(name));
+  assert.equal(await rows.count(), 20);
+  await log.getByRole("button", { name: "Load more" }).click();
+  await rows.nth(23).waitFor();
+  assert.equal(await rows.count(), 24);
+  await log.getByRole("combobox", { name: "Answer" }).click();
+  await page.getByRole("option", { name: "4xx Refused" }).click();
+  await until(async () => (await rows.count()) === 2);
+  await log.getByRole("combobox", { name: "Key" }).click();
+  await page.getByRole("option", { name }).click();
+  await until(async () => (await rows.count()) === 2);
+  await assertAccessibleOnPhone(page);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await until(async () => (await rows.count()) === 20);
 });

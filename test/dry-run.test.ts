@@ -33,7 +33,7 @@ const tryOut = <T = Failure>(method: string, path: string, asked: Asked = {}): P
   shop.ask<T>(method, path, { ...asked, headers: { ...dry, ...asked.headers } });
 
 /** Tables that change without a change of the shop: counts of requests, and leases. */
-const ofRequests = new Set(["nodes", "node_beats", "usage", "changes", "event_numbering"]);
+const ofRequests = new Set(["nodes", "node_beats", "usage", "request_log", "changes", "event_numbering"]);
 
 /** Every row of the database, as texts; on SQLite the last identifiers that were given too. */
 async function everyRow(): Promise<Record<string, string[]>> {

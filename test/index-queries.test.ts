@@ -225,6 +225,7 @@ const needs: Record<string, (Call | Fragment)[]> = {
     ),
     at("store/profiles/profiles.store.ts", "DELETE FROM profiles WHERE account_id = ${accountId} AND pet_id = ${petId}"),
   ],
+  request_log_by_age: [at("callers/usage/request-log.store.ts", "FROM request_log WHERE position < ${before * 1_000}")],
   sessions_by_age: [
     at("callers/members/sessions.store.ts", "FROM sessions WHERE seen_at <= ${now - idleMs} OR created_at <= ${now - absoluteMs}"),
     at("app/storage.ts", "SELECT MAX(created_at) FROM sessions"),

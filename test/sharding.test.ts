@@ -5,6 +5,7 @@ import pg from "pg";
 import sql from "sql-template-tag";
 import { deleteExpiredPending } from "../src/callers/members/factors.store.ts";
 import { deleteEndedSessions } from "../src/callers/members/sessions.store.ts";
+import { expireRequests } from "../src/callers/usage/request-log.store.ts";
 import { expireUsage } from "../src/callers/usage/usage.store.ts";
 import { expireEvents } from "../src/events/log/retention.ts";
 import { expireDeliveries } from "../src/events/webhooks/deliveries.store.ts";
@@ -117,6 +118,7 @@ test("what deletes old rows runs for all accounts, and is in the list", async (t
   const { db } = service;
   await forgetOldAnswers(db, { earliest: 0, latest: 0 });
   await expireUsage(db, 0, 90);
+  await expireRequests(db, 0);
   await expireEvents(db, 0, { eventDaysKept: 1, auditDaysKept: 1 });
   await deleteEndedSessions(db, 0);
   await deleteExpiredPending(db, 0);

@@ -95,6 +95,7 @@ export const acrossAccounts: { what: string; where: string; parts: string[] }[] 
     parts: [
       "FROM idempotency WHERE created_at <= $",
       "FROM usage WHERE step = $ AND start < $",
+      "FROM request_log WHERE position < $",
       "FROM sessions WHERE seen_at <= $ OR created_at <= $",
       "FROM sign_in_links WHERE expires_at <= $",
       "FROM pending_sign_ins WHERE expires_at <= $",

@@ -29,6 +29,7 @@ export const groups: Group[] = [
       "paging",
       "pet-changes",
       "privacy",
+      "request-log",
       "search",
       "stock-status",
       "usage",

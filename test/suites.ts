@@ -145,6 +145,7 @@ export const sharingSuites: string[] = [
   "publishing-commands",
   "refusals-cost",
   "renewals",
+  "request-log",
   "search",
   "second-factors",
   "security-text",

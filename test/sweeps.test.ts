@@ -43,7 +43,7 @@ function callsBeside(name: string, seen = new Set<string>()): Call[] {
 test("all work that deletes by time runs in a sweep, which the clock can stop", () => {
   const names = sources.flatMap(({ text }) => functionsOf(text).flatMap(({ name, body }) => (deletesByTime.test(body) ? [name] : [])));
   assert.ok(names.length >= 9, names.join(", "));
-  for (const name of [...names, "expireEvents", "expireUsage"]) {
+  for (const name of [...names, "expireEvents", "expireUsage", "expireRequests"]) {
     assert.ok(callsOf(name).length > 0, `${name} is not called`);
     assert.deepEqual(callsBeside(name), []);
   }

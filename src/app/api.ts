@@ -2,6 +2,7 @@ import type { Limiter } from "../callers/limits/limits.ts";
 import { type HashCost, openPasswordHasher } from "../callers/members/passwords.ts";
 import { passkeyCookie, pendingCookie, sessionCookie } from "../callers/members/sessions.ts";
 import { openSignInThrottle } from "../callers/members/sign-in.ts";
+import type { RequestLog } from "../callers/usage/request-recorder.ts";
 import { dayMs, type NowRange } from "../platform/clock.ts";
 import type { ConnectionGuard } from "../platform/connections.ts";
 import { logUnexpected } from "../platform/http/admission.ts";
@@ -42,6 +43,7 @@ type ApiOptions = {
   requests: RequestBounds;
   /** The web application, if it has been built. */
   web?: Web | undefined;
+  requestLog: Pick<RequestLog, "record">;
   /** Whether the service takes requests: false while it stops. */
   ready: () => boolean;
 };
@@ -49,7 +51,7 @@ type ApiOptions = {
 /** Builds the HTTP side of the service: the conventions, the operations, the description, the probes, the web application. */
 export function openApi(context: Pick<AppContext, "db" | "clock" | "log" | "bounds" | "settings" | "tracing">, options: ApiOptions): App {
   const { db, clock, log, settings, tracing } = context;
-  const { nowRange, gate, dashboard, services, limiter, requests, web, ready, health } = options;
+  const { nowRange, gate, dashboard, services, limiter, requests, requestLog, web, ready, health } = options;
   const { answersKeptMs } = settings;
   const traffic = countTraffic();
   const api = apiSurface(gate);
@@ -57,6 +59,7 @@ export function openApi(context: Pick<AppContext, "db" | "clock" | "log" | "boun
   const agents = mcpSurface(gate);
   const onAnswered: OnAnswer = (exchange, ms) => {
     traffic.onAnswered(exchange, ms);
+    requestLog.record(exchange);
     tracing?.onAnswered(exchange, ms);
   };
   const notFoundPage = web && ((exchange: Exchange): void => sendPage(exchange, web, 404));

@@ -3,6 +3,8 @@ import { deleteExpiredPending } from "../callers/members/factors.store.ts";
 import { deleteExpiredChallenges } from "../callers/members/passkeys.store.ts";
 import { deleteEndedSessions } from "../callers/members/sessions.store.ts";
 import type { Recorder } from "../callers/usage/recorder.ts";
+import { expireRequests } from "../callers/usage/request-log.store.ts";
+import { keptMs as requestsKeptMs, type RequestLog } from "../callers/usage/request-recorder.ts";
 import { expireUsage } from "../callers/usage/usage.store.ts";
 import { expireEvents } from "../events/log/retention.ts";
 import type { Trimmer } from "../events/log/trimming.ts";
@@ -30,6 +32,7 @@ type JobSubjects = {
   nowRange: () => NowRange;
   verifier: KeyVerifier;
   usage: Recorder;
+  requestLog: Pick<RequestLog, "flush">;
   counting: LimiterHandle;
   firstStart: FirstStart;
   trimming: Pick<Trimmer, "run">;
@@ -37,13 +40,15 @@ type JobSubjects = {
 
 /** Starts the service's periodic jobs. */
 export function startJobs({ settings, db, sweep, onError }: AppContext, swept: JobSubjects) {
-  const { nowRange, verifier, usage, counting, firstStart, trimming } = swept;
+  const { nowRange, verifier, usage, requestLog, counting, firstStart, trimming } = swept;
   return [
     repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),
     repeat(usageEveryMs, () => usage.flush(), onError),
+    repeat(usageEveryMs, () => requestLog.flush(), onError),
     repeat(usesEveryMs, () => verifier.saveUses(), onError),
     sweep(cleanEveryMs, () => forgetOldAnswers(db, nowRange(), settings.answersKeptMs)),
     sweep(cleanEveryMs, (now) => expireUsage(db, now, settings.usageDaysKept)),
+    sweep(cleanEveryMs, (now) => expireRequests(db, now - requestsKeptMs)),
     sweep(eventsEveryMs, (now) => expireEvents(db, now, settings)),
     sweep(eventsEveryMs, (now) => expireContacts(db, now)),
     repeat(trimEveryMs, () => trimming.run(), onError),

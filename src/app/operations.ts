@@ -7,6 +7,7 @@ import { accountRoutes, memberRoutes, type MemberServices } from "../callers/mem
 import { passkeyRoutes, type PasskeyServices } from "../callers/members/passkeys.routes.ts";
 import { sessionRoutes } from "../callers/members/sessions.routes.ts";
 import { signInRoutes } from "../callers/members/sign-in.routes.ts";
+import { requestLogRoutes } from "../callers/usage/request-log.routes.ts";
 import { usageRoutes, type UsageServices } from "../callers/usage/usage.routes.ts";
 import { auditRoutes } from "../events/log/audit.routes.ts";
 import { eventRoutes, type EventServices } from "../events/log/events.routes.ts";
@@ -81,6 +82,7 @@ export const dashboardOperations: Operation<DashboardServices & ApiServices>[] =
   ...memberRoutes,
   ...accountRoutes,
   ...unbanRoutes,
+  ...requestLogRoutes,
   ...petChangeRoutes,
   ...orderHistoryRoutes,
   ...orderDetailRoutes,

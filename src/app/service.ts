@@ -9,6 +9,7 @@ import { openDashboardGate } from "../callers/members/gate.ts";
 import { passkeyWarning } from "../callers/members/passkeys.store.ts";
 import type { HashCost } from "../callers/members/passwords.ts";
 import { openUsageRecorder } from "../callers/usage/recorder.ts";
+import { openRequestLog } from "../callers/usage/request-recorder.ts";
 import type { Feed } from "../events/log/feed.ts";
 import { openTrimming } from "../events/log/trimming.ts";
 import { type Bounds, openBounds, type QueueLimits } from "../platform/bounds.ts";
@@ -159,7 +160,7 @@ export async function openService(settings: Settings, given: ServiceOptions): Pr
   ready.catch(() => undefined); // callers that await `ready` see the error
   if (db.engine === "sqlite") await ready;
   const address = await listen(app, settings);
-  const jobs = startJobs(context, { nowRange, verifier, usage: callers.usage, counting, firstStart, trimming });
+  const jobs = startJobs(context, { ...callers, nowRange, firstStart, trimming });
   const imports = startImports(context, publishing.services.photos, webhooks.fetches);
   state.stops.push(...[...jobs, imports].map((job) => () => job.stop()));
   const running = opened.move();
@@ -233,8 +234,9 @@ async function openCallers({ settings, options, storage, secrets, opened, observ
   const verifier = openKeyVerifier(db, clock, () => node.isLive());
   opened.defer(() => verifier.saveUses().catch(onError));
   const usage = openUsageRecorder({ db, clock });
+  const requestLog = openRequestLog({ db, clock });
   // An answer about usage without the last seconds is better than none.
-  const flushUsage = () => usage.flush().catch(onError);
+  const flushUsage = async () => void (await Promise.all([usage, requestLog].map((one) => one.flush().catch(onError))));
   opened.defer(flushUsage);
   const counting = await openLimiter(settings, { clock, log, redis, liveNodes: () => node.liveNodes() });
   opened.defer(() => counting.close().catch(onError));
@@ -244,7 +246,7 @@ async function openCallers({ settings, options, storage, secrets, opened, observ
     limiter.mode() === "process"
       ? undefined
       : tracing?.tracedCalls("redis", limiter, () => (limiter.mode() === "alone" ? "unavailable" : undefined));
-  return { node, announcer, attachCaches, verifier, usage, flushUsage, counting: { ...counting, limiter: traced ?? limiter } };
+  return { node, announcer, attachCaches, verifier, usage, requestLog, flushUsage, counting: { ...counting, limiter: traced ?? limiter } };
 }
 
 /** The lists of addresses that a reload replaces. */
@@ -279,7 +281,7 @@ async function openHttp(
 ): Promise<App> {
   const { options, opened, observing, feed, changing, nowRange, state } = opening;
   const { settings, db, clock, log, node, bounds, tracing, onError } = context;
-  const { verifier, usage, flushUsage } = callers;
+  const { verifier, usage, requestLog, flushUsage } = callers;
   const { limiter } = callers.counting;
   const trustedProxies = changing.trustedProxies.list;
   // Only ENV_FILE can add proxies at a reload.
@@ -312,6 +314,7 @@ async function openHttp(
     }),
     connections,
     requests,
+    requestLog,
     metricsFrom: changing.metricsFrom.list,
     trustedProxies: mayTrust ? trustedProxies : undefined,
     web,

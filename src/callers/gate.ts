@@ -55,6 +55,7 @@ async function failUnverified({ limiter }: GateParts, error: unknown, exchange: 
 function count(parts: GateParts, verified: Verified | undefined, exchange: Exchange): Awaitable<ProblemFields | undefined> {
   const { limiter, usage } = parts;
   if (!verified) return andThen(limiter.address(clientAddress(exchange)), (decision) => refuseAddress(parts, exchange, decision));
+  exchange.identified = verified;
   const { accountId, keyId, quota, publishable, makers } = verified;
   const decision = publishable
     ? limiter.publishable(accountId, clientAddress(exchange), quota)

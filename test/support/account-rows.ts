@@ -36,6 +36,8 @@ export async function fill(db: Database, account: number): Promise<void> {
       VALUES (${account}, 1, 'image/webp', 1, 1, ${`photo${account}`}, 1)`);
     await tx.query(sql`INSERT INTO usage (account_id, step, kind, start, name, requests, refused, banned)
       VALUES (${account}, 60000, 'key', ${start}, '1', 1, 0, 0)`);
+    await tx.query(sql`INSERT INTO request_log (account_id, position, key_id, method, route, status)
+      VALUES (${account}, ${start * 1_000}, 1, 'GET', '/v1/pets', 200)`);
     await tx.query(sql`INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, created_at)
       VALUES (${account}, 'POST /v1/pets', 'k', 'h', 201, '{}', ${start})`);
     await tx.query(sql`INSERT INTO members (account_id, id, email, email_key, role, salt, created_at)

@@ -1,23 +1,35 @@
 import { Kbd, UnstyledButton } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { Link, type LinkProps } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import { ColorSchemeButton } from "./color-scheme-button.tsx";
+import { commandKey } from "./command-key.ts";
 import { PawIcon, SearchIcon } from "./icons.tsx";
 import { LatePalette, useLatePalette, type LoadPalette } from "./late-palette.tsx";
 import styles from "./shell.module.css";
+import { useLater } from "./use-later.ts";
 
-const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
+const loadShortcuts = async () => (await import("./shortcuts.tsx")).Shortcuts;
 
 type Props = { links: { to: NonNullable<LinkProps["to"]>; label: string }[]; palette: LoadPalette; children: ReactNode };
 
-/** The frame of every page: the header with links, search and colour scheme. Ctrl or ⌘ with K, or `/`, outside a field opens the search. */
+/** The frame of every page: the header with links, search and colour scheme. Ctrl or ⌘ with K, or `/`, outside a field opens the search, `?` the list of shortcuts. */
 export function Shell({ links, palette, children }: Props): ReactNode {
   const search = useLatePalette(palette);
+  const [hasShortcuts, setShortcuts] = useState(false);
+  const { code: Shortcuts, loadNow } = useLater("shortcuts", loadShortcuts);
+  function openShortcuts(): void {
+    if (document.querySelector("[role=dialog]") !== null) return;
+    loadNow();
+    setShortcuts(true);
+  }
   useHotkeys([
     ["mod + K", search.open],
     ["/", search.open],
+    // on most keyboards `?` needs Shift
+    ["shift + ?", openShortcuts],
+    ["?", openShortcuts],
   ]);
   return (
     <>
@@ -40,12 +52,13 @@ export function Shell({ links, palette, children }: Props): ReactNode {
           <SearchIcon />
           <span className={styles.searchText}>{texts.search}</span>
           <Kbd className={styles.searchKey} aria-hidden>
-            {isApple ? "⌘ K" : "Ctrl K"}
+            {commandKey} K
           </Kbd>
         </UnstyledButton>
         <ColorSchemeButton />
       </header>
       <LatePalette {...search} />
+      {hasShortcuts && Shortcuts && <Shortcuts onClose={() => setShortcuts(false)} />}
       {children}
     </>
   );

@@ -10,6 +10,7 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { GroupTable } from "./group-table.tsx";
+import { keyName } from "./key-name.ts";
 import { PointsTable } from "./points-table.tsx";
 import { polledAccountQuery, polledKeysQuery, usageQuery } from "./queries.ts";
 import { type UsageSearch, barsOf, intervals, totalOf, type Interval, type Point } from "./series.ts";
@@ -132,10 +133,6 @@ function Shown({ usage, points, name, onAll }: ShownProps): ReactNode {
 function limitText(interval: Interval, limit: number | undefined): string {
   if (interval === "hour") return texts.usage.noHourLimit;
   return limit === undefined ? "" : texts.usage.limitIs[interval](formatNumber(limit));
-}
-
-function keyName(id: number, keys: Key[] = []): string {
-  return keys.find((key) => key.id === id)?.name ?? texts.usage.keyName(id);
 }
 
 function operationName(operation: string): string {

@@ -6,6 +6,7 @@ import { texts } from "../texts/texts.ts";
 import { Bans } from "./bans.tsx";
 import { LeftNow } from "./left-now.tsx";
 import { polledAccountQuery } from "./queries.ts";
+import { RequestLog } from "./request-log.tsx";
 import { Requests } from "./requests.tsx";
 import { Stored } from "./stored.tsx";
 
@@ -26,6 +27,7 @@ function Parts(): ReactNode {
     <>
       <LeftNow />
       <Requests />
+      <RequestLog />
       <Stored />
       <Bans />
     </>

@@ -89,6 +89,7 @@ const ownedTables = [
   { table: "members", key: "id" },
   { table: "keys", key: "id" },
   { table: "usage", key: "step, kind, start, name" },
+  { table: "request_log", key: "position" },
   { table: "idempotency", key: "target, key" },
   { table: "contacts", key: "order_id" },
   { table: "orders", key: "id" },

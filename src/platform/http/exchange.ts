@@ -45,6 +45,8 @@ export type Exchange = HttpRequest & {
   body: string | Buffer | undefined;
   encoding: "latin1" | "utf8";
   caller: Caller | null;
+  /** The valid key of a request to the API, even if the request is refused by a limit. */
+  identified: Caller | null;
   /** The refusal of a request with two keys. It is thrown when the request is validated. */
   keyProblem: Problem | null;
   /** When the request was counted, in ms by the clock of the counters. */
@@ -158,6 +160,7 @@ export function openExchange(
     body: undefined,
     encoding: "utf8",
     caller: null,
+    identified: null,
     keyProblem: null,
     countedAt: 0,
     inFlightOf: 0,
