@@ -26,16 +26,12 @@ export function recordFoundBan({ known, deleted }: Bans, name: string, text: str
   if (since >= (deleted.peek(name) ?? 0)) known.set(name, { until: since + lengthMs, lengthMs, isCallers: true });
 }
 
-/** Records that a ban was deleted at this time. */
-function recordUnban({ known, deleted }: Bans, name: string, at: number): void {
-  known.delete(name);
-  deleted.set(name, at);
-}
-
-/** Records a message of `unbanScript`. */
-export function recordUnbanMessage(bans: Bans, message: string): void {
+/** Records that a ban was deleted. `message`: see `unbanScript`. */
+export function recordUnban({ known, deleted }: Bans, message: string): void {
   const [name = "", at] = message.split(" ");
-  recordUnban(bans, name, Number(at));
+  deleted.set(name, Number(at));
+  // Keys that the key made may be known as banned because of it. If their own bans hold, the next answer says so.
+  for (const [one, { isCallers }] of known) if (one === name || !isCallers) known.delete(one);
 }
 
 /** Returns the ms until the last of these bans ends; 0 if none is in force. */

@@ -1,6 +1,6 @@
 import { type Clock } from "../../platform/clock.ts";
 import type { Awaitable } from "../../platform/db/database.ts";
-import { banScript, knownBans, recordUnbanMessage, unbanCall, unbanScript } from "./redis.bans.ts";
+import { banScript, knownBans, recordUnban, unbanCall, unbanScript } from "./redis.bans.ts";
 import { type Batches, openBatches, type Waiting } from "./redis.batch.ts";
 import { readCounts } from "./redis.counts.ts";
 import * as ledgers from "./redis.ledger.ts";
@@ -70,7 +70,7 @@ export function openShard({ prefix, findServer, node, clock, redisClock, liveNod
       for (const group of groupsOf(ledgers.takePending(ledger))) void sendFigures(link, ledger, group, firstArgs());
     },
     onReport: (message) => message.startsWith(`${node} `) || ledgers.recordReport(ledger, message),
-    onUnban: (message) => recordUnbanMessage(ledger.bans, message),
+    onUnban: (message) => recordUnban(ledger.bans, message),
     read: (client, isCurrent) => readCounts(client, ledger, isCurrent),
   });
   const isKnown = (request: ledgers.LimitRequest) => ledgers.hasKnownMeters(ledger, request);
