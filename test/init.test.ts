@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { parseStorefront } from "../src/publishing/storefront/storefront.ts";
+import { parseStorefront } from "../src/publishing/storefront/settings.ts";
 import { petstore } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { startService, type TestService } from "./support/service.ts";

@@ -48,7 +48,7 @@ test("the home page, a category and an animal are whole pages without JavaScript
     assert.equal(headers["x-content-type-options"], "nosniff");
     assert.match(
       String(headers["content-security-policy"]),
-      /^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self'; connect-src 'self';/,
+      /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; font-src 'self'; img-src 'self'; connect-src 'self';/,
     );
     assert.ok(!/<script(?! type="application\/ld\+json")|\son\w+=["']|\sstyle=/.test(body), "no script, handler or inline style");
   }
@@ -100,6 +100,108 @@ test("the links to the next page lead to every animal that is not sold; a sold o
   }
   assert.equal(seen.size, 62);
   assert.match((await at(`/animals/${rex + 2}`)).body, /Lupo[^]*Sold/);
+});
+
+/** The names of a list's animals, page by page. */
+async function namesFrom(site: string, start: string): Promise<string[][]> {
+  const pages: string[][] = [];
+  let path: string | undefined = start;
+  while (path !== undefined && pages.length < 9) {
+    const { body } = await visitSite(site, path);
+    pages.push(Array.from(body.matchAll(/<h[23]><a href="\/animals\/\d+">([^<]+)<\/a><\/h/g), ([, name]) => name!));
+    path = /rel="next"\s+href="([^"]+)"/.exec(body)?.[1]?.replaceAll("&#38;", "&");
+  }
+  return pages;
+}
+
+test("a list begins with the animals that can be bought, those with a photo first on each page; it is filtered and sorted by links", async () => {
+  const { key } = await service.newAccount();
+  const { id: birds } = await newCategory(service, "Birds", key);
+  const { id: empty } = await newCategory(service, "Empty", key);
+  const batch = Array.from({ length: 60 }, (_, i) => ({
+    name: `Bird ${String(i).padStart(2, "0")}`,
+    categoryId: birds,
+    status: i % 2 === 0 ? "pending" : "available",
+  }));
+  const pets = await made<{ id: number }[]>(service, "POST", "/pets/batch", batch, key);
+  const headers = { "content-type": "image/jpeg" };
+  await service.ask("POST", `/pets/${pets[41]!.id}/profile/photos?alt=Bird`, { body: examplePicture, headers, key });
+  const { url: site } = await openStorefront(service, "sorted", {}, { key });
+  const newest = (await namesFrom(site, "/")).map((page) => page.map((name) => Number(name.slice(-2))));
+  const [available, reserved] = [Array.from({ length: 30 }, (_, n) => 59 - 2 * n), Array.from({ length: 30 }, (_, n) => 58 - 2 * n)];
+  assert.deepEqual(newest[0], [41, ...available.slice(0, 24).filter((n) => n !== 41)]);
+  assert.deepEqual(
+    newest.flat().toSorted((a, b) => a - b),
+    Array.from({ length: 60 }, (_, n) => n),
+    "each of them once",
+  );
+  assert.deepEqual(newest[1], [...available.slice(24), ...reserved.slice(0, 18)]);
+  assert.deepEqual(
+    (await namesFrom(site, "/?sort=name")).flat(),
+    batch.map(({ name }) => name),
+  );
+  assert.deepEqual(
+    (await namesFrom(site, `/?sort=name&status=reserved&category=${birds}`)).flat(),
+    batch.flatMap(({ name, status }) => (status === "pending" ? name : [])),
+  );
+  assert.deepEqual((await namesFrom(site, "/?status=available")).flat().length, 30);
+  const home = (await visitSite(site)).body;
+  assert.ok(home.includes(`/?category=${birds}`) && !home.includes(`/?category=${empty}`), "no page leads to an empty category");
+  assert.ok(!(await visitSite(site, "/sitemap.xml")).body.includes(`category=${empty}`));
+  assert.equal((await visitSite(site, `/?category=${empty}`)).status, 200);
+  assert.ok((await visitSite(site, `/?category=${birds}&status=reserved`)).body.includes('content="noindex"'));
+});
+
+test("the animals of the last two weeks are new, unless most of a page is", async () => {
+  const { key } = await service.newAccount();
+  const { id: cats } = await newCategory(service, "Cats", key);
+  const batch = Array.from({ length: 60 }, (_, i) => ({ name: `Cat ${i}`, categoryId: cats }));
+  await made(service, "POST", "/pets/batch", batch, key);
+  const { url: site } = await openStorefront(service, "arrivals", {}, { key });
+  assert.ok(!(await visitSite(site)).body.includes('class="ribbon new"'), "all are new");
+  const late = await newPet(service, cats, { name: "Aaron" }, key);
+  await until(async () => (await visitSite(site)).body.includes("Aaron"));
+  const byName = (await visitSite(site, "/?sort=name")).body;
+  assert.match(byName, /ribbon new[^]*Aaron/);
+  const page = (await visitSite(site, `/animals/${late.id}`)).body;
+  assert.equal(page.match(/You may also like/g)?.length, 1);
+  assert.equal(page.match(/<h3><a href="\/animals\/\d+">Cat \d+<\/a><\/h3>/g)?.length, 4, "related animals, without itself");
+});
+
+test("pages of the shop's own are served, linked and listed; their text is safe", async () => {
+  const text = `## How\n\nAsk **us**: [mail](mailto:a@b.example), ${hostile} [bad](javascript:alert(1))`;
+  const pages = [
+    { slug: "adoption", title: "Adoption & more", text },
+    { slug: "imprint", title: "Imprint", text: "Rex" },
+  ];
+  const { url: site } = await openStorefront(service, "paged", { pages, social: ["https://www.instagram.com/rex"] });
+  const { status, body } = await visitSite(site, "/pages/adoption");
+  assert.equal(status, 200);
+  assert.match(body, /<h1>Adoption &#38; more<\/h1>\s*<h2>How<\/h2>/);
+  assert.ok(body.includes('<strong>us</strong>: <a href="mailto:a@b.example">mail</a>'));
+  assert.ok(!body.includes("<img src=x") && !body.includes('href="javascript'));
+  assert.ok(body.includes(`<link rel="canonical" href="${site}/pages/adoption"`));
+  assert.match(body, /<a href="https:\/\/www\.instagram\.com\/rex" rel="me noopener">Instagram<\/a>/);
+  assert.equal((await visitSite(site)).body.match(/href="\/pages\/imprint"/g)?.length, 2, "at the top and at the end");
+  assert.ok((await visitSite(site, "/sitemap.xml")).body.includes(`<loc>${site}/pages/imprint</loc>`));
+  assert.ok((await visitSite(site, "/sitemap.xml", { "accept-encoding": "gzip" })).bytes.length > 0);
+  assert.equal((await visitSite(site, "/pages/nope")).status, 404);
+});
+
+test("a theme brings its typefaces from the shop's own address, for good", async () => {
+  const { url: site } = await openStorefront(service, "themed", { theme: "classic" });
+  const { body } = await visitSite(site);
+  const fonts = Array.from(body.matchAll(/rel="preload"\s+href="([^"]+)"/g), ([, path]) => path!);
+  assert.equal(fonts.length, 2);
+  for (const path of fonts) {
+    const { status, headers, bytes } = await visitSite(site, path);
+    assert.deepEqual(
+      [status, headers["content-type"], headers["cache-control"]],
+      [200, "font/woff2", "public, max-age=31536000, immutable"],
+    );
+    assert.equal(bytes.subarray(0, 4).toString(), "wOF2");
+  }
+  assert.equal((await visitSite(site, "/fonts/other.woff2")).status, 404);
 });
 
 test("unknown pages, animals and categories are a 404 page; hostile addresses are answered and change nothing", async () => {
@@ -163,6 +265,18 @@ test("wrong settings fail the deployment with the field's name, and the live one
     [{ contact: { email: "nobody" } }, /`storefront\.contact\.email` must be an email/],
     [{ hours: [{ days: "Mon" }] }, /`storefront\.hours\[0\]\.time` is missing/],
     [{ hours: Array.from({ length: 15 }, () => hours[0]) }, /at most 14/],
+    [{ theme: "dark" }, /`storefront\.theme` must be modern, classic or playful/],
+    [{ hero: "/x.png" }, /`storefront\.hero`/],
+    [{ timeZone: "Berlin" }, /`storefront\.timeZone` must be the name of a time zone/],
+    [{ timeZone: "+02:00" }, /`storefront\.timeZone`/],
+    [{ action: { label: "Buy", link: "javascript:alert(1)" } }, /`storefront\.action\.link` must be a path/],
+    [{ action: { link: "/" } }, /`storefront\.action\.label` is missing/],
+    [{ social: ["http://x.example"] }, /`storefront\.social\[0\]` must be an https address/],
+    [{ social: ["https://user:pw@x.example/"] }, /`storefront\.social\[0\]`/],
+    [{ social: Array.from({ length: 9 }, () => "https://x.example") }, /at most 8/],
+    [{ pages: [{ slug: "About us", title: "x", text: "x" }] }, /`storefront\.pages\[0\]\.slug` must be lower-case/],
+    [{ pages: [1, 2].map(() => ({ slug: "a", title: "x", text: "x" })) }, /`storefront\.pages\[1\]\.slug` is that of another page/],
+    [{ pages: [{ slug: "a", title: "x", text: "x".repeat(8_001) }] }, /`storefront\.pages\[0\]\.text` must be a text of at most 8000/],
   ];
   const { id, url: address } = await openStorefront(service, "settings", {});
   for (const [storefront, reason] of wrong) {

@@ -78,6 +78,83 @@ test("a portrait fills the frame of its card as other pictures do, with the part
       const [box, image] = [frame, frame.querySelector("img") ?? frame].map((one) => one.getBoundingClientRect());
       return [box.width / box.height, image.width / box.width, image.height / box.height].map((ratio) => ratio.toFixed(2)).join();
     })`;
-    assert.deepEqual([...new Set(await page.evaluate<string[]>(shapes))], ["1.33,1.00,1.00"], `${width} px`);
+    assert.deepEqual([...new Set(await page.evaluate<string[]>(shapes))], ["0.80,1.00,1.00"], `${width} px`);
   }
+});
+
+const week = [
+  { days: "Mon – Fri", time: "9 – 18" },
+  { days: "Sat", time: "22 – 2" },
+];
+
+test("the first page of each theme takes at most 100 KB without photos, and does not shift when its typefaces come late", async (t) => {
+  for (const theme of ["modern", "classic", "playful"]) {
+    const about = "A small shop with a large heart, where every animal is healthy and used to people.".repeat(2);
+    const { url: site } = await openStorefront(service, theme, {
+      theme,
+      tagline: "Good friends for good homes",
+      about,
+      hours: week,
+      timeZone: "Europe/Berlin",
+    });
+    const { page } = await visit(t, browser, `${site}/nope`);
+    const sizes: Promise<number>[] = [];
+    page.on("response", (response) => {
+      if (!response.url().includes("/photos/"))
+        sizes.push(
+          response
+            .request()
+            .sizes()
+            .then(({ responseBodySize }) => responseBodySize),
+        );
+    });
+    await page.route("**/fonts/*", async (route) => {
+      await page.getByRole("heading", { level: 1, name: "Good friends" }).waitFor(); // painted in the system's typeface
+      await route.continue();
+    });
+    await page.goto(site);
+    await page.evaluate("document.fonts.ready");
+    assert.ok(await page.evaluate(`document.fonts.check("1rem Figtree")`), "the typeface is there");
+    assert.ok((await page.evaluate<number>(shift)) <= 0.02, theme);
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    assert.ok(bytes > 10_000 && bytes <= 100_000, `${theme}: ${bytes} bytes`);
+    await assertAccessibleOnPhone(page, theme);
+  }
+});
+
+test("a page says by the shop's clock whether it is open; without JavaScript it says the hours", async (t) => {
+  const { url: site } = await openStorefront(service, "clock", { hours: week, timeZone: "America/New_York" });
+  const { page } = await visit(t, browser, site);
+  // 2 December 2026 is a Wednesday, and New York is five hours behind UTC
+  for (const [time, words] of [
+    ["2026-12-02T14:30:00Z", "Open now until 18:00"],
+    ["2026-12-02T13:30:00Z", "Closed now, opens today at 09:00"],
+    ["2026-12-02T23:00:00Z", "Closed now, opens tomorrow at 09:00"],
+    ["2026-12-06T06:59:00Z", "Open now until 02:00"],
+    ["2026-12-06T07:00:00Z", "Closed now, opens tomorrow at 09:00"],
+    ["2026-12-05T01:00:00Z", "Closed now, opens tomorrow at 22:00"],
+  ] as const) {
+    await page.clock.setFixedTime(time);
+    await page.reload();
+    await page.getByText(words, { exact: true }).waitFor();
+  }
+  const { page: plain } = await visit(t, browser, site, { javaScriptEnabled: false });
+  await plain.getByText("Mon – Fri 9 – 18 · Sat 22 – 2", { exact: true }).waitFor();
+});
+
+test("photos are turned by buttons, arrow keys, thumbnails and, without JavaScript, by scrolling", async (t) => {
+  const { page } = await visit(t, browser, `${url}/animals/${rex}`);
+  await page.getByText("1 of 2").waitFor();
+  await page.getByRole("button", { name: "Next photo" }).click();
+  await page.getByText("2 of 2").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Next photo" }).isDisabled());
+  await page.getByRole("region", { name: "Photos of Rex" }).press("ArrowLeft");
+  await page.getByText("1 of 2").waitFor();
+  await page.getByRole("link", { name: "Photo 2" }).click();
+  await page.getByText("2 of 2").waitFor();
+  assert.equal(new URL(page.url()).hash, "", "no entry in the history for each photo");
+  const { page: plain } = await visit(t, browser, `${url}/animals/${rex}`, { javaScriptEnabled: false });
+  assert.equal(await plain.getByRole("button", { name: "Next photo" }).count(), 0);
+  await plain.getByRole("link", { name: "Photo 2" }).click();
+  await plain.waitForFunction(`document.querySelector(".strip").scrollLeft > 0`);
 });

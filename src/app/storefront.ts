@@ -1,20 +1,22 @@
-import { newestOf } from "../events/log/events.store.ts";
-import type { Database } from "../platform/db/database.ts";
+import { newestEvents, newestOf } from "../events/log/events.store.ts";
+import type { Awaitable, Database } from "../platform/db/database.ts";
 import type { EventType } from "../platform/event-types.ts";
 import { openSharedRuns } from "../platform/jobs/runs.ts";
 import type { openPhotoUploads } from "../publishing/photos/photo-uploads.ts";
 import type { Content } from "../publishing/projects/shared-content.ts";
 import type { StorefrontServices } from "../publishing/projects/storefront.routes.ts";
-import type { Catalogue, ShownAnimal } from "../publishing/storefront/storefront.ts";
+import type { AnimalsRequest, Catalogue, ShownAnimal } from "../publishing/storefront/storefront.ts";
 import { listCategories } from "../store/categories/categories.store.ts";
 import { listPetsByFact, valuesOfFact } from "../store/pets/pet-facts.store.ts";
-import { listPets, newestPetIds } from "../store/pets/pet-lists.store.ts";
+import { categoriesWithPets, listPets, namePosition, newestPetIds } from "../store/pets/pet-lists.store.ts";
 import { findPet } from "../store/pets/pets.store.ts";
 import type { Pet } from "../store/pets/pets.ts";
 import { findProfile, findProfiles } from "../store/profiles/profiles.store.ts";
 import type { StoredProfile } from "../store/profiles/profiles.ts";
 
 const categoriesMax = 1_000;
+/** How many of the newest animals may be shown as new. */
+const arrivalsMax = 24;
 /** Identifiers in one step of a long read. */
 const idsAtOnce = 500;
 /** The events of what a storefront shows. A change of an animal's status by orders or stock is a `pet.updated`. */
@@ -37,18 +39,14 @@ export function openCatalogue(db: Database): Catalogue {
   return {
     version: (accountId) => reading.run(accountId, () => readVersion(accountId)),
     async categories(accountId) {
-      const all = await listCategories(db.as({ caller: accountId }), accountId, {}, 0, categoriesMax);
-      return all.map(({ id, name }) => ({ id, name })).toSorted((a, b) => a.name.localeCompare(b.name, "en"));
-    },
-    async animals(accountId, { categoryId, q, fact, before }, limit) {
       const own = db.as({ caller: accountId });
-      const filters = { status: unsold, ...(categoryId !== undefined && { categoryId }) };
-      const after = before === undefined ? undefined : [before];
-      const newestFirst = { ...filters, sort: "-id" } as const;
-      const pets =
-        fact !== undefined && q === undefined
-          ? await listPetsByFact(own, accountId, newestFirst, fact, after, limit)
-          : await listPets(own, accountId, q === undefined ? newestFirst : { ...filters, q }, after, limit);
+      const all = await listCategories(own, accountId, {}, 0, categoriesMax);
+      const filled = new Set(await categoriesWithPets(own, accountId, unsold));
+      return all.map(({ id, name }) => ({ id, name, isEmpty: !filled.has(id) })).toSorted((a, b) => a.name.localeCompare(b.name, "en"));
+    },
+    async animals(accountId, wanted, limit) {
+      const own = db.as({ caller: accountId });
+      const pets = await petsOf(own, accountId, wanted, limit);
       const profiles = await findProfiles(
         own,
         accountId,
@@ -75,7 +73,24 @@ export function openCatalogue(db: Database): Catalogue {
       }
       return ids;
     },
+    async arrivals(accountId) {
+      const events = await newestEvents(db.as({ caller: accountId }), accountId, "pet.created", arrivalsMax);
+      return events.map(({ resource, at }) => ({ id: Number(resource.slice("pet/".length)), at }));
+    },
   };
+}
+
+function petsOf(db: Database, accountId: number, { categoryId, status, ...order }: AnimalsRequest, limit: number): Awaitable<Pet[]> {
+  const filters = { status: status === undefined ? unsold : [status], ...(categoryId !== undefined && { categoryId }) };
+  if (order.sort === "name") {
+    const { q, after } = order;
+    return listPets(db, accountId, { ...filters, sort: "name", ...(q !== undefined && { q }) }, after && namePosition(after), limit);
+  }
+  const newestFirst = { ...filters, sort: "-id" } as const;
+  const after = order.before === undefined ? undefined : [order.before];
+  return order.fact === undefined
+    ? listPets(db, accountId, newestFirst, after, limit)
+    : listPetsByFact(db, accountId, newestFirst, order.fact, after, limit);
 }
 
 function shown({ id, name, categoryId, status }: Pet, profile: StoredProfile | undefined): ShownAnimal {

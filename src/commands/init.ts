@@ -163,7 +163,7 @@ async function writeStarter(folder: string, filling: StarterValues): Promise<str
   return ["petstore.json", ...names];
 }
 
-/** Writes a `petstore.json` with every setting of a storefront (specification 6.7), to be filled in, and returns its name. Overwrites nothing. */
+/** Writes a `petstore.json` with the settings of a storefront that every shop has (specification 6.7), to be filled in, and returns its name. Overwrites nothing. */
 async function writeStorefront(folder: string, name: string): Promise<string[]> {
   const contact = { email: "", phone: "", address: "" };
   const storefront = { colour: "#0b6b58", tagline: "", about: "", contact, hours: [] };

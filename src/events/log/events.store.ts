@@ -22,6 +22,7 @@ export type StoredEvent = {
 export type EventRow = [number, EventType, number, string, string, string | null, string, string];
 export const eventColumns = raw("position, type, at, resource, actor, request_id, text, hash");
 const positionColumn = raw("position");
+const arrivalColumns = raw("position, at, resource");
 const findStart = statement<[position: number, previousHash: string]>(
   "SELECT position, previous_hash FROM event_starts WHERE account_id = ?",
 );
@@ -64,6 +65,26 @@ export function newestOf(db: Database, accountId: number, types: readonly EventT
   const walks = types.map((type) => ({ ...walk, equal: { type } }));
   const { statement: text, values } = walkStatement<[position: number]>(db.engine, walks, 1);
   return andThen(db.rows(text, values), ([row]) => row?.[0] ?? andThen(logStart(db, accountId), ({ position }) => position - 1));
+}
+
+/** Returns up to `limit` events of a type, the newest first. */
+export function newestEvents(
+  db: Database,
+  accountId: number,
+  type: EventType,
+  limit: number,
+): Awaitable<Pick<StoredEvent, "resource" | "at">[]> {
+  const walk = {
+    table: "events",
+    index: "events_by_type",
+    columns: arrivalColumns,
+    accountId,
+    equal: { type },
+    order: ["position"],
+    isBackwards: true,
+  };
+  const { statement: text, values } = walkStatement<[position: number, at: number, resource: string]>(db.engine, [walk], limit);
+  return andThen(db.rows(text, values), (rows) => rows.map(([, at, resource]) => ({ resource, at })));
 }
 
 /** Returns the position from which every event is kept, and the hash of the event before it. */

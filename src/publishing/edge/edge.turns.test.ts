@@ -7,7 +7,8 @@ import { fetchFrom, openTestEdge, throwAwayCertificate } from "../../../test/sup
 import { openBounds } from "../../platform/bounds.ts";
 import { openLoopTurns } from "../../platform/event-loop.ts";
 import { overloaded } from "../../platform/problem.ts";
-import { parseStorefront, type RenderStorefront } from "../storefront/storefront.ts";
+import { parseStorefront } from "../storefront/settings.ts";
+import type { RenderStorefront } from "../storefront/storefront.ts";
 import type { Site } from "./site.ts";
 
 const settings = parseStorefront({}, (why) => assert.fail(why));

@@ -96,9 +96,9 @@ export function renderedAnswer(page: RenderedPage, asked: IncomingHttpHeaders): 
   const { coding, body } = page;
   const etag = `"${page.etag}${coding === undefined ? "" : `-${coding}`}"`;
   const headers: Answer["headers"] = {
+    "Cache-Control": "public, max-age=0, must-revalidate",
     ...page.headers,
     ETag: etag,
-    "Cache-Control": "public, max-age=0, must-revalidate",
     "X-Content-Type-Options": "nosniff",
     Vary: "Accept-Encoding",
   };

@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
 import { Problem } from "../../platform/problem.ts";
-import { parseStorefront, type StorefrontSettings } from "../storefront/storefront.ts";
+import { parseStorefront, type StorefrontSettings } from "../storefront/settings.ts";
 
 export const redirectStatuses = [301, 302, 307, 308] as const;
 export type RedirectStatusCode = (typeof redirectStatuses)[number];

@@ -1,7 +1,7 @@
 import { Nullable, Text } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
-import { parseStorefront, type StorefrontSettings } from "../storefront/storefront.ts";
+import { parseStorefront, type StorefrontSettings } from "../storefront/settings.ts";
 import type { Manifest } from "./content.ts";
 
 /** The live storefront, for the dashboard's form. */

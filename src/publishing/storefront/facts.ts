@@ -1,16 +1,25 @@
 import { markup, type Markup } from "./markup.ts";
-import { type ShownCategory, type ShownFact, type ShownFacts, shownFactNames } from "./storefront.ts";
+import { type ShownCategory, type ShownFact, type ShownFactName, type ShownFacts, shownFactNames } from "./storefront.ts";
 
 /** The labels of facts. */
-const labels = { species: "Species", breed: "Breed", sex: "Sex", born: "Born", colour: "Colour", size: "Size" };
+export const labels = { species: "Species", breed: "Breed", sex: "Sex", born: "Born", colour: "Colour", size: "Size" };
+
+/** The facts that lists offer to filter by: a day of birth is that of one animal. */
+export const filterNames = shownFactNames.filter((name) => name !== "born");
+/** The values of a fact that animals have. */
+export type FactValues = { name: ShownFactName; values: string[] };
 
 /** The facts of an animal, with those that the shop names itself at the end. */
-export function factsList({ own = [], ...facts }: ShownFacts): Markup | undefined {
+export function factRows({ own = [], ...facts }: ShownFacts): { name: string; value: string }[] {
   const known = shownFactNames.flatMap((name) => {
     const value = facts[name];
     return value === undefined ? [] : [{ name: labels[name], value: name === "born" ? dayOf(value) : value }];
   });
-  const rows = [...known, ...own];
+  return [...known, ...own];
+}
+
+export function factsList(facts: ShownFacts): Markup | undefined {
+  const rows = factRows(facts);
   if (rows.length === 0) return undefined;
   return markup`<dl class="traits">${rows.map(({ name, value }) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

@@ -4,7 +4,8 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { openBounds, type Bounds } from "../../platform/bounds.ts";
 import type { Problem } from "../../platform/problem.ts";
 import { openRenderer } from "./renderer.ts";
-import { type Catalogue, type PageRequest, parseStorefront, type RenderedPage, type Shop, type ShownAnimal } from "./storefront.ts";
+import { parseStorefront } from "./settings.ts";
+import type { Catalogue, PageRequest, RenderedPage, Shop, ShownAnimal } from "./storefront.ts";
 
 const settings = parseStorefront({}, (why) => assert.fail(why));
 const turns = async (count: number): Promise<void> => {
@@ -17,13 +18,14 @@ function openScene({ places = 1, animals = 1 } = {}) {
   const scene = { version: 1, now: 0, read: [] as string[], lists: 0, isHeld: false, held: [] as (() => void)[] };
   const catalogue: Catalogue = {
     version: async () => `${scene.version}`,
-    categories: async () => [{ id: 1, name: "Dogs & cats" }],
-    async animals(accountId, { q, before }) {
-      scene.read.push(`${accountId} ${q ?? before ?? "all"}`);
+    categories: async () => [{ id: 1, name: "Dogs & cats", isEmpty: false }],
+    async animals(accountId, wanted) {
+      scene.read.push(`${accountId} ${wanted.sort === "name" ? wanted.q : wanted.status}`);
       if (scene.isHeld) await new Promise<void>((resolve) => scene.held.push(resolve));
       return [rex];
     },
     animal: async () => rex,
+    arrivals: async () => [],
     valuesOf: async () => [],
     async newest() {
       scene.lists += 1;

@@ -6,41 +6,42 @@ import { createCache, type Cache } from "../../platform/cache.ts";
 import type { Coding } from "../../platform/http/negotiation.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openSharedRuns, type SharedRuns } from "../../platform/jobs/runs.ts";
-import { policyOf } from "./layout.ts";
+import { textOn } from "./colours.ts";
+import { type FactValues, filterNames } from "./facts.ts";
+import { listPage } from "./list-page.ts";
 import { markup } from "./markup.ts";
-import { animalPage, listPage, notFoundPage } from "./pages.ts";
+import { animalPage, notFoundPage, textPage } from "./pages.ts";
+import type { Card } from "./parts.ts";
+import { type ListStart, type ListView, type RenderRequest, requestOf } from "./requests.ts";
+import { styleFor } from "./sheet.ts";
 import { type SitemapPages, makeOnce, openSitemaps, sitemapOf } from "./sitemap.ts";
-import {
-  type Catalogue,
-  type RenderedPage,
-  type RenderStorefront,
-  type Shop,
-  type ShownCategory,
-  type ShownFact,
-  shownFactNames,
-} from "./storefront.ts";
+import type { Catalogue, RenderedPage, RenderStorefront, Shop, ShownAnimal, ShownCategory } from "./storefront.ts";
+import { fontAt } from "./themes.ts";
 
 const animalsAtOnce = 24;
 const categoriesMax = 60;
-const queryMax = 100;
+const relatedMax = 4;
+/** How many values of a fact a list offers. */
+const valuesMax = 24;
+const dayMs = 24 * 60 * 60_000;
+/** How long an animal is new. */
+const newDays = 14;
+/** Of a page with more new animals than one in so many, none is shown as new. */
+const newShareMax = 2;
 const cacheBytesMax = 32 * 1024 * 1024;
-/** How many categories are kept, of all accounts together. */
-const categoriesKept = 20_000;
+/** How many categories, arrivals and values of facts are kept, of all accounts together. */
+const shelvesKept = 20_000;
 
-type ListQuery = { category: number | undefined; before: number | undefined; q: string | undefined; fact: ShownFact | undefined };
-
-/** The page at a path. Only pages with `isKept` are cached: arbitrary addresses must not evict the pages that visitors want. */
-type RenderRequest =
-  | (ListQuery & { kind: "list"; key: string; isKept: boolean })
-  | { kind: "animal"; id: number; key: string; isKept: true }
-  | { kind: "sitemap" | "robots" | "icon" | "nothing"; key: string; isKept: true };
+/** What the pages of a shop share. `facts`: the values to filter by. `arrivals`: when the newest animals were added, by identifier. */
+type Shelf = { categories: ShownCategory[]; arrivals: Map<number, number>; facts: FactValues[] };
 
 type State = {
   catalogue: Catalogue;
   pages: Cache<string, RenderedPage>;
   /** The pages that are being rendered. Concurrent requests for a page share one rendering. */
   running: SharedRuns<string, RenderedPage>;
-  categories: Cache<string, Promise<ShownCategory[]>>;
+  shelves: Cache<string, Promise<Shelf>>;
+  clock: () => number;
   places: FairShare<string>;
 };
 
@@ -58,15 +59,19 @@ const compressGzip = promisify(gzip);
 export function openRenderer(catalogue: Catalogue, clock: () => number, bounds: Pick<Bounds, "queue">): RenderStorefront {
   const places = bounds.queue<string>("rendering");
   const pages = createCache<string, RenderedPage>(cacheBytesMax);
-  const state: State = { catalogue, pages, running: openSharedRuns(), categories: createCache(categoriesKept), places };
+  const state: State = { catalogue, pages, running: openSharedRuns(), shelves: createCache(shelvesKept), clock, places };
   const list = openSitemaps(catalogue, clock, places);
 
   return async (shop, { path, query, coding, turn }) => {
-    const wanted = wantedOf(path, query);
+    const wanted = requestOf(path, query);
+    if (wanted.kind === "font") {
+      const bytes = fontAt(wanted.path);
+      if (bytes !== undefined) return fontFile(bytes);
+    }
     const listed = wanted.kind === "sitemap" ? await list(shop.accountId, turn) : undefined;
     const version = listed?.version ?? (await catalogue.version(shop.accountId));
-    const settings = JSON.stringify([shop.name, shop.origin, shop.settings]);
-    const name = `${shop.accountId} ${version} ${coding} ${wanted.key} ${settings}`;
+    const today = Math.floor(clock() / dayMs); // what is new today is not tomorrow
+    const name = `${shop.accountId} ${version} ${today} ${coding} ${wanted.key} ${settingsText(shop)}`;
     const key = createHash("sha256").update(name).digest("base64url");
     const job = { shop, wanted, version, coding, listed };
     return makeOnce({ key, turn, running: state.running, places, kept: () => pages.get(key), make: () => renderAndKeep(state, key, job) });
@@ -81,35 +86,6 @@ async function renderAndKeep(state: State, key: string, job: Job): Promise<Rende
   return page;
 }
 
-function wantedOf(path: string, query: string): RenderRequest {
-  if (path === "robots.txt") return { kind: "robots", key: path, isKept: true };
-  if (path === "sitemap.xml") return { kind: "sitemap", key: path, isKept: true };
-  if (path === "favicon.ico") return { kind: "icon", key: path, isKept: true };
-  const animal = /^animals\/([1-9]\d{0,14})$/.exec(path);
-  if (animal !== null) return { kind: "animal", id: Number(animal[1]), key: path, isKept: true };
-  if (path !== "") return { kind: "nothing", key: "", isKept: true };
-  const given = new URLSearchParams(query.slice(0, 2_000));
-  const number = (name: string): number | undefined => {
-    const text = given.get(name);
-    return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
-  };
-  const [category, before] = [number("category"), number("before")];
-  const text = (name: string): string | undefined =>
-    (given.get(name) ?? "").replaceAll("\0", "").toWellFormed().trim().slice(0, queryMax).toWellFormed() || undefined;
-  const q = text("q");
-  const [fact] =
-    q === undefined ? shownFactNames.flatMap((name): ShownFact[] => (text(name) === undefined ? [] : [{ name, value: text(name)! }])) : [];
-  return {
-    kind: "list",
-    category,
-    before,
-    q,
-    fact,
-    key: `list ${JSON.stringify([category, before, q, fact])}`,
-    isKept: before === undefined && q === undefined && fact === undefined,
-  };
-}
-
 async function render(state: State, job: Job): Promise<RenderedPage> {
   const { shop, wanted, coding, listed } = job;
   switch (wanted.kind) {
@@ -118,57 +94,119 @@ async function render(state: State, job: Job): Promise<RenderedPage> {
     case "icon":
       return packed(job, 200, "image/svg+xml", iconOf(shop));
     case "sitemap":
-      return sitemapOf(shop.origin, listed!, coding);
-    case "animal": {
-      const animal = await state.catalogue.animal(shop.accountId, wanted.id);
-      if (animal === undefined) return absent(job);
-      const categories = await categoriesOf(state, job);
-      const category = categories.find(({ id }) => id === animal.categoryId);
-      return page(job, 200, animalPage(shop, animal, category).text);
+      return sitemapOf({ origin: shop.origin, slugs: (shop.settings.pages ?? []).map(({ slug }) => slug) }, listed!, coding);
+    case "animal":
+      return renderAnimal(state, job, wanted.id);
+    case "page": {
+      const found = shop.settings.pages?.find(({ slug }) => slug === wanted.slug);
+      return found === undefined ? absent(job) : page(job, 200, textPage(shop, found).text);
     }
     case "list":
-      return renderList(state, job, wanted);
+      return renderList(state, job, wanted.view);
+    case "font":
     case "nothing":
       return absent(job);
   }
 }
 
-async function renderList(
-  state: State,
-  job: Job,
-  { q, before, fact, category: wanted }: Extract<RenderRequest, { kind: "list" }>,
-): Promise<RenderedPage> {
+async function renderAnimal(state: State, job: Job, id: number): Promise<RenderedPage> {
   const { shop } = job;
-  const all = await categoriesOf(state, job);
-  const category = all.find(({ id }) => id === wanted);
-  if (wanted !== undefined && category === undefined) return absent(job);
-  const asked = { categoryId: category?.id, q, fact, before };
-  const found = await state.catalogue.animals(shop.accountId, asked, animalsAtOnce + 1);
-  const animals = found.slice(0, animalsAtOnce);
-  const next = q === undefined && found.length > animalsAtOnce ? animals.at(-1)?.id : undefined;
-  const shown = all.slice(0, categoriesMax);
-  const categories = category === undefined || shown.includes(category) ? shown : [...shown, category];
-  return page(job, 200, listPage(shop, { animals, categories, category, q, fact, next, isFirst: before === undefined }).text);
+  const animal = await state.catalogue.animal(shop.accountId, id);
+  if (animal === undefined) return absent(job);
+  const shelf = await shelfOf(state, job);
+  const { categoryId } = animal;
+  const others = await state.catalogue.animals(shop.accountId, { categoryId, status: "available", sort: "newest" }, relatedMax + 1);
+  const related = others.filter((one) => one.id !== id).slice(0, relatedMax);
+  const [card, ...cards] = cardsOf(state, shelf, [animal, ...related]);
+  return page(job, 200, animalPage(shop, card!, cards).text);
 }
 
-/** The categories by name, which are read and sorted once for a version: a search must not cost more in a shop that has many. */
-function categoriesOf({ catalogue, categories }: State, { shop: { accountId }, version }: Job): Promise<ShownCategory[]> {
+async function renderList(state: State, job: Job, view: ListView): Promise<RenderedPage> {
+  const { shop } = job;
+  const shelf = await shelfOf(state, job);
+  const category = shelf.categories.find(({ id }) => id === view.category);
+  if (view.category !== undefined && category === undefined) return absent(job);
+  const found = await findAnimals(state, shop.accountId, view);
+  const animals = found.slice(0, animalsAtOnce);
+  const last = view.q === undefined && found.length > animalsAtOnce ? animals.at(-1) : undefined;
+  const shown = shelf.categories.filter(({ isEmpty }) => !isEmpty).slice(0, categoriesMax);
+  const categories = category === undefined || shown.includes(category) ? shown : [...shown, category];
+  const cards = cardsOf(state, shelf, view.sort === "newest" && view.q === undefined ? picturedFirst(animals) : animals);
+  return page(
+    job,
+    200,
+    listPage(shop, { cards, categories, category, facts: shelf.facts, view, next: last && startAfter(last, view) }).text,
+  );
+}
+
+/** Reads one animal more than a page has. Among the newest, those that can be bought come before those that are reserved. */
+async function findAnimals({ catalogue }: State, accountId: number, view: ListView): Promise<ShownAnimal[]> {
+  const { category: categoryId, status, q, fact, start } = view;
+  const limit = animalsAtOnce + 1;
+  if (q !== undefined) return catalogue.animals(accountId, { categoryId, status, sort: "name", q }, limit);
+  if (view.sort === "name") {
+    const after = start !== undefined && "name" in start ? start : undefined;
+    return catalogue.animals(accountId, { categoryId, status, sort: "name", after }, limit);
+  }
+  const from = start !== undefined && "status" in start ? start : undefined;
+  const newest = (wanted: "available" | "pending", count: number): Promise<ShownAnimal[]> => {
+    const before = from?.status === wanted ? from.id : undefined;
+    return catalogue.animals(accountId, { categoryId, status: wanted, sort: "newest", fact, before }, count);
+  };
+  const isPast = status === "pending" || from?.status === "pending";
+  const available = isPast ? [] : await newest("available", limit);
+  const missing = limit - available.length;
+  return status === "available" || missing === 0 ? available : [...available, ...(await newest("pending", missing))];
+}
+
+function startAfter({ id, name, status }: ShownAnimal, { sort }: ListView): ListStart {
+  return sort === "name" ? { name, id } : { status: status === "pending" ? "pending" : "available", id };
+}
+
+/** Within a page, animals with a photo come before those without, and among each of them the reserved ones last. */
+function picturedFirst(animals: ShownAnimal[]): ShownAnimal[] {
+  const rank = ({ status, photos }: ShownAnimal): number => (photos.length === 0 ? 1 : 0) + (status === "pending" ? 2 : 0);
+  return animals.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function cardsOf({ clock }: State, { categories, arrivals }: Shelf, animals: ShownAnimal[]): Card[] {
+  const since = (Math.floor(clock() / dayMs) - newDays) * dayMs;
+  const isNew = ({ id }: ShownAnimal): boolean => (arrivals.get(id) ?? 0) >= since;
+  const tellsApart = animals.filter(isNew).length * newShareMax <= animals.length; // where most are new, "New" says nothing
+  return animals.map((animal) => ({
+    animal,
+    category: categories.find(({ id }) => id === animal.categoryId),
+    isNew: tellsApart && isNew(animal),
+  }));
+}
+
+/** The categories by name, which are read and sorted once for a version, with what the pages share besides: a search must not cost more in a shop that has many. */
+function shelfOf({ catalogue, shelves }: State, { shop: { accountId }, version }: Job): Promise<Shelf> {
   const key = `${accountId} ${version}`;
-  const known = categories.get(key);
+  const known = shelves.get(key);
   if (known !== undefined) return known;
-  const read = categories.set(key, catalogue.categories(accountId));
+  const read = shelves.set(key, readShelf(catalogue, accountId));
   read.then(
-    (found) => categories.set(key, read, 1 + found.length),
-    () => categories.delete(key),
+    ({ categories, arrivals, facts }) =>
+      shelves.set(key, read, 1 + categories.length + arrivals.size + facts.reduce((sum, { values }) => sum + values.length, 0)),
+    () => shelves.delete(key),
   );
   return read;
+}
+
+async function readShelf(catalogue: Catalogue, accountId: number): Promise<Shelf> {
+  const categories = await catalogue.categories(accountId);
+  const arrivals = await catalogue.arrivals(accountId);
+  const facts: FactValues[] = [];
+  for (const name of filterNames) facts.push({ name, values: await catalogue.valuesOf(accountId, name, valuesMax) });
+  return { categories, arrivals: new Map(arrivals.map(({ id, at }) => [id, at])), facts: facts.filter(({ values }) => values.length > 1) };
 }
 
 const absent = (job: Job): Promise<RenderedPage> => page(job, 404, notFoundPage(job.shop).text);
 
 const page = (job: Job, status: number, text: string): Promise<RenderedPage> =>
   packed(job, status, "text/html; charset=utf-8", text, {
-    "Content-Security-Policy": policyOf(job.shop),
+    "Content-Security-Policy": styleFor(job.shop.settings).policy,
     "Referrer-Policy": "strict-origin-when-cross-origin",
   });
 
@@ -186,12 +224,27 @@ async function packed(
   return { status, type, etag, coding, body, headers };
 }
 
+/** A font never changes at its address, and is compressed already. */
+function fontFile(body: Buffer): RenderedPage {
+  const headers = { "Cache-Control": "public, max-age=31536000, immutable" };
+  return { status: 200, type: "font/woff2", etag: "font", coding: undefined, body, headers };
+}
+
+const texts = new WeakMap<Shop["settings"], string>();
+
+/** The settings as one short text, which is made once for each deployment that is in memory. */
+function settingsText({ name, origin, settings }: Shop): string {
+  let text = texts.get(settings);
+  if (text === undefined) texts.set(settings, (text = createHash("sha256").update(JSON.stringify(settings)).digest("base64url")));
+  return JSON.stringify([name, origin, text]);
+}
+
 /** The first letter of the name on the shop's colour. */
 function iconOf({ name, settings: { colour } }: Shop): string {
   const [letter = "·"] = name.match(/[\p{L}\p{N}]/u) ?? [];
   return markup`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">
     <rect width="64" height="64" rx="16" fill="${colour}" />
-    <text x="32" y="45" font-family="system-ui,sans-serif" font-size="38" font-weight="700" text-anchor="middle" fill="#fff">
+    <text x="32" y="45" font-family="system-ui,sans-serif" font-size="38" font-weight="700" text-anchor="middle" fill="${textOn(colour)}">
       ${letter.toUpperCase()}
     </text>
   </svg>`.text;

@@ -8,7 +8,7 @@ import type { Coding } from "../../platform/http/negotiation.ts";
 import { type FairShare, runInTurn } from "../../platform/jobs/fair-share.ts";
 import { openSharedRuns, type SharedRuns } from "../../platform/jobs/runs.ts";
 import { escaped } from "./markup.ts";
-import { addressOf } from "./pages.ts";
+import { addressOf } from "./requests.ts";
 import type { Catalogue, RenderedPage } from "./storefront.ts";
 
 const animalsMax = 30_000;
@@ -40,7 +40,11 @@ export function openSitemaps(
   async function list(accountId: number, version: string): Promise<SitemapPages> {
     const categories = await catalogue.categories(accountId);
     const animals = await catalogue.newest(accountId, animalsMax);
-    const paths = ["/", ...categories.map(({ id }) => escaped(addressOf({ category: id }))), ...animals.map((id) => `/animals/${id}`)];
+    const paths = [
+      "/",
+      ...categories.filter(({ isEmpty }) => !isEmpty).map(({ id }) => escaped(addressOf({ category: id }))),
+      ...animals.map((id) => `/animals/${id}`),
+    ];
     return lists.set(accountId, { version, paths, ...(await summed(paths)), madeAt: clock() }, paths.length);
   }
 
@@ -70,20 +74,36 @@ async function summed(paths: readonly string[]): Promise<Pick<SitemapPages, "pat
   return { pathBytes, digest: digest.digest("base64url") };
 }
 
-/** The sitemap at an origin. Without a coding it is made while it is sent: it has up to 3 MB, and each of the account's hosts has its own. */
-export async function sitemapOf(origin: string, listed: SitemapPages, coding: Coding | undefined): Promise<RenderedPage> {
+/**
+ * The sitemap of a shop. Without a coding it is made while it is sent: it has up to 3 MB, and each of the account's hosts has its own.
+ *
+ * @param slugs the pages of the shop's own
+ */
+export async function sitemapOf(
+  { origin, slugs }: { origin: string; slugs: string[] },
+  listed: SitemapPages,
+  coding: Coding | undefined,
+): Promise<RenderedPage> {
   const { paths, pathBytes, digest } = listed;
   const shown = escaped(origin);
-  const etag = createHash("sha256").update(`${digest} ${origin}`).digest("base64url").slice(0, 22);
+  const begin = head + slugs.map((slug) => `${before}${shown}/pages/${slug}${after}`).join("");
+  const etag = createHash("sha256").update(`${digest} ${begin}`).update(origin).digest("base64url").slice(0, 22);
   const page = { status: 200, type: "application/xml; charset=utf-8", etag, coding, headers: {} };
   if (coding === undefined) {
     const each = before.length + shown.length + after.length;
-    const bytes = head.length + paths.length * each + pathBytes + tail.length;
-    return { ...page, body: { bytes, chunks: () => chunksOf(shown, paths) } };
+    const bytes = begin.length + paths.length * each + pathBytes + tail.length;
+    return { ...page, body: { bytes, chunks: () => chunksOf(begin, shown, paths) } };
   }
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
   const compressor = coding === "br" ? createBrotliCompress({ params }) : createGzip();
-  return { ...page, body: Buffer.concat(await Readable.from(chunksOf(shown, paths)).compose(compressor).toArray()) };
+  return {
+    ...page,
+    body: Buffer.concat(
+      await Readable.from(chunksOf(begin, shown, paths))
+        .compose(compressor)
+        .toArray(),
+    ),
+  };
 }
 
 const head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n';
@@ -92,10 +112,10 @@ const tail = "</urlset>\n";
 const [before, after] = ["<url><loc>", "</loc></url>\n"];
 
 /** Makes one chunk in each turn of the event loop: a socket may take all chunks without a turn, and many sitemaps may be sent at once. */
-async function* chunksOf(origin: string, paths: readonly string[]): AsyncGenerator<Buffer> {
+async function* chunksOf(begin: string, origin: string, paths: readonly string[]): AsyncGenerator<Buffer> {
   for (let at = 0; at < paths.length; at += stepSize) {
     await nextTurn();
-    let chunk = at === 0 ? head : "";
+    let chunk = at === 0 ? begin : "";
     for (const path of paths.slice(at, at + stepSize)) chunk += before + origin + path + after;
     yield Buffer.from(at + stepSize < paths.length ? chunk : chunk + tail);
   }

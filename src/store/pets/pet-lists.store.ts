@@ -1,4 +1,4 @@
-import sql, { raw, type Sql } from "sql-template-tag";
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { andThen, type Awaitable, type Database } from "../../platform/db/database.ts";
 import { type JoinedRows, joinedStatement, type Walk, walkStatement } from "../../platform/db/index-walk.ts";
 import type { Bound } from "../../platform/db/statement.ts";
@@ -28,7 +28,7 @@ export function sortOf({ q, sort }: PetQuery): PetSort {
 }
 
 /** Returns the position of a pet in the order of names. */
-export function namePosition({ name, id }: Pet): [string, number] {
+export function namePosition({ name, id }: Pick<Pet, "id" | "name">): [string, number] {
   return [nameKeyOf(name), id];
 }
 
@@ -102,6 +102,20 @@ export function newestPetIds(
   const range = { db, accountId, equal: equalOf({ status }), limit };
   const { statement, values } = boundWalk<[id: number]>(range, { columns: idColumn, order: idOnly, isBackwards: true, until: before });
   return andThen(db.rows(statement, values), (rows) => rows.map(([id]) => id));
+}
+
+/** Returns the ids of the categories that have a pet with one of these statuses. Looks into the index once for each category and status. */
+export async function categoriesWithPets(db: Database, accountId: number, status: PetStatus[]): Promise<number[]> {
+  const hint = db.engine === "sqlite" ? raw("INDEXED BY pets_by_category_status") : empty;
+  const first = status.map(
+    (value) => sql`(SELECT id FROM pets ${hint}
+      WHERE account_id = categories.account_id AND category_id = categories.id AND status = ${value}
+      ORDER BY account_id, category_id, status, id LIMIT 1)`,
+  );
+  const rows = await db.query<{ id: number }>(
+    sql`SELECT id FROM categories WHERE account_id = ${accountId} AND COALESCE(${join(first)}, NULL) IS NOT NULL`,
+  );
+  return rows.map(({ id }) => id);
 }
 
 function petsOf(rows: NamedRow[]): Pet[] {
