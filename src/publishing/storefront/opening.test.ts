@@ -47,7 +47,7 @@ test("structured data has only times that a day has", () => {
     { days: "Mon", time: "0 – 24" },
     { days: "Fri", time: "18 – 2" },
   ];
-  const times = openingData(hours)!.map((entry) => Object.values(entry).slice(1));
+  const times = openingData(hours)!.map((entry) => Object.values(entry as Record<string, string>).slice(1));
   assert.deepEqual(times, [
     ["https://schema.org/Monday", "00:00", "23:59"],
     ["https://schema.org/Friday", "18:00", "02:00"],

@@ -1,7 +1,7 @@
 import type { StorefrontSettings } from "./settings.ts";
 
 /** A time span of a day in minutes after midnight; `to` is more than 1,440 if it ends on the next day. */
-export type Span = [from: number, to: number];
+type Span = [from: number, to: number];
 /** The spans of each day, from Monday to Sunday. */
 export type Week = Span[][];
 

@@ -1,7 +1,7 @@
 import { type ShownFact, shownFactNames } from "./storefront.ts";
 
 /** The order of a list. `newest`: the newest first, and animals that can be bought before those that are reserved. */
-export type ListSort = "newest" | "name";
+type ListSort = "newest" | "name";
 export type ListStatus = "available" | "pending";
 
 /** Where a page of a list begins: after an animal of the given status, or after a name. */

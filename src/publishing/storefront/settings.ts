@@ -1,6 +1,6 @@
 import { isOwnPath, isTimeZone, parseLink } from "./links.ts";
 
-export const themes = ["modern", "classic", "playful"] as const;
+const themes = ["modern", "classic", "playful"] as const;
 export type Theme = (typeof themes)[number];
 
 /** A page of the shop's own, at `/pages/SLUG`. `text` is Markdown. */
@@ -42,9 +42,9 @@ type Refuse = (why: string) => never;
 const colourDefault = "#0b6b58";
 const hoursMax = 14;
 const logoSideMax = 10_000;
-export const socialMax = 8;
-export const pagesMax = 8;
-export const pageLengthMax = 8_000;
+const socialMax = 8;
+const pagesMax = 8;
+const pageLengthMax = 8_000;
 const fields = [
   "colour",
   "tagline",
