@@ -1,5 +1,6 @@
 import { markup, type Markup } from "./markup.ts";
-import { type ShownCategory, type ShownFact, type ShownFactName, type ShownFacts, shownFactNames } from "./storefront.ts";
+import { type ShownFact, type ShownFactName, type ShownFacts, shownFactNames } from "./requests.ts";
+import type { ShownCategory } from "./storefront.ts";
 
 /** The labels of facts. */
 export const labels = { species: "Species", breed: "Breed", sex: "Sex", born: "Born", colour: "Colour", size: "Size" };

@@ -1,4 +1,9 @@
-import { type ShownFact, shownFactNames } from "./storefront.ts";
+/** The facts by which a list filters, in the order in which pages show them. */
+export const shownFactNames = ["species", "breed", "sex", "born", "colour", "size"] as const;
+export type ShownFactName = (typeof shownFactNames)[number];
+/** `own`: further facts, which the shop names itself. */
+export type ShownFacts = { [Name in ShownFactName]?: string } & { own?: { name: string; value: string }[] };
+export type ShownFact = { name: ShownFactName; value: string };
 
 /** The order of a list. `newest`: the newest first, and animals that can be bought before those that are reserved. */
 type ListSort = "newest" | "name";

@@ -1,5 +1,5 @@
 import type { Coding } from "../../platform/http/negotiation.ts";
-import type { ListStatus } from "./requests.ts";
+import type { ListStatus, ShownFact, ShownFactName, ShownFacts } from "./requests.ts";
 import type { StorefrontSettings } from "./settings.ts";
 
 /** A built-in storefront of an account. */
@@ -60,13 +60,6 @@ export type ShownAnimal = {
   facts: ShownFacts;
   photos: ShownPhoto[];
 };
-
-/** The facts by which a list filters, in the order in which pages show them. */
-export const shownFactNames = ["species", "breed", "sex", "born", "colour", "size"] as const;
-export type ShownFactName = (typeof shownFactNames)[number];
-/** `own`: further facts, which the shop names itself. */
-export type ShownFacts = { [Name in ShownFactName]?: string } & { own?: { name: string; value: string }[] };
-export type ShownFact = { name: ShownFactName; value: string };
 
 /** Default: all that are not sold. The newest come first; `before`: only animals with a lower identifier; `fact`: only those with this fact. */
 type ById = { before?: number | undefined; fact?: ShownFact | undefined };
