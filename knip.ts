@@ -22,7 +22,7 @@ const config: KnipConfig = {
       project: ["{src,bin,client}/**/*.{ts,tsx,mjs}!", "{bench,test}/**/*.ts", "!**/*.gen.ts"],
     },
     web: {
-      entry: ["{main,published/main}.tsx!", "{build,command}.mjs!", "{first-loads,unused-styles}.ts!", "**/*.test.ts"],
+      entry: ["{main,published/main}.tsx!", "{build,command}.mjs!", "{first-loads,typeface,unused-styles}.ts!", "**/*.test.ts"],
       project: ["**/*.{ts,tsx,mjs}!"],
       vite: { config: ["vite.config.ts", "published/vite.config.ts"] },
       // With --production, knip does not read Vite's configuration.

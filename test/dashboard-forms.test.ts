@@ -5,7 +5,6 @@ import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop } from "./support/dashboard-shop.ts";
 import { assertAccessibleOnPhone, findings } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
-import { until } from "./support/until.ts";
 
 const [browser, service] = await stage(startService);
 
@@ -134,11 +133,6 @@ test("the start page and the reference do not move while they load", async (t) =
   await page.addInitScript(`globalThis.moved = 0; new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) globalThis.moved += entry.value;
   }).observe({ type: "layout-shift", buffered: true });`);
-  // the typeface comes long after the words
-  await context.route("**/*.woff2", async (route) => {
-    await page.getByRole("heading", { level: 1 }).first().waitFor();
-    await route.continue();
-  });
   for (const [path, width] of [
     ["/", 1280],
     ["/reference", 360],
@@ -146,7 +140,6 @@ test("the start page and the reference do not move while they load", async (t) =
     await page.setViewportSize({ width, height: 740 });
     await page.goto(service.address + path);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
-    await until(() => page.evaluate<boolean>("localStorage.getItem('typeface') === 'loaded'"));
     await page.waitForLoadState("networkidle");
     const moved = await page.evaluate<number>("globalThis.moved");
     assert.ok(moved <= 0.02, `${path} moved by ${moved}`);

@@ -295,6 +295,7 @@ export const groups: Group[] = [
       "first-shop",
       "passkeys",
       "readers",
+      "typeface",
       "web-files",
       "web-pages",
       "web-reference",

@@ -2,18 +2,11 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin, type Rolldown } from "vite";
 import { firstLoads } from "./first-loads.ts";
+import { typeface } from "./typeface.ts";
 import { unusedStyles } from "./unused-styles.ts";
 
 /** The service that Vite's server proxies calls to. Vite's server itself has port 5173. */
 const service = "http://localhost:8080";
-
-/** A typeface that loads after the first paint is used only from the next page load on, because headings that wrap anew move the page. */
-export const stillFonts: Plugin = {
-  name: "still-fonts",
-  enforce: "pre",
-  transform: (code, id) =>
-    id.includes("@fontsource-variable") ? code.replaceAll("font-display: swap", "font-display: optional") : undefined,
-};
 
 /** Refuses a module of Node, which Vite would replace by an empty one. */
 const noNode: Plugin = {
@@ -52,7 +45,7 @@ const groups: Rolldown.CodeSplittingGroup[] = [
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
-  plugins: [noNode, react(), stillFonts, firstLoads, unusedStyles],
+  plugins: [noNode, react(), typeface, firstLoads, unusedStyles],
   // the browser builds of packages, under the names by which the service imports their Node builds
   resolve: {
     alias: [{ find: /^csv-stringify\/sync$/, replacement: "csv-stringify/browser/esm/sync" }],

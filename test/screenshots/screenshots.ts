@@ -71,11 +71,7 @@ async function take({ name, address, colorScheme, ready }: Picture): Promise<voi
   const page = await context.newPage();
   await page.clock.setFixedTime(now);
   await page.addInitScript(hideDates);
-  // as on a second visit, which has the typeface from its first paint
   await page.goto(address(shop));
-  await page.evaluate("document.fonts.load(\"1em 'Inter Variable'\")");
-  await page.evaluate("localStorage.setItem('typeface', 'loaded')");
-  await page.reload();
   await ready(page, shop);
   const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
   await context.close();

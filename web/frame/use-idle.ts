@@ -17,17 +17,6 @@ export function useIdle(): boolean {
 export function markIdle(): void {
   if (isIdle) return;
   performance.mark("idle");
-  void loadTypeface();
   isIdle = true;
   for (const listener of listeners) listener();
-}
-
-/** Loads the typeface for later pages, which then use it from their first paint (`web/public/before-paint.js`). */
-async function loadTypeface(): Promise<void> {
-  try {
-    const faces = await document.fonts.load("1em 'Inter Variable'");
-    if (faces.length > 0) localStorage.setItem("typeface", "loaded");
-  } catch {
-    // the system's typeface stays
-  }
 }

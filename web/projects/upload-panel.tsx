@@ -74,6 +74,7 @@ function DropPlace({ onChoose }: { onChoose: (choose: () => Chosen | Promise<Cho
           )}
         </FileButton>
       </div>
+      <p className={projectStyles.hint}>{words.needs}</p>
       <p className={projectStyles.hint}>
         {words.hint(formatNumber(filesMax), formatBytes(fileBytesMax), formatBytes(unpackedBytesMax), formatBytes(packedBytesMax))}
       </p>

@@ -1,17 +1,29 @@
 // Runs before the first paint, so that a dark page never flashes white and no text changes its typeface.
 {
   const root = document.documentElement;
-  const stored = (/** @type {string} */ key) => {
+  const chosen = (() => {
     try {
-      return localStorage.getItem(key);
+      return localStorage.getItem("mantine-color-scheme-value"); // Mantine stores the choice under this key
     } catch {
       return null;
     }
-  };
-  // Mantine stores the choice under this key
-  const chosen = stored("mantine-color-scheme-value");
+  })();
   const isDark = chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   root.setAttribute("data-mantine-color-scheme", isDark ? "dark" : "light");
-  // web/frame/use-idle.ts loads the typeface when the first page is idle; later pages use it
-  if (stored("typeface") === "loaded") root.setAttribute("data-typeface", "");
+
+  // The page is hidden until the typeface is there. If it comes late or fails, the page has the system's until it is loaded again.
+  const waitMs = 2_000;
+  const { typeface = "", range = "" } = /** @type {HTMLScriptElement} */ (document.currentScript).dataset;
+  const face = new FontFace("Inter Variable", `url("${typeface}")`, { weight: "100 900", unicodeRange: range });
+  const show = () => root.removeAttribute("data-waits");
+  const late = setTimeout(show, waitMs);
+  root.setAttribute("data-waits", "");
+  const use = () => {
+    if (!root.hasAttribute("data-waits")) return;
+    clearTimeout(late);
+    document.fonts.add(face);
+    root.setAttribute("data-typeface", "");
+    show();
+  };
+  face.load().then(use, show);
 }

@@ -1,15 +1,15 @@
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { typeface } from "../typeface.ts";
 import { unusedStyles } from "../unused-styles.ts";
-import { stillFonts } from "../vite.config.ts";
 
 /** The API reference as static files, which `petstore init --reference` copies into the folder `reference` of a site. */
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   publicDir: fileURLToPath(new URL("../public", import.meta.url)),
   base: "/reference/",
-  plugins: [react(), stillFonts, unusedStyles],
+  plugins: [react(), typeface, unusedStyles],
   build: {
     emptyOutDir: false,
     target: ["chrome120", "firefox120", "safari17"],
