@@ -18,7 +18,7 @@ export type Schemas = {
   };
   Error: {
     /** Machine-readable error code. */
-    code: "invalid_request" | "unauthorized" | "forbidden" | "confirmation_required" | "plan_required" | "storage_limit_reached" | "not_found" | "method_not_allowed" | "not_acceptable" | "pet_in_use" | "pet_not_available" | "insufficient_stock" | "order_complete" | "category_exists" | "category_not_empty" | "slug_taken" | "domain_taken" | "status_follows_stock" | "member_exists" | "import_closed" | "key_replaced" | "project_not_deployed" | "deployment_not_ready" | "domain_not_verified" | "idempotency_key_in_use" | "operation_sunset" | "events_expired" | "precondition_failed" | "session_changed" | "payload_too_large" | "unsupported_media_type" | "unknown_reference" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "headers_too_large" | "internal" | "unavailable";
+    code: "invalid_request" | "unauthorized" | "forbidden" | "confirmation_required" | "plan_required" | "storage_limit_reached" | "not_found" | "method_not_allowed" | "not_acceptable" | "pet_in_use" | "pet_not_available" | "insufficient_stock" | "order_complete" | "reservation_ended" | "category_exists" | "category_not_empty" | "slug_taken" | "domain_taken" | "status_follows_stock" | "member_exists" | "import_closed" | "key_replaced" | "project_not_deployed" | "deployment_not_ready" | "domain_not_verified" | "idempotency_key_in_use" | "operation_sunset" | "events_expired" | "precondition_failed" | "session_changed" | "payload_too_large" | "unsupported_media_type" | "unknown_reference" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "headers_too_large" | "internal" | "unavailable";
     /** Human-readable description. */
     message: string;
     /** The HTTP status code. */
@@ -278,6 +278,35 @@ export type Schemas = {
     /** What else was agreed. */
     note?: string | null;
   };
+  ReservationState: "open" | "accepted" | "refused" | "lapsed" | "cancelled";
+  Reservation: {
+    id: number;
+    petId: number;
+    /** The order that holds the unit; none for an enquiry. */
+    orderId?: number;
+    state: Schemas["ReservationState"];
+    createdAt: string;
+    lapsesAt?: string;
+    endedAt?: string;
+    contact?: Schemas["Contact"];
+  };
+  ContactInputInput: {
+    /** The customer's name. */
+    name?: string;
+    /** The customer's email address. */
+    email?: string;
+    /** The customer's telephone number. */
+    phone?: string;
+    /** Where the order goes. */
+    address?: string;
+    /** What else was agreed. */
+    note?: string;
+  };
+  ReservationPatch: {
+    state?: Schemas["ReservationState"];
+    lapsesAt?: string;
+    contact?: Schemas["ContactInputInput"] | null;
+  };
   InventoryItem: {
     /** ID of the pet the entry tracks. */
     petId: number;
@@ -393,14 +422,14 @@ export type Schemas = {
     outcome: Schemas["ImportOutcome"];
   };
   ImportedRows: (Schemas["ImportedRow"])[];
-  EventType: "pet.created" | "pet.updated" | "pet.deleted" | "pet.profile_updated" | "category.created" | "category.updated" | "category.deleted" | "order.created" | "order.updated" | "order.completed" | "order.cancelled" | "inventory.updated" | "inventory.deleted" | "inventory.low" | "inventory.out" | "project.created" | "project.updated" | "project.deleted" | "deployment.ready" | "deployment.failed" | "deployment.promoted" | "domain.added" | "domain.verified" | "domain.failing" | "domain.attention" | "domain.removed" | "certificate.issued" | "certificate.renewed" | "certificate.failing" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "key.unbanned" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.disabled" | "member.invited" | "member.signed_in" | "member.updated" | "member.reset" | "member.removed" | "member.exported" | "account.plan_changed" | "account.updated" | "limit.reached" | "import.finished" | "import.undone";
+  EventType: "pet.created" | "pet.updated" | "pet.deleted" | "pet.profile_updated" | "category.created" | "category.updated" | "category.deleted" | "order.created" | "order.updated" | "order.completed" | "order.cancelled" | "reservation.created" | "reservation.accepted" | "reservation.refused" | "reservation.lapsed" | "reservation.cancelled" | "inventory.updated" | "inventory.deleted" | "inventory.low" | "inventory.out" | "project.created" | "project.updated" | "project.deleted" | "deployment.ready" | "deployment.failed" | "deployment.promoted" | "domain.added" | "domain.verified" | "domain.failing" | "domain.attention" | "domain.removed" | "certificate.issued" | "certificate.renewed" | "certificate.failing" | "key.created" | "key.rotated" | "key.revoked" | "key.banned" | "key.unbanned" | "webhook.created" | "webhook.updated" | "webhook.deleted" | "webhook.disabled" | "member.invited" | "member.signed_in" | "member.updated" | "member.reset" | "member.removed" | "member.exported" | "account.plan_changed" | "account.updated" | "limit.reached" | "import.finished" | "import.undone";
   ActorType: "key" | "member" | "operator" | "system";
   EventActor: {
     type: Schemas["ActorType"];
     id: number | null;
   };
   EventResource: {
-    type: "pet" | "category" | "order" | "inventory" | "import" | "project" | "deployment" | "domain" | "certificate" | "key" | "webhook" | "member" | "account";
+    type: "pet" | "category" | "order" | "reservation" | "inventory" | "import" | "project" | "deployment" | "domain" | "certificate" | "key" | "webhook" | "member" | "account";
     id: number | string;
   };
   Event: {
@@ -1916,6 +1945,112 @@ export type paths = {
         404: Json<Schemas["Error"]>;
         406: Json<Schemas["Error"]>;
         412: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/reservations": {
+    /** listReservations: List reservations */
+    get: {
+      parameters: {
+        query?: {
+          state?: "open" | "accepted" | "refused" | "lapsed" | "cancelled";
+          /** The order. `-` is descending. */
+          sort?: "id" | "-id";
+          /** The most items to return. */
+          limit?: number;
+          /** Where the page begins: taken from the `Link` header of the page before, with the same filters and sort. */
+          cursor?: string;
+        };
+        header?: {
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<(Schemas["Reservation"])[]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+  };
+  "/reservations/{reservationId}": {
+    /** getReservation: Get a reservation */
+    get: {
+      parameters: {
+        path: {
+          /** The reservation's identifier. */
+          reservationId: number;
+        };
+        header?: {
+          /** An ETag that you have: the answer is 304 while it is still current. */
+          "If-None-Match"?: string;
+          /** The ETag that the resource must have; otherwise 412. */
+          "If-Match"?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      responses: {
+        200: Json<Schemas["Reservation"]>;
+        304: Empty;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        429: Json<Schemas["Error"]>;
+        431: Json<Schemas["Error"]>;
+        500: Json<Schemas["Error"]>;
+        503: Json<Schemas["Error"]>;
+      };
+    };
+    /** updateReservation: Accept, refuse or change a reservation */
+    patch: {
+      parameters: {
+        path: {
+          /** The reservation's identifier. */
+          reservationId: number;
+        };
+        header?: {
+          /** The ETag that the resource must still have; otherwise 412 and no change. */
+          "If-Match"?: string;
+          /** `dry-run`: the answer shows what the request would do, and nothing changes. */
+          Prefer?: string;
+          /** Your own id for the request: 1 to 128 characters of `A–Z a–z 0–9 . _ -`. The answer repeats it. Default: an id that the service makes. */
+          "X-Request-Id"?: string;
+          /** The trace that the request belongs to (W3C Trace Context), for the service's log. */
+          traceparent?: string;
+        };
+      };
+      requestBody: { content: {
+        "application/json": Schemas["ReservationPatch"];
+      } };
+      responses: {
+        200: Json<Schemas["Reservation"]>;
+        400: Json<Schemas["Error"]>;
+        401: Json<Schemas["Error"]>;
+        403: Json<Schemas["Error"]>;
+        404: Json<Schemas["Error"]>;
+        406: Json<Schemas["Error"]>;
+        409: Json<Schemas["Error"]>;
+        412: Json<Schemas["Error"]>;
+        413: Json<Schemas["Error"]>;
+        415: Json<Schemas["Error"]>;
         429: Json<Schemas["Error"]>;
         431: Json<Schemas["Error"]>;
         500: Json<Schemas["Error"]>;

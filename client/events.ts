@@ -26,6 +26,7 @@ type DataByKind = {
   pet: Schemas["Pet"];
   category: Schemas["Category"];
   order: Schemas["Order"] & { id: number };
+  reservation: Omit<Schemas["Reservation"], "contact">;
   inventory: Schemas["InventoryItem"];
   import: Schemas["Import"];
   project: Omit<Schemas["Project"], "url" | "domains"> & { domains?: Schemas["Project"]["domains"] };

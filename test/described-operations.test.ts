@@ -43,6 +43,9 @@ const decided = [
   "getContact GET /store/orders/{orderId}/contact",
   "replaceContact PUT /store/orders/{orderId}/contact",
   "deleteContact DELETE /store/orders/{orderId}/contact",
+  "listReservations GET /reservations",
+  "getReservation GET /reservations/{reservationId}",
+  "updateReservation PATCH /reservations/{reservationId}",
   "listInventory GET /store/inventory",
   "getInventoryItem GET /store/inventory/{petId}",
   "replaceInventoryItem PUT /store/inventory/{petId}",
@@ -109,11 +112,12 @@ test("the interactive panel is off for GET /store/orders alone", () => {
   );
 });
 
-test("x-stability marks the batch as beta, and adjustments, profiles and contacts as experimental", () => {
+test("x-stability marks the batch as beta, and adjustments, profiles, contacts and reservations as experimental", () => {
   const stability = (id: string) => operations.find(({ operationId }) => operationId === id)?.["x-stability"];
   assert.equal(stability("createPetsBatch"), "beta");
   const profiles = ["getProfile", "replaceProfile", "updateProfile", "deleteProfile", "addPhoto", "deletePhoto"];
-  for (const id of ["adjustInventoryItem", ...profiles, "getContact", "replaceContact", "deleteContact"])
+  const reservations = ["listReservations", "getReservation", "updateReservation"];
+  for (const id of ["adjustInventoryItem", ...profiles, "getContact", "replaceContact", "deleteContact", ...reservations])
     assert.equal(stability(id), "experimental", id);
   for (const operation of operations) assert.ok([undefined, "beta", "experimental"].includes(operation["x-stability"]));
 });

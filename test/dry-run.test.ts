@@ -216,7 +216,7 @@ testOnce("a refused dry run names where dry runs are, and every change there has
   const { body } = await tryOut("DELETE", "/projects/1");
   assert.equal(
     body.message,
-    "This operation has no dry run. Prefer: dry-run is for changes of /pets, /categories, /store/orders, /store/inventory, /imports and what is below them.",
+    "This operation has no dry run. Prefer: dry-run is for changes of /pets, /categories, /store/orders, /reservations, /store/inventory, /imports and what is below them.",
   );
   const named = body.message.match(/\/[a-z/]+/g)!;
   const isNamed = (path: string): boolean => named.some((place) => path === place || path.startsWith(`${place}/`));

@@ -12,6 +12,7 @@ const beside: Record<string, string> = {
   "src/callers/limits/snapshot.ts": "the counts that a restart finds",
   "src/platform/http/idempotency.ts": "requests with an Idempotency-Key",
   "src/platform/http/steps.ts": "operations of several transactions",
+  "src/store/reservations/reservations.store.ts": "changes of orders, which reservations follow",
   "src/publishing/projects/deployments.store.ts": "deployments, which a project of a domain has already",
   "src/publishing/domains/lost-domains.store.ts": "names that another account took over",
   "src/publishing/acme/ari.ts": "renewals",

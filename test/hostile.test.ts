@@ -11,7 +11,7 @@ import type { Failure } from "./support/models.ts";
 import { examplePicture } from "./support/pictures.ts";
 import { sendRaw, type RawAnswer } from "./support/raw.ts";
 import { engine, startService, type TestService } from "./support/service.ts";
-import { addProfileRows, exampleSite, made, newCategory, newPet } from "./support/shop.ts";
+import { addEnquiry, addProfileRows, exampleSite, made, newCategory, newPet } from "./support/shop.ts";
 import { until } from "./support/until.ts";
 
 const document = JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document;
@@ -51,6 +51,7 @@ async function openShop(): Promise<Shop> {
     for (const complete of [false, true])
       keep("orderId", (await made<{ id: number }>(service, "POST", "/store/orders", { petId, complete }, key)).id);
   }
+  for (let i = 0; i < 2; i++) keep("reservationId", (await addEnquiry(service, id, Number(values["petId"]![0]))).id);
   for (let i = 0; i < 2; i++)
     keep("importId", (await made<{ id: number }>(service, "POST", "/imports", { source: "Register", fileName: "animals.csv" }, key)).id);
   keep("photoId", await addProfileRows(service, id, Number(values["petId"]![0])));
@@ -160,6 +161,7 @@ const lists = {
   ],
   listCategories: ["/categories?limit=1"],
   listOrders: ["/store/orders?limit=1", "/store/orders?limit=1&complete=false", "/store/orders?limit=1&sort=-id"],
+  listReservations: ["/reservations?limit=1", "/reservations?limit=1&state=open", "/reservations?limit=1&sort=-id"],
   listInventory: ["/store/inventory?limit=1", "/store/inventory?limit=1&status=available"],
   listImports: ["/imports?limit=1", "/imports?limit=1&sort=-id", "/imports?limit=1&source=Register"],
   listKeys: ["/keys?limit=1"],

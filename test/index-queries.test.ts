@@ -21,6 +21,7 @@ import { listPetsByFact, valuesOfFact } from "../src/store/pets/pet-facts.store.
 import { listPets } from "../src/store/pets/pet-lists.store.ts";
 import { searchPets } from "../src/store/pets/pet-search.store.ts";
 import type { PetQuery } from "../src/store/pets/pets.ts";
+import { findByLink, listReservations, readDue } from "../src/store/reservations/reservations.store.ts";
 import { openEmpty, openEmptyOn } from "./support/databases.ts";
 import { record } from "./support/recorded-statements.ts";
 
@@ -54,6 +55,7 @@ const deliveries =
   (db) =>
     listDeliveries(db, { accountId: 1, webhookId: 1 }, query, 1, 1);
 const orderHistory: Call = (db) => orderHistoryRoutes[0]!.read!(db, { accountId: 1, params: { orderId: 1 }, services: {} } as never);
+const reservations = "store/reservations/reservations.store.ts";
 const encryptedColumns: Call[] = [usedKeyIds, (db) => countEncrypted(db, ["00000001"])];
 const [budget, certificates, deployments, projects] = [
   "publishing/certificates/budget.ts",
@@ -226,6 +228,22 @@ const needs: Record<string, (Call | Fragment)[]> = {
     at("store/profiles/profiles.store.ts", "DELETE FROM profiles WHERE account_id = ${accountId} AND pet_id = ${petId}"),
   ],
   request_log_by_age: [at("callers/usage/request-log.store.ts", "FROM request_log WHERE position < ${before * 1_000}")],
+  reservations_by_end: [
+    at(reservations, "FROM reservations WHERE account_id = ${accountId} AND ended_at <= ${before}"),
+    at(
+      reservations,
+      "SELECT MIN(ended_at) FROM reservations WHERE account_id = accounts.id AND ended_at IS NOT NULL",
+      "SELECT (…) FROM accounts",
+    ),
+  ],
+  reservations_by_link: [(db) => findByLink(db, 1, "link")],
+  reservations_by_order: [at(reservations, "FROM reservations WHERE account_id = ? AND order_id = ? AND ended_at IS NULL")],
+  reservations_by_state: [
+    (db) => listReservations(db, 1, { state: "open" }, undefined, 1),
+    at(reservations, "FROM reservations WHERE account_id = ${accountId} AND state = 'open'"),
+  ],
+  reservations_by_time: [at(reservations, "FROM reservations WHERE account_id = ${accountId} AND created_at > ${at}")],
+  reservations_to_lapse: [(db) => readDue(db, 1, { lapsesAt: 0, accountId: 0, id: 0 }, 1)],
   sessions_by_age: [
     at("callers/members/sessions.store.ts", "FROM sessions WHERE seen_at <= ${now - idleMs} OR created_at <= ${now - absoluteMs}"),
     at("app/storage.ts", "SELECT MAX(created_at) FROM sessions"),

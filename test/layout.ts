@@ -9,7 +9,7 @@ export const directions: Record<string, string[]> = {
   "src/commands": ["src/app", "src/administration", "src/backup", "src/importing", "src/platform", "client"],
   "src/importing": ["src/platform", "client"],
   "src/app": ["src/administration", "src/backup", "src/events", "src/store", "src/callers", "src/publishing", "src/platform"],
-  "src/administration": ["src/callers", "src/events", "src/publishing", "src/store/contacts", "src/platform"],
+  "src/administration": ["src/callers", "src/events", "src/publishing", "src/store/contacts", "src/store/reservations", "src/platform"],
 
   "src/backup": ["src/platform"],
 
@@ -17,7 +17,14 @@ export const directions: Record<string, string[]> = {
   "src/store/profiles": ["src/store/pets", "src/platform"],
   "src/store/contacts": ["src/platform"],
   "src/store/order-details": ["src/store/orders", "src/platform"],
-  "src/store/orders": ["src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
+  "src/store/reservations": ["src/store/orders", "src/store/contacts", "src/store/inventory", "src/store/pets", "src/platform"],
+  "src/store/orders": [
+    "src/store/reservations/reservations.store.ts",
+    "src/store/inventory",
+    "src/store/pets",
+    "src/store/categories",
+    "src/platform",
+  ],
   "src/store/inventory": ["src/store/pets", "src/store/categories", "src/platform"],
   "src/store/pets": ["src/store/categories", "src/platform"],
   "src/store/categories": ["src/platform"],

@@ -75,6 +75,7 @@ test("the lists under test are all lists of the description", () => {
     "listPets",
     "listCategories",
     "listOrders",
+    "listReservations",
     "listInventory",
     "listImports",
     "listKeys",

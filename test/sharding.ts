@@ -68,7 +68,7 @@ export const acrossAccounts: { what: string; where: string; parts: string[] }[] 
     ],
   },
   {
-    what: "claim work that is due: uploads, checks, certificates, imports, webhooks",
+    what: "claim work that is due: uploads, checks, certificates, imports, reservations, webhooks",
     where: "on each server, for its shops",
     parts: [
       "UPDATE deployments SET lease_until = $, lease_life = $, attempts = attempts + 1 WHERE",
@@ -79,6 +79,7 @@ export const acrossAccounts: { what: string; where: string; parts: string[] }[] 
       "UPDATE imports SET lease_until = $, lease_id = $ WHERE",
       "UPDATE import_photos SET lease_until = $, lease_id = $ WHERE",
       "EXISTS (SELECT 1 FROM import_photos WHERE due_at <= $)",
+      "FROM reservations WHERE lapses_at <= $",
       "SELECT 1 FROM events WHERE events.account_id = webhooks.account_id AND events.position > webhooks.position",
       "SELECT DISTINCT account_id FROM webhooks WHERE",
       "FROM webhooks WHERE account_id IN (",

@@ -64,6 +64,7 @@ export const groups: Group[] = [
       "limits-shared",
       "order-history",
       "projects",
+      "reservations",
       "second-factors",
       "sign-in",
       "stock",

@@ -15,6 +15,8 @@ import { repeat } from "../platform/jobs/runs.ts";
 import { expireNodes } from "../platform/nodes/nodes.ts";
 import { expireContacts } from "../store/contacts/contacts.store.ts";
 import { foldNames } from "../store/pets/folded-names.store.ts";
+import { lapseReservations } from "../store/reservations/reservation-answers.store.ts";
+import { expireReservations } from "../store/reservations/reservations.store.ts";
 import type { AppContext } from "./context.ts";
 import type { FirstStart } from "./first-start.ts";
 import type { LimiterHandle } from "./limiter.ts";
@@ -24,6 +26,7 @@ const usageEveryMs = 5_000;
 const usesEveryMs = 10_000;
 const cleanEveryMs = 60_000;
 const eventsEveryMs = 600_000;
+const lapseEveryMs = 10_000;
 const trimEveryMs = 1_000;
 const spaceEveryMs = 1_000;
 
@@ -51,6 +54,8 @@ export function startJobs({ settings, db, sweep, onError }: AppContext, swept: J
     sweep(cleanEveryMs, (now) => expireRequests(db, now - requestsKeptMs)),
     sweep(eventsEveryMs, (now) => expireEvents(db, now, settings)),
     sweep(eventsEveryMs, (now) => expireContacts(db, now)),
+    sweep(lapseEveryMs, (now) => lapseReservations(db, now, onError)),
+    sweep(eventsEveryMs, (now) => expireReservations(db, now)),
     repeat(trimEveryMs, () => trimming.run(), onError),
     repeat(spaceEveryMs, () => giveBackFreeSpace(db), onError),
     sweep(cleanEveryMs, (now) => deleteEndedSessions(db, now)),

@@ -33,6 +33,7 @@ import { photoFetchRoutes, photoRoutes } from "../store/profiles/photos.routes.t
 import type { ProfileServices } from "../store/profiles/profile-answers.ts";
 import { profileRoutes } from "../store/profiles/profiles.routes.ts";
 import type { PhotoFetchServices } from "../store/profiles/profiles.ts";
+import { reservationContactRoutes, reservationRoutes } from "../store/reservations/reservations.routes.ts";
 import type { Settings } from "./settings.ts";
 
 /** The services of the publishing operations. */
@@ -56,6 +57,7 @@ export const apiOperations: Operation<ApiServices>[] = [
   ...categoryRoutes,
   ...orderRoutes,
   ...contactRoutes,
+  ...reservationRoutes,
   ...inventoryRoutes,
   ...importRoutes,
   ...eventRoutes,
@@ -86,11 +88,15 @@ export const dashboardOperations: Operation<DashboardServices & ApiServices>[] =
   ...petChangeRoutes,
   ...orderHistoryRoutes,
   ...orderDetailRoutes,
+  ...reservationContactRoutes,
   ...auditRoutes,
 ];
 
 /** The operations that agents call (specification 1.15). */
-export const agentOperations: DescribedOperation[] = [...apiOperations, ...dashboardOperations.filter(({ forAgents }) => forAgents)];
+export const agentOperations: DescribedOperation[] = [
+  ...apiOperations.filter(({ forAgents }) => forAgents !== false),
+  ...dashboardOperations.filter(({ forAgents }) => forAgents),
+];
 
 /** When each deprecated operation ends. */
 export function sunsetsOf({ getPetSunset }: Pick<Settings, "getPetSunset">): Sunsets {

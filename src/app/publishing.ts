@@ -33,6 +33,7 @@ import { deleteOldFreedSlugs } from "../publishing/projects/projects.store.ts";
 import { openBlobs } from "../publishing/projects/shared-bytes.ts";
 import { localContent, sharedContent } from "../publishing/projects/shared-content.ts";
 import { openUploads, uploadBlobs, uploadFolder } from "../publishing/projects/uploads.ts";
+import type { AnswerReservation } from "../publishing/storefront/reservations.ts";
 import type { RenderStorefront } from "../publishing/storefront/storefront.ts";
 import type { AppContext } from "./context.ts";
 import { type EdgeSide, notStarted, openServing, originsOf, ownHostOf, platformCertificateOf } from "./edge.ts";
@@ -147,7 +148,7 @@ async function start(wing: Subsystem, apiServer: Server): Promise<void> {
 }
 
 /** Finds photos and renders storefronts for the edge. The renderer is loaded for the first page. */
-function openShown({ db, clock, bounds }: Subsystem) {
+function openShown({ db, clock, bounds, state }: Subsystem) {
   const load = async (): Promise<RenderStorefront> => {
     const [{ openRenderer }, { openCatalogue }] = await Promise.all([
       import("../publishing/storefront/renderer.ts"),
@@ -157,7 +158,18 @@ function openShown({ db, clock, bounds }: Subsystem) {
   };
   let loaded: Promise<RenderStorefront> | undefined;
   const renderStorefront: RenderStorefront = async (...page) => (await (loaded ??= load()))(...page);
+  const loadForms = async (): Promise<AnswerReservation> => {
+    const [{ openReservations }, { openCatalogue }, { openReservationDesk }] = await Promise.all([
+      import("../publishing/storefront/reservations.ts"),
+      import("./storefront.ts"),
+      import("./reservation-desk.ts"),
+    ]);
+    return openReservations(openReservationDesk(db, openCatalogue(db), clock), () => state.proofSecret ?? notStarted(), clock);
+  };
+  let loadedForms: Promise<AnswerReservation> | undefined;
+  const answerForm: AnswerReservation = async (...page) => (await (loadedForms ??= loadForms()))(...page);
   return {
+    forms: { answer: answerForm, places: bounds.queue<string>("forms") },
     findPhoto: (photo: { hash: string; type: string }, accountId: number | undefined) => findForm(db, photo, accountId),
     renderStorefront,
   };

@@ -122,6 +122,18 @@ const priceRules: Rule[] = [
   },
 ];
 
+/** A reservation either lapses some time or has ended, unless the shop has accepted it and its order is open (specification 2.10). */
+const reservationRules: Rule[] = [
+  {
+    what: "a reservation lapses, has ended, or is accepted with an open order",
+    query: `SELECT account_id, id, state FROM reservations WHERE state NOT IN ('open', 'accepted', 'refused', 'lapsed', 'cancelled')
+      OR (lapses_at IS NOT NULL) <> (state = 'open') OR state <> 'accepted' AND (ended_at IS NULL) <> (state = 'open')
+      OR state = 'accepted' AND order_id IS NULL AND ended_at IS NULL`,
+    say: (row) =>
+      `reservation ${String(row["id"])} of ${inAccount(row)} is ${String(row["state"])} with times that do not fit, so it would never end or be deleted`,
+  },
+];
+
 /** References that no foreign key of the schema enforces. */
 const referenceRules: Rule[] = [
   {
@@ -207,6 +219,7 @@ export const rules: { table: string; unless?: string; since?: number; rules: Rul
   { table: "contacts", rules: contactRules },
   { table: "facts", rules: factRules },
   { table: "orders", since: 64, rules: priceRules },
+  { table: "reservations", rules: reservationRules },
   { table: "domains", rules: referenceRules },
 ];
 
@@ -230,4 +243,5 @@ export const numbered: Record<string, string> = {
   webhook_delivery_ids: "webhook_deliveries",
   import_source_ids: "import_sources",
   import_ids: "imports",
+  reservation_ids: "reservations",
 };

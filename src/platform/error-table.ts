@@ -91,6 +91,12 @@ export const errorTable = {
     meaning: "The order is complete: only its ship date may change.",
     example: "Order 1 is complete: only its ship date may change.",
   },
+  reservation_ended: {
+    status: 409,
+    exit: "refused",
+    meaning: "The reservation has ended.",
+    example: "Reservation 1 is refused: it can no longer be changed.",
+  },
   category_exists: {
     status: 409,
     exit: "refused",

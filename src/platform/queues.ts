@@ -144,6 +144,18 @@ export const queues = {
     turnMs: 1_000,
     busy: `Too many pages are rendered at once. ${again}`,
   },
+  /**
+   * Forms of storefronts, and their pages: from the first byte of the body, which takes at most 10 s, to the answer. A place holds 16 KiB.
+   */
+  forms: {
+    by: "site and address",
+    max: 64,
+    waitingMax: 1_000,
+    waitingMaxPerKey: 16,
+    waitMs: 3_000,
+    turnMs: 30_000,
+    busy: `Too many forms are sent at once. ${again}`,
+  },
   /** Answers of the edge that begin in one turn of the event loop. Each takes well under 0.1 ms of it, so that a turn is over in a few ms. */
   visits: {
     by: "site and address",

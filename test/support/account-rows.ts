@@ -28,6 +28,8 @@ export async function fill(db: Database, account: number): Promise<void> {
       sql`INSERT INTO orders (account_id, id, pet_id, quantity, held, complete, version) VALUES (${account}, 1, 1, 1, 0, FALSE, 1)`,
     );
     await tx.query(sql`INSERT INTO contacts (account_id, order_id, name, version) VALUES (${account}, 1, 'Ann Smith', 1)`);
+    await tx.query(sql`INSERT INTO reservations (account_id, id, pet_id, order_id, state, link_hash, lapses_at, created_at, version)
+      VALUES (${account}, 1, 1, 1, 'open', 'link', ${start}, ${start}, 1)`);
     await tx.query(sql`INSERT INTO profiles (account_id, pet_id, version) VALUES (${account}, 1, 1)`);
     await tx.query(sql`INSERT INTO facts (account_id, pet_id, fact, value, value_key, category_id, status)
       VALUES (${account}, 1, 'breed', 'Beagle', 'beagle', 1, 'available')`);

@@ -10,6 +10,15 @@ const [always, maybe] = ["always", "may be absent"] as const;
 const pet: Table["pet.created"] = { id: always, name: always, categoryId: always, status: always };
 const category: Table["category.created"] = { id: always, name: always, description: maybe };
 const order: Table["order.created"] = { id: always, petId: maybe, quantity: maybe, shipDate: maybe, complete: maybe };
+const reservation: Table["reservation.created"] = {
+  id: always,
+  petId: always,
+  orderId: maybe,
+  state: always,
+  createdAt: always,
+  lapsesAt: maybe,
+  endedAt: maybe,
+};
 const inventory: Table["inventory.low"] = { petId: always, quantity: always, status: always };
 const project: Table["project.created"] = {
   id: always,
@@ -93,6 +102,7 @@ const kinds = {
   pet,
   category,
   order,
+  reservation,
   inventory,
   project,
   deployment,

@@ -8,6 +8,7 @@ export const [accountId, neighbour] = [1, 2];
 
 const importColumns =
   "account_id, id, source_id, file_name, status, created, updated, unchanged, rejected, categories, actor, started_at, stays, stays_listed, version";
+const reservationColumns = "reservations (account_id, id, pet_id, state, link_hash, created_at, version)";
 const upTo = (count: number): string => `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
 
 /** A few rows of every kind, distributed evenly. */
@@ -28,6 +29,7 @@ export async function fillEvenly(db: Database): Promise<void> {
     );
     await rows("inventory (account_id, pet_id, quantity, held, status, version)", "i, 1, 0, 'available', 1");
     await rows("orders (account_id, id, pet_id, quantity, held, complete, version)", "i, i, 1, 0, i % 2 = 0, 1");
+    await rows(reservationColumns, "i, i, CASE i % 2 WHEN 0 THEN 'open' ELSE 'lapsed' END, 'even ' || i, 0, 1");
     await rows("import_sources (account_id, id, name, name_key)", "i, 'even ' || i, 'even ' || i");
     await rows(`imports (${importColumns})`, "i, 1 + i % 10, '', 'open', 1, 0, 0, 0, '[]', 'system', 0, 0, '[]', 1");
     await rows("imported_pets (account_id, source_id, row_id, pet_id, import_id, row_values)", "1 + i % 10, i, i, i, '{}'");
@@ -73,6 +75,10 @@ export async function fill(db: Database): Promise<void> {
         await rows("inventory (account_id, pet_id, quantity, held, status, version)", `i, 1, 0, ${status}, 1`);
         const pet = `${first} + CASE WHEN ${rare} THEN 7 ELSE 1 END`;
         await rows("orders (account_id, id, pet_id, quantity, held, complete, version)", `i, ${pet}, 1, 0, ${rare}, 1`);
+        await rows(
+          reservationColumns,
+          `i, ${pet}, CASE WHEN ${rare} THEN 'open' WHEN nth % 25 = 0 THEN 'refused' ELSE 'lapsed' END, 'link ' || i, 0, 1`,
+        );
         await fillImports(rows, first);
         await rows("projects (account_id, id, name, slug, version, created_at)", "i, 'Site', 'site-' || i, 1, 0", 300);
         const project = `${first} + CASE WHEN nth % 10 = 0 THEN 1 ELSE 2 + nth % 200 END`;

@@ -4,7 +4,7 @@ import { exampleOf, type Operation } from "./description.ts";
 import type { Failure } from "./models.ts";
 import { examplePicture, picture } from "./pictures.ts";
 import { unlimited, type Asked, type Reply, type TestService } from "./service.ts";
-import { made } from "./shop.ts";
+import { addEnquiry, made } from "./shop.ts";
 
 /** A request that an operation refuses, as a change of its example request. */
 type Provocation = Asked & { params?: Record<string, unknown>; path?: string };
@@ -19,7 +19,7 @@ export type Scene = {
 };
 
 /**
- * Adds to the shop of the examples: key 3 has replaced key 2; animal 4 is sold; order 2 is complete; project 2 has no deployment; deployment 2 of
+ * Adds to the shop of the examples: reservation 2 is refused; key 3 has replaced key 2; animal 4 is sold; order 2 is complete; project 2 has no deployment; deployment 2 of
  * project 1 failed; another account holds `taken.example.com` and the slug `taken`, and has taken `lost.example.com` over;
  * `new.example.com` is not verified; import 1 is too old to be undone; the oldest event that is kept has position 3.
  *
@@ -31,6 +31,8 @@ export async function setScene(
   brokenSite: Uint8Array,
   prove: (challenge: NonNullable<Failure["challenge"]>) => void,
 ): Promise<Scene> {
+  await addEnquiry(shop, shop.accountId, 1);
+  await made(shop, "PATCH", "/reservations/2", { state: "refused" });
   await made(shop, "POST", "/keys/2/rotate", {});
   await made(shop, "POST", "/pets", { name: "Bo", categoryId: 2, status: "sold" });
   await made(shop, "POST", "/store/orders", { petId: 2, complete: true });
@@ -66,6 +68,7 @@ const unknown = {
   photoId: 999,
   categoryId: 999,
   orderId: 999,
+  reservationId: 999,
   importId: 999,
   keyId: 999,
   projectId: 999,
@@ -115,6 +118,7 @@ const own: Record<string, Record<string, Provocation>> = {
     order_complete: { params: { orderId: 2 }, body: { quantity: 2 } },
   },
   deleteOrder: { order_complete: { params: { orderId: 2 } } },
+  updateReservation: { reservation_ended: { params: { reservationId: 2 }, body: { state: "accepted" } } },
   adjustInventoryItem: { insufficient_stock: { params: { petId: 1 }, body: { delta: -9 } } },
   createImport: {
     idempotency_key_reused: { body: { source: "Farm", fileName: "other.csv" } },

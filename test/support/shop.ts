@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import sql from "sql-template-tag";
+import { insertReservation } from "../../src/store/reservations/reservations.store.ts";
+import { enquiryMs } from "../../src/store/reservations/reservations.ts";
 import type { Category, InventoryItem, Order, Pet } from "./models.ts";
 import type { TestService } from "./service.ts";
 import { packSite } from "./sites.ts";
@@ -23,6 +26,14 @@ export function newPet(service: TestService, categoryId: number, fields: Partial
 /** The site that the description's examples upload, packed. */
 export function exampleSite(): Promise<Uint8Array> {
   return packSite({ "index.html": "<h1>Rex</h1>\n\n", "petstore.json": "{}" });
+}
+
+/** Adds an enquiry about a pet, as a visitor of a storefront sends it. */
+export function addEnquiry(service: TestService, accountId: number, petId: number) {
+  const contact = { name: "Ann Smith", email: "ann@example.com" };
+  const now = Date.UTC(2026, 11, 24, 10);
+  const asked = { petId, orderId: null, linkHash: randomUUID(), visitor: "", lapsesAt: now + enquiryMs, contact };
+  return service.db.write((tx) => insertReservation(tx, accountId, asked, now));
 }
 
 /** Gives a pet a profile with a photo without files, and returns the id of the photo: to encode one for each shop would take longer than all else. */
@@ -50,6 +61,7 @@ export async function fillWithExamples(service: TestService): Promise<void> {
     phone: "+44 20 7946 0958",
     note: "Calls after 6 pm.",
   });
+  await addEnquiry(service, service.accountId, 1);
   await addProfileRows(service, service.accountId, 1);
   const animals = { source: "Shelter register", fileName: "animals.csv" };
   await made(service, "POST", "/imports", animals);

@@ -91,6 +91,7 @@ const ownedTables = [
   { table: "usage", key: "step, kind, start, name" },
   { table: "request_log", key: "position" },
   { table: "idempotency", key: "target, key" },
+  { table: "reservations", key: "id" },
   { table: "contacts", key: "order_id" },
   { table: "orders", key: "id" },
   { table: "inventory", key: "pet_id" },

@@ -103,8 +103,8 @@ type Declaration<S> = {
   /** A second scope that the caller must have. */
   alsoScope?: string;
   stability?: "beta" | "experimental";
-  /** An operation of the dashboard that agents may call too. */
-  forAgents?: true;
+  /** Whether agents may call it. Default: true for an operation of the API, and false for one that only the dashboard calls. */
+  forAgents?: boolean;
   /**
    * Throws the 403 if the caller may not use the operation now, whatever the request contains. Runs after the check of the
    * scope and before the body is read.

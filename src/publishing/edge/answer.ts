@@ -2,6 +2,7 @@ import { chooseCoding } from "../../platform/http/negotiation.ts";
 import { photoAt, photosHost } from "../photos/photos.ts";
 import type { RenderStorefront } from "../storefront/storefront.ts";
 import { type Answer, fileAnswer, findFile, renderedAnswer, text } from "./files.ts";
+import { type FormDesk, formAnswer } from "./forms.ts";
 import { parseTarget, type Target } from "./requests.ts";
 import type { Certificates, EdgeHosts, LiveSite, Manifest, Site } from "./site.ts";
 import type { Visit } from "./visits.ts";
@@ -12,6 +13,8 @@ export type EdgeContent = {
   renderStorefront: RenderStorefront | undefined;
   /** Returns a photo's size in bytes; undefined if the account does not have it. Without an account, it finds the photos of all. */
   findPhoto: (photo: { hash: string; type: string }, accountId: number | undefined) => Promise<number | undefined>;
+  /** Takes the forms of storefronts; undefined if none has any. */
+  forms?: FormDesk | undefined;
 };
 
 export type EdgeContext = EdgeHosts &
@@ -83,10 +86,23 @@ function decide(request: Visit, served: EdgeContext): Answer {
 /** A page of the storefront, a photo or a file of a site. */
 function liveAnswer(host: string, site: LiveSite, target: Target, request: Visit, served: EdgeContext): Answer {
   return (
+    shopFormAnswer(host, site, target, request, served) ??
     storefrontAnswer(host, site, target, request, served) ??
     (site.manifest.has(target.path) ? undefined : photoAnswer(target, site.accountId, request, served)) ??
     fromManifest(site.manifest, target, request)
   );
+}
+
+/** The answer of a storefront's page with a form; undefined if the site has none, or has a file at the path. */
+function shopFormAnswer(
+  host: string,
+  { shop, manifest, canonical }: LiveSite,
+  target: Target,
+  visit: Visit,
+  { forms, certificates, ports }: EdgeContext,
+): Answer | undefined {
+  if (shop === undefined || forms === undefined || manifest.has(target.path) || manifest.has(`${target.path}/index.html`)) return undefined;
+  return formAnswer({ ...shop, origin: originAt(canonical ?? host, certificates, ports) }, target, visit, forms);
 }
 
 /** The answer of one deployment at its own address, which search engines do not list (specification 6.8). */

@@ -15,6 +15,7 @@ import { overloaded, Problem } from "../../platform/problem.ts";
 import { answer, temporarilyUnavailable, type EdgeContext } from "./answer.ts";
 import type { Bodies } from "./bodies.ts";
 import { type Answer, text } from "./files.ts";
+import { collectForm, receivesForm, sendsForm } from "./forms.ts";
 import type { Http2Bounds } from "./http2-bounds.ts";
 import { deploymentAt } from "./requests.ts";
 import { type Channel, dropBody, overHttp1, overHttp2, sendAnswer } from "./send.ts";
@@ -44,10 +45,11 @@ export type Exchange = {
 export function answerHttp1(edge: Exchange, request: IncomingMessage, response: ServerResponse): void {
   const { served, secured, guard } = edge;
   const { method = "", url = "", headers, rawHeaders, socket } = request;
-  if (hasBody(headers)) stopParsing(socket); // the answer closes the connection, and nothing reads a body
+  const form = sendsForm(method, url, headers) ? receivesForm(request) : undefined;
+  if (form === undefined && hasBody(headers)) stopParsing(socket); // the answer closes the connection, and nothing reads a body
   const authority = countHosts(rawHeaders) > 1 ? undefined : headers.host;
   const secureHost = secured.get(socket)?.host;
-  const visit = openVisit(edge, { protocol: "http/1.1", method, url, authority, headers, secureHost, address: socket.remoteAddress });
+  const visit = openVisit(edge, { protocol: "http/1.1", method, url, authority, headers, secureHost, address: socket.remoteAddress, form });
   attempt(edge, visit, overHttp1(request, response, visit), () => {
     const reply = answer(visit, served);
     if (reply.host === undefined) return reply;
@@ -69,9 +71,19 @@ export function answerHttp2(edge: Exchange, stream: ServerHttp2Stream, headers: 
   const authority = named !== undefined && host !== undefined && host !== named ? undefined : (named ?? host);
   const secure = secured.get(session);
   if (secure === undefined || secure.socket.destroyed || !http2Bounds.addStream(stream)) return;
-  dropBody(stream, http2Bounds);
+  const collected = sendsForm(method, url, headers) ? collectForm() : undefined;
+  dropBody(stream, http2Bounds, collected);
   const address = secure.socket.remoteAddress;
-  const visit = openVisit(edge, { protocol: "h2", method, url, authority, headers, secureHost: secure.host, address });
+  const visit = openVisit(edge, {
+    protocol: "h2",
+    method,
+    url,
+    authority,
+    headers,
+    secureHost: secure.host,
+    address,
+    form: collected?.form,
+  });
   attempt(edge, visit, overHttp2(stream, visit, http2Bounds), () => answer(visit, served));
 }
 
@@ -85,10 +97,11 @@ type Arrival = Pick<Visit, "protocol" | "method" | "url" | "headers" | "secureHo
   authority: string | undefined;
   /** That of the socket. */
   address: string | undefined;
+  form: Visit["form"];
 };
 
 function openVisit({ served, trustedProxies }: Exchange, arrival: Arrival): Visit {
-  const { protocol, method, headers, secureHost, address } = arrival;
+  const { protocol, method, headers, secureHost, address, form } = arrival;
   const { authority = arrival.authority, target } = splitAbsoluteForm(arrival.url);
   const host = parseHost(authority);
   const site = host === undefined ? "nothing" : siteOf(host, served.sites.get(host));
@@ -108,6 +121,8 @@ function openVisit({ served, trustedProxies }: Exchange, arrival: Arrival): Visi
     cameByHttps: protocol === "http/1.1" && isForwardedHttps(headers, address, trustedProxies),
     site,
     turn: `${site} ${visitor}`,
+    address: visitor,
+    form,
     isKnown: false,
     bytes: 0,
     isCut: false,

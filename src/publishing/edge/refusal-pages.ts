@@ -5,8 +5,10 @@ import type { Visit } from "./visits.ts";
 
 const titles: Record<number, string> = {
   400: "This address cannot be read",
+  403: "This was not sent",
   404: "Not found",
   405: "This cannot be changed here",
+  413: "This is too long",
   421: "Please load this page again",
   500: "Something went wrong",
   503: "Not available at the moment",

@@ -243,15 +243,21 @@ const bodyFramesMax = 64;
 
 /**
  * Reads and drops a small request body, so that the client can end its stream normally, and errors in its frames are reported as RFC 9113
- * asks (sections 6.1 and 8.1). If more arrives, RST_STREAM tells the client to stop (section 8.1).
+ * asks (sections 6.1 and 8.1). If more arrives, RST_STREAM tells the client to stop (section 8.1). A form gets the pieces.
  */
-export function dropBody(stream: ServerHttp2Stream, bounds: Pick<Http2Bounds, "refuse">): void {
-  if (stream.endAfterHeaders) return;
+export function dropBody(
+  stream: ServerHttp2Stream,
+  bounds: Pick<Http2Bounds, "refuse">,
+  form?: { take: (piece: Buffer) => void; end: (isWhole: boolean) => void },
+): void {
+  if (stream.endAfterHeaders) return form?.end(true);
+  if (form) stream.once("end", () => form.end(true)).once("close", () => form.end(false));
   let [bytes, frames] = [0, 0];
   stream.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     frames += 1;
     if (stream.closed) return;
+    if (bytes <= bodyBytesMax) form?.take(chunk);
     if (bytes > bodyBytesMax) stream.close(stream.writableEnded ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_ENHANCE_YOUR_CALM);
     else if (frames > bodyFramesMax) bounds.refuse(stream);
   });

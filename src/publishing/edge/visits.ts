@@ -23,6 +23,10 @@ export type Visit = HttpRequest & {
   /** Whose turns the request takes: its site's, and of these its visitor's, by address. */
   readonly site: string;
   readonly turn: string;
+  /** The visitor's address. */
+  readonly address: string;
+  /** Receives the form that the request sends; undefined if it sends none that a site may take. */
+  form: (() => Promise<string>) | undefined;
   /** Whether a site has its host name. */
   isKnown: boolean;
   /** Bytes of the body that were sent. */

@@ -1,6 +1,7 @@
 import { Nullable, Text } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
+import { holdHoursMax, reservationTextMax } from "../storefront/reservation-settings.ts";
 import { parseStorefront, type StorefrontSettings } from "../storefront/settings.ts";
 import type { Manifest } from "./content.ts";
 
@@ -29,6 +30,21 @@ export const WrittenStorefront = Type.Object(
       maxItems: 100,
       description: "Such as `Mon – Fri` with the time `9 – 18`.",
     }),
+    reservations: Type.Optional(
+      Nullable(
+        Type.Object(
+          {
+            enabled: Type.Optional(Nullable(Type.Boolean({ description: "" }))),
+            holdHours: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: holdHoursMax, description: "" }))),
+            text: Type.Optional(Nullable(Text("", 0, reservationTextMax))),
+          },
+          {
+            additionalProperties: false,
+            description: "Whether visitors may reserve, for how long a unit is held, and the words above the form. What is left out stays.",
+          },
+        ),
+      ),
+    ),
     replacesStartPage: Type.Optional(
       Nullable(Type.Boolean({ description: "Removes the `index.html` of the live deployment. The shop's first page is served instead." })),
     ),
@@ -36,7 +52,7 @@ export const WrittenStorefront = Type.Object(
   { additionalProperties: false },
 );
 
-const { name: shopName, hours: shopHours, ...otherFields } = WrittenStorefront.properties;
+const { name: shopName, hours: shopHours, reservations: _reservations, ...otherFields } = WrittenStorefront.properties;
 
 /** A change of a storefront by an agent. */
 export const StorefrontPatch = Type.Object(
@@ -84,14 +100,25 @@ export const isMadeLogo = (path: string | undefined): path is string => path !==
 /** Returns the storefront with the form's values. Settings that the form does not have, such as the logo, stay. @throws Problem `invalid_request` */
 export function withForm(stored: StoredStorefront | undefined, form: Static<typeof WrittenStorefront>): StoredStorefront {
   const { name, colour, tagline, about, email, phone, address, hours } = form;
+  const before = stored?.settings.reservations;
   const refuse = (why: string): never => {
     const [, path = "", ...message] = why.split("`"); // "`storefront.contact.email` must …"
     const [field = ""] = path.replace(/^storefront\.(?:contact\.)?/, "").split(/[.[]/, 1);
     throw invalidAt(`body.${field}`, message.join("`").trim().replace(/\.$/, ""));
   };
-  const shown = { colour, tagline, about, contact: { email, phone, address }, hours };
+  const reservations = form.reservations ? withChanges(before, form.reservations) : before;
+  const shown = { colour, tagline, about, contact: { email, phone, address }, hours, reservations };
   const { logo, logoSize, icon } = stored?.settings ?? {};
   return { name: name.trim(), settings: { ...parseStorefront(shown, refuse), logo, logoSize, icon } };
+}
+
+/** The settings of reservations with those that are given; null, as a form sends it, gives none. */
+function withChanges(
+  before: StorefrontSettings["reservations"],
+  given: NonNullable<Static<typeof WrittenStorefront>["reservations"]>,
+): object {
+  const entries = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
+  return { enabled: false, ...before, ...Object.fromEntries(entries) };
 }
 
 /** The values of the form for a storefront. `projectName` is the name of a shop without one. */

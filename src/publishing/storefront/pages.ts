@@ -50,13 +50,14 @@ export function animalPage(shop: Shop, card: Card, related: Card[]): Markup {
   });
 }
 
-function actionsOf({ settings: { contact } }: Shop, { animal: { name, status } }: Card): Markup | undefined {
+function actionsOf({ settings: { contact, reservations } }: Shop, { animal: { id, name, status } }: Card): Markup | undefined {
   const { email, phone } = contact;
   const subject = `mailto:${email}?subject=${encodeURIComponent(name)}`;
   const hasEmail = email !== undefined && status !== "sold";
-  if (!hasEmail && phone === undefined) return undefined;
+  const hasForm = reservations?.enabled === true && status !== "sold";
+  if (!hasEmail && !hasForm && phone === undefined) return undefined;
   return markup`<div class="actions">
-    ${hasEmail && markup`<a class="button" href="${subject}">Ask about ${name}</a>`}${phone !== undefined && markup`<a class="button second" href="${telephone(phone)}">Call us</a>`}
+    ${hasForm && markup`<a class="button" rel="nofollow" href="/animals/${id}/reserve">Reserve or ask</a>`}${hasEmail && markup`<a class="button${hasForm && " second"}" href="${subject}">Ask about ${name}</a>`}${phone !== undefined && markup`<a class="button second" href="${telephone(phone)}">Call us</a>`}
   </div>`;
 }
 

@@ -1,4 +1,5 @@
 import { isOwnPath, isTimeZone, parseLink } from "./links.ts";
+import { asReservations, type ReservationSettings } from "./reservation-settings.ts";
 
 const themes = ["modern", "classic", "playful"] as const;
 export type Theme = (typeof themes)[number];
@@ -31,6 +32,8 @@ export type StorefrontSettings = {
   action?: { label: string; link: string } | undefined;
   /** The IANA name of the shop's time zone. With it, pages say whether the shop is open. */
   timeZone?: string | undefined;
+  /** Undefined if the shop takes none, and in deployments that are older than they are. */
+  reservations?: ReservationSettings | undefined;
   /** The addresses of the shop's pages at social networks. */
   social?: string[] | undefined;
   pages?: TextPage[] | undefined;
@@ -54,6 +57,7 @@ const fields = [
   "icon",
   "contact",
   "hours",
+  "reservations",
   "theme",
   "hero",
   "action",
@@ -86,6 +90,7 @@ export function parseStorefront(value: unknown, refuse: Refuse): StorefrontSetti
       address: text(contact, "address", 500, "storefront.contact"),
     },
     hours: asHours(given["hours"], refuse),
+    reservations: asReservations(given["reservations"], refuse),
     theme: asTheme(text(given, "theme", 20), refuse),
     hero: hero === "none" ? hero : asPicture(hero, "hero", refuse),
     action: asAction(given["action"], refuse),

@@ -1,4 +1,4 @@
-import sql, { join, raw } from "sql-template-tag";
+import sql, { join, raw, type Sql } from "sql-template-tag";
 import { dayMs } from "../../platform/clock.ts";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Queryable, Transaction } from "../../platform/db/database.ts";
@@ -80,14 +80,27 @@ const accountsMax = 1_000;
 
 /** Deletes the contacts whose order has been complete for as many days as their account keeps them. */
 export async function expireContacts(db: Database, now: number): Promise<void> {
+  const oldest = sql`SELECT MIN(completed_at) FROM contacts WHERE account_id = accounts.id AND completed_at IS NOT NULL`;
+  await forExpired(db, now, oldest, (accountId, before) => deleteCompleted(db, accountId, before));
+}
+
+/**
+ * Calls `expire` for each account that has rows from before the time up to which it keeps contacts.
+ *
+ * @param oldest selects the time of the oldest row of `accounts.id`
+ */
+export async function forExpired(
+  db: Database,
+  now: number,
+  oldest: Sql,
+  expire: (accountId: number, before: number) => Promise<void>,
+): Promise<void> {
   for (let after = 0; ;) {
-    const some = sql`
-      SELECT id, contact_days AS days, (SELECT MIN(completed_at) FROM contacts WHERE account_id = accounts.id AND completed_at IS NOT NULL) AS oldest
-      FROM accounts WHERE id > ${after} ORDER BY id ${limitTo(accountsMax)}`;
+    const some = sql`SELECT id, contact_days AS days, (${oldest}) AS oldest FROM accounts WHERE id > ${after} ORDER BY id ${limitTo(accountsMax)}`;
     const accounts = await db.scan(() => db.query<{ id: number; days: number; oldest: number | null }>(some));
-    for (const { id, days, oldest } of accounts) {
+    for (const { id, days, oldest: time } of accounts) {
       const before = now - days * dayMs;
-      if (oldest !== null && oldest <= before) await deleteCompleted(db, id, before);
+      if (time !== null && time <= before) await expire(id, before);
     }
     if (accounts.length < accountsMax) return;
     after = accounts.at(-1)!.id;

@@ -146,10 +146,10 @@ export const orderRoutes: Operation[] = [
     example: { params },
     answers: { 204: deleted("The order is gone.") },
     problems: ["not_found", "precondition_failed", "order_complete"],
-    write: async (tx, { accountId, params: { orderId }, conditions }) => {
+    write: async (tx, { accountId, params: { orderId }, conditions, now }) => {
       const order = await lockOrder(tx, accountId, orderId);
       requireConditions(conditions, order.version);
-      await cancelOrder(tx, accountId, order);
+      await cancelOrder(tx, accountId, order, now);
       return { status: 204 };
     },
   }),

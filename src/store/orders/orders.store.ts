@@ -21,6 +21,7 @@ import {
   type Take,
 } from "../inventory/inventory.store.ts";
 import { lockPet, petExists } from "../pets/pets.store.ts";
+import { followOrder } from "../reservations/reservations.store.ts";
 import { unitsMoved, type Order, type OrderFields, type OrderQuery } from "./orders.ts";
 
 /*
@@ -220,14 +221,16 @@ export async function changeOrder(
   const isCompleted = next.complete && !current.complete;
   const changed = await updateOrder(tx, accountId, order, { fields: next, held, completedAt: isCompleted ? now : null });
   if (isCompleted) await removeRecords(tx, accountId, 1); // Complete orders do not count as records.
+  await followOrder(tx, accountId, id, isCompleted ? "completed" : "changed", now);
   return changed;
 }
 
-/** Cancels a locked order and gives back its units. @throws Problem `order_complete` */
-export async function cancelOrder(tx: Transaction, accountId: number, order: StoredOrder): Promise<void> {
+/** Cancels a locked order at `now`, and gives back its units. @throws Problem `order_complete` */
+export async function cancelOrder(tx: Transaction, accountId: number, order: StoredOrder, now: number): Promise<void> {
   const { id, fields, held } = order;
   if (fields.complete) throw orderComplete(id, "it cannot be cancelled");
   if (fields.petId !== null && held > 0) await giveBackUnits(tx, accountId, fields.petId, held);
+  await followOrder(tx, accountId, id, "deleted", now);
   await deleteOrder(tx, accountId, order);
   await removeRecords(tx, accountId, 1);
 }

@@ -103,7 +103,7 @@ export async function valuesOfFact(db: Queryable, accountId: number, name: FactN
 }
 
 /** The rows that one step reads: all are those of values beyond ASCII, which folding may change. */
-export const foldedRowsMax = 250;
+const foldedRowsMax = 250;
 const updateKeys = statementOfRows(`
   UPDATE facts SET value_key = changed.value ->> 2 FROM ROWS AS changed
   WHERE account_id = CAST(changed.value ->> 3 AS BIGINT) AND pet_id = CAST(changed.value ->> 0 AS BIGINT) AND fact = changed.value ->> 1`);

@@ -1,0 +1,165 @@
+import { pageOf } from "./layout.ts";
+import { inlineSource, markup, Markup } from "./markup.ts";
+import { type FormErrors, type FormValues, lengths, trapName } from "./reservation-forms.ts";
+import { styleFor } from "./sheet.ts";
+import type { RenderedPage, Shop, ShownAnimal } from "./storefront.ts";
+
+const sheet = `.ask{max-width:38rem;padding-block:1.5rem 3rem}.ask h1{font-size:clamp(1.7rem,1.3rem + 1.6vw,2.4rem)}
+.ask label{display:block;margin-top:1.1rem;font-weight:600}.ask .hint{margin:0;color:var(--quiet);font-weight:400}
+.ask input,.ask textarea{display:block;width:100%;min-height:2.75rem;margin-top:.3rem;padding:.55rem .8rem;border:1px solid var(--quiet);border-radius:.6rem;background:var(--card);color:inherit;font:inherit}
+.ask textarea{min-height:7rem;resize:vertical}.ask [aria-invalid]{border:2px solid light-dark(#b3261e,#f2b8b5)}
+.ask .wrong{margin:.3rem 0 0;color:light-dark(#b3261e,#f2b8b5);font-weight:600}.ask .told{padding:1rem 1.2rem;border-left:4px solid var(--brand);background:var(--tint);white-space:pre-line}
+.ask button,.ask .button{margin-top:1.5rem}.ask .trap{position:absolute;left:-200vw}.ask dl{display:grid;grid-template-columns:auto 1fr;gap:.3rem 1.2rem}.ask dt{color:var(--quiet)}.ask dd{margin:0}`;
+
+const style = markup`<style>${new Markup(sheet)}</style>`;
+
+/** Makes a page of a reservation: private, of no cache, in no search engine, and the address of which no link gives away. */
+function reservationPage(shop: Shop, status: number, title: string, main: Markup): RenderedPage {
+  const text = pageOf(shop, {
+    title: `${title} · ${shop.name}`,
+    description: `${title} at ${shop.name}.`,
+    path: undefined,
+    head: style,
+    main,
+  }).text;
+  const policy = styleFor(shop.settings).policy.replace("style-src ", `style-src ${inlineSource(sheet)} `);
+  return {
+    status,
+    type: "text/html; charset=utf-8",
+    etag: "",
+    coding: undefined,
+    body: Buffer.from(text),
+    headers: { "Content-Security-Policy": policy, "X-Robots-Tag": "noindex" },
+  };
+}
+
+/** A form to show. `problem`: what is wrong with the whole of it, such as that it was sent too soon. */
+export type FormView = { animal: ShownAnimal; holds: boolean; token: string; values: FormValues; errors: FormErrors; problem?: string };
+
+/** The page of the form. Browsers without JavaScript show what is wrong beside each field, and all that was written stays. */
+export function formPage(shop: Shop, status: number, { animal, holds, token, values, errors, problem }: FormView): RenderedPage {
+  const { reservations } = shop.settings;
+  const title = holds ? `Reserve ${animal.name}` : `Ask about ${animal.name}`;
+  const count = Object.keys(errors).length;
+  const field = (
+    name: keyof FormValues,
+    label: string,
+    type: string,
+    autocomplete: string,
+  ): Markup => markup`<label for="${name}">${label}</label>
+    <input id="${name}" name="${name}" type="${type}" value="${values[name]}" maxlength="${lengths[name]}" autocomplete="${autocomplete}" ${name === "name" && markup`required`} ${stateOf(name, errors)} />
+    ${wrongOf(name, errors)}`;
+  const main = markup`<div class="wide ask">
+    <nav class="crumbs" aria-label="Breadcrumb"><a href="/">All animals</a> / <a href="/animals/${animal.id}">${animal.name}</a></nav>
+    <h1>${title}</h1>
+    <p>${holds ? `We hold ${animal.name} for you for ${periodOf(reservations?.holdHours ?? 0)}. It costs nothing, and you can cancel it.` : `Write to us about ${animal.name}. This holds nothing: we get back to you.`}</p>
+    ${reservations?.text !== undefined && markup`<p class="told">${reservations.text}</p>`}
+    ${(problem !== undefined || count > 0) && markup`<p class="wrong" role="alert">${problem ?? (count === 1 ? "One field needs another look." : `${count} fields need another look.`)}</p>`}
+    <form method="post" action="/animals/${animal.id}/reserve">
+      <input type="hidden" name="token" value="${token}" />
+      <input type="hidden" name="holds" value="${holds ? "yes" : "no"}" />
+      ${field("name", "Your name", "text", "name")}
+      ${field("email", "Email", "email", "email")}
+      ${field("phone", "Telephone", "tel", "tel")}
+      <p class="hint">An email address or a telephone number is enough.</p>
+      <label for="note">${holds ? "Anything else? (optional)" : "Your question"}</label>
+      <textarea id="note" name="note" maxlength="${lengths.note}" ${stateOf("note", errors)}>${values.note}</textarea>
+      ${wrongOf("note", errors)}
+      <div class="trap" aria-hidden="true">
+        <label for="${trapName}">Leave this empty</label>
+        <input id="${trapName}" name="${trapName}" type="text" tabindex="-1" autocomplete="off" />
+      </div>
+      <p class="hint">${shop.name} uses what you write here to answer you, and deletes it afterwards.</p>
+      <button>${holds ? `Reserve ${animal.name}` : "Send"}</button>
+    </form>
+  </div>`;
+  return reservationPage(shop, status, title, main);
+}
+
+function stateOf(name: keyof FormValues, errors: FormErrors): Markup | undefined {
+  return errors[name] === undefined ? undefined : markup`aria-invalid="true" aria-describedby="${name}-wrong"`;
+}
+
+function wrongOf(name: keyof FormValues, errors: FormErrors): Markup | undefined {
+  return errors[name] === undefined ? undefined : markup`<p class="wrong" id="${name}-wrong">${errors[name]}</p>`;
+}
+
+/** What a visitor sees of a reservation. `holds`: whether it holds a unit; an enquiry holds none. `animal`: its name, if the shop still has it. */
+export type ShownReservation = {
+  state: "open" | "accepted" | "refused" | "lapsed" | "cancelled";
+  holds: boolean;
+  animal: string | undefined;
+  /** In ms since the Unix epoch. */
+  lapsesAt: number | null;
+  mayCancel: boolean;
+};
+
+const headings: Record<ShownReservation["state"], [held: string, asked: string]> = {
+  open: ["is reserved for you", "Your message has arrived"],
+  accepted: ["is yours to collect", "Your message was answered"],
+  refused: ["is not reserved any more", "Your message was closed"],
+  lapsed: ["is not reserved any more", "Your message was closed"],
+  cancelled: ["is not reserved any more", "You withdrew your message"],
+};
+const endings: Partial<Record<ShownReservation["state"], string>> = {
+  refused: "The shop could not keep the reservation.",
+  lapsed: "The time of the reservation ran out.",
+  cancelled: "You cancelled the reservation.",
+};
+
+/** What a visitor sees behind the link: the state of the reservation, until when it holds, and the button that cancels it. */
+export function statusPage(shop: Shop, { state, holds, animal, lapsesAt, mayCancel }: ShownReservation): RenderedPage {
+  const name = animal ?? "The animal";
+  const [held, asked] = headings[state];
+  const title = holds ? `${name} ${held}` : asked;
+  const what = holds ? "reservation" : "message";
+  const main = markup`<div class="wide ask">
+    <h1>${title}</h1>
+    ${holds && state === "open" && lapsesAt !== null && markup`<p>We hold ${name} for you until <strong>${timeOf(shop, lapsesAt)}</strong>.</p>`}
+    ${holds && state === "accepted" && markup`<p>The shop has confirmed it. It waits for you.</p>`}
+    ${!holds && state === "open" && markup`<p>The shop will get back to you about ${name}.</p>`}
+    ${holds && endings[state] !== undefined && markup`<p>${endings[state]}</p>`}
+    ${mayCancel && markup`<p class="told">Keep the address of this page: it is the only way to see or cancel your ${what}, and we send no email. Anybody who has it can do so too.</p>`}
+    ${
+      mayCancel &&
+      markup`<form method="post">
+      <input type="hidden" name="cancel" value="yes" />
+      <button>Cancel the ${what}</button>
+    </form>`
+    }
+    <p><a href="/">See all animals</a></p>
+  </div>`;
+  return reservationPage(shop, 200, title, main);
+}
+
+/** A page that says why nothing was reserved. */
+export function refusedPage(shop: Shop, status: number, title: string, text: string): RenderedPage {
+  const { email, phone } = shop.settings.contact;
+  const reach = [phone, email].filter((way) => way !== undefined).join(" or ");
+  const main = markup`<div class="wide ask">
+    <h1>${title}</h1>
+    <p>${text}</p>
+    ${reach !== "" && markup`<p>You can reach us at ${reach}.</p>`}
+    <p><a class="button" href="/">See all animals</a></p>
+  </div>`;
+  return reservationPage(shop, status, title, main);
+}
+
+function periodOf(hours: number): string {
+  if (hours % 24 === 0 && hours > 48) return `${hours / 24} days`;
+  return hours === 1 ? "one hour" : `${hours} hours`;
+}
+
+/** A time in the shop's time zone, or in UTC, which it then names. */
+function timeOf({ settings }: Shop, time: number): string {
+  const { timeZone = "UTC" } = settings;
+  const format = new Intl.DateTimeFormat("en-GB", {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone,
+  });
+  return timeZone === "UTC" ? `${format.format(time)} UTC` : format.format(time);
+}

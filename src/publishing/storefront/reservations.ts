@@ -1,0 +1,181 @@
+import { createCache } from "../../platform/cache.ts";
+import { dayMs, hourMs, minuteMs } from "../../platform/clock.ts";
+import { emptyValues, linkHashOf, linkOf, newToken, readForm, type SentForm, visitorOf } from "./reservation-forms.ts";
+import { formPage, refusedPage, type ShownReservation, statusPage } from "./reservation-pages.ts";
+import type { RenderedPage, Shop, ShownAnimal } from "./storefront.ts";
+
+/** What a visitor asks the shop for. */
+type WantedReservation = {
+  petId: number;
+  contact: { name: string; email?: string; phone?: string; note?: string };
+  /** Whether the form said that a unit is held. */
+  holds: boolean;
+  holdMs: number;
+  linkHash: string;
+  visitor: string;
+  requestId: string;
+};
+
+/** Where the storefront sends reservations: to the shop's orders, which it knows nothing of. */
+export type ReservationDesk = {
+  /** The animal, and whether a unit of it could be held now; undefined if the shop does not have it. */
+  animal: (accountId: number, id: number) => Promise<{ animal: ShownAnimal; holds: boolean } | undefined>;
+  /** Reserves, or keeps the enquiry. Returns why not: no unit is free, there is no such animal, or this visitor or the shop has too many. */
+  place: (accountId: number, wanted: WantedReservation) => Promise<"taken" | "gone" | "visitor" | "shop" | undefined>;
+  find: (accountId: number, linkHash: string) => Promise<ShownReservation | undefined>;
+  cancel: (accountId: number, linkHash: string, requestId: string) => Promise<void>;
+};
+
+/** A request for a page of a reservation. `form`: the body of a POST. `address`: the visitor's. */
+type ReservationRequest = { path: string; form: string | undefined; address: string; requestId: string };
+export type AnswerReservation = (shop: Shop, request: ReservationRequest) => Promise<RenderedPage>;
+
+type State = {
+  desk: ReservationDesk;
+  key: () => Uint8Array;
+  clock: () => number;
+  /** Sent forms, and reservations made, by shop and visitor. */
+  sent: Allowance;
+  placed: Allowance;
+};
+
+const pagePath = /^(?:animals\/([1-9]\d{0,14})\/reserve|reservations\/([\w-]{43}))$/;
+/** Whether a path is one of the pages of reservations. */
+export const isReservationPath = (path: string): boolean => pagePath.test(path);
+
+/**
+ * Opens the pages by which visitors reserve animals and ask about them (specification 2.10).
+ *
+ * @param key signs forms and links; all nodes share it
+ * @param clock in ms
+ */
+export function openReservations(desk: ReservationDesk, key: () => Uint8Array, clock: () => number): AnswerReservation {
+  const state: State = {
+    desk,
+    key,
+    clock,
+    sent: openAllowance(30, 10 * minuteMs),
+    placed: openAllowance(6, dayMs),
+  };
+  return async (shop, request) => {
+    const [, animalId, secret = ""] = pagePath.exec(request.path) ?? [];
+    const page = await (animalId === undefined
+      ? answerLink(state, shop, secret, request)
+      : answerForm(state, shop, Number(animalId), request));
+    return { ...page, headers: { "Referrer-Policy": animalId === undefined ? "no-referrer" : "same-origin", ...page.headers } };
+  };
+}
+
+async function answerLink({ desk }: State, shop: Shop, secret: string, { form, requestId }: ReservationRequest): Promise<RenderedPage> {
+  const hash = linkHashOf(secret);
+  if (form !== undefined) {
+    await desk.cancel(shop.accountId, hash, requestId);
+    return seeOther(`/reservations/${secret}`);
+  }
+  const found = await desk.find(shop.accountId, hash);
+  return found === undefined
+    ? refusedPage(shop, 404, "This page is not here", "The reservation is over, or the address is not whole.")
+    : statusPage(shop, found);
+}
+
+async function answerForm(state: State, shop: Shop, id: number, request: ReservationRequest): Promise<RenderedPage> {
+  const { desk, key, clock } = state;
+  if (!shop.settings.reservations?.enabled) return refusedPage(shop, 404, "This page is not here", "This shop takes no reservations here.");
+  const found = await desk.animal(shop.accountId, id);
+  if (found === undefined) return refusedPage(shop, 404, "This page is not here", "The animal may have found a home.");
+  if (found.animal.status === "sold")
+    return refusedPage(shop, 410, `${found.animal.name} is not for sale any more`, "Somebody else was faster.");
+  const subject = { accountId: shop.accountId, petId: id };
+  const fresh = (): string => newToken(key(), subject, clock());
+  const view = { animal: found.animal, holds: found.holds };
+  if (request.form === undefined) return formPage(shop, 200, { ...view, token: fresh(), values: emptyValues, errors: {} });
+
+  const sent = readForm(request.form);
+  const visitor = visitorOf(key(), shop.accountId, request.address);
+  const link = linkOf(key(), subject, sent.token, clock());
+  const again = (problem: string | undefined, status = 422): RenderedPage => {
+    const token = typeof link === "object" || link === "early" ? sent.token : fresh();
+    return formPage(shop, status, { ...view, token, values: sent.values, errors: sent.errors, ...(problem !== undefined && { problem }) });
+  };
+  if (!state.sent.take(visitor, clock())) return again("That was often. Please wait some minutes, and send it once more.", 429);
+  if (link === "early" || sent.isTrapped) return again("That was very quick. Please look it over, and send it once more.");
+  if (typeof link === "string") return again("This page was open for a long time. Please send it once more.");
+  if (Object.keys(sent.errors).length > 0) return again(undefined);
+  return place(state, shop, { sent, id, secret: link.secret, visitor, requestId: request.requestId, again });
+}
+
+type Placing = {
+  sent: SentForm;
+  id: number;
+  secret: string;
+  visitor: string;
+  requestId: string;
+  /** The form again, with what is wrong. */
+  again: (problem: string, status: number) => RenderedPage;
+};
+
+async function place(
+  { desk, placed, clock }: State,
+  shop: Shop,
+  { sent, id, secret, visitor, requestId, again }: Placing,
+): Promise<RenderedPage> {
+  const linkHash = linkHashOf(secret);
+  const to = seeOther(`/reservations/${secret}`);
+  if ((await desk.find(shop.accountId, linkHash)) !== undefined) return to; // the form was sent twice
+  const tooMany = refusedPage(
+    shop,
+    429,
+    "You have reserved enough for now",
+    "Please wait for our answer, or cancel a reservation that you do not need.",
+  );
+  if (!placed.has(visitor, clock())) return tooMany;
+  const { name, email, phone, note } = sent.values;
+  const contact = { name, ...(email !== "" && { email }), ...(phone !== "" && { phone }), ...(note !== "" && { note }) };
+  const holdMs = (shop.settings.reservations?.holdHours ?? 1) * hourMs;
+  const refusal = await desk.place(shop.accountId, { petId: id, contact, holds: sent.holds, holdMs, linkHash, visitor, requestId });
+  switch (refusal) {
+    case undefined:
+      placed.take(visitor, clock());
+      return to;
+    case "taken":
+      return again("Somebody else was faster, and none is free at the moment. You can still send us your question.", 409);
+    case "gone":
+      return refusedPage(shop, 410, "This animal is not here any more", "It may have found a home.");
+    case "visitor":
+      return tooMany;
+    case "shop":
+      return refusedPage(shop, 503, "We cannot take this at the moment", "Too many people write to us here. Please try again later.");
+  }
+}
+
+function seeOther(location: string): RenderedPage {
+  const headers = { Location: location, "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex" };
+  return { status: 303, type: "text/plain; charset=utf-8", etag: "", coding: undefined, body: Buffer.alloc(0), headers };
+}
+
+/** The most visitors that are counted at once. */
+const visitorsMax = 20_000;
+
+type Allowance = {
+  /** Whether the visitor has any left. */
+  has: (visitor: string, now: number) => boolean;
+  /** Uses one, and returns whether there was one. */
+  take: (visitor: string, now: number) => boolean;
+};
+
+/** Allows each visitor so many in a window, which begins with the first. Counts in this process; the database bounds what is open. */
+function openAllowance(most: number, windowMs: number): Allowance {
+  const windows = createCache<string, { since: number; used: number }>(visitorsMax);
+  const current = (visitor: string, now: number) => {
+    const known = windows.get(visitor);
+    return known !== undefined && now >= known.since && now < known.since + windowMs ? known : { since: now, used: 0 };
+  };
+  return {
+    has: (visitor, now) => current(visitor, now).used < most,
+    take(visitor, now) {
+      const { since, used } = current(visitor, now);
+      windows.set(visitor, { since, used: used + 1 });
+      return used < most;
+    },
+  };
+}
