@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { pino } from "pino";
 import sql from "sql-template-tag";
@@ -197,6 +198,26 @@ test("of requests with one Idempotency-Key on two nodes at once, one is run", as
   }
   const { body } = await shop("GET", "/store/orders?limit=100");
   assert.equal((body as unknown as unknown[]).length, 20);
+});
+
+test("a request waits for another node that holds its Idempotency-Key: a node that is gone costs a moment, one that goes on a 409", async (t) => {
+  const url = await databaseFor(t);
+  const shop = await shopOn(await openNode(t, url));
+  const other = new pg.Client(url);
+  await other.connect();
+  atEnd(t, () => other.end());
+  const order = (key: string) => shop("POST", "/store/orders", { headers: { "idempotency-key": key }, body: { quantity: 2 } });
+  const hold = async (key: string): Promise<void> => {
+    const name = `json_build_array(MIN(id), 'POST /v1/store/orders', '${key}')`;
+    await other.query(`SELECT pg_advisory_lock(hashtextextended(replace(${name}::text, ', ', ','), 0)) FROM accounts`);
+  };
+  await hold("stays");
+  assert.deepEqual([(await order("stays")).body.code], ["idempotency_key_in_use"]);
+  await hold("goes");
+  const asked = order("goes");
+  await Promise.race([asked, pause(150)]);
+  await other.query("SELECT pg_advisory_unlock_all()");
+  assert.equal((await asked).status, 201);
 });
 
 test("a finished Idempotency-Key that 60 clients ask for at once on three nodes always returns its stored answer", async (t) => {

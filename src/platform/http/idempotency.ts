@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { canonicalJson } from "../canonical-json.ts";
 import type { NowRange } from "../clock.ts";
 import type { Awaitable, Database, Transaction } from "../db/database.ts";
@@ -15,6 +16,8 @@ export const keptStatuses = new Set([404, 409, 412, 422]);
 export const replayed = "idempotent-replayed";
 const keyPath = "header.Idempotency-Key";
 export const idempotencyKeyForm = /^[\x20-\x7e]{1,255}$/;
+/** The pauses (ms) before a request asks again whether another node is still running the first one with its key: about a second in all. */
+const pausesMs = [50, 100, 150, 300, 400];
 
 /**
  * The Idempotency-Key of a request.
@@ -37,9 +40,10 @@ export function idempotentRunner(answersKeptMs: number) {
    *
    * It looks for a kept answer before it locks anything, so a request that arrives after the first one has finished always
    * gets its answer, however many arrive at once. If it finds none and the lock is taken, the first request was still
-   * running when this one arrived.
+   * running when this one arrived. Another node's may have died with that node, whose lock the database frees a moment later:
+   * a balancer repeats the request at once, so it waits about a second for that.
    *
-   * @throws Problem `idempotency_key_in_use` in that case
+   * @throws Problem `idempotency_key_in_use` if the first request is still running
    */
   const run = async (
     db: Database,
@@ -54,16 +58,26 @@ export function idempotentRunner(answersKeptMs: number) {
     if (earlier) return replay(db, earlier, bodyHash);
     if (running.has(name)) throw inUse();
     running.add(name);
-    const keptOrNew = (make: (tx: Transaction) => Awaitable<Answer>): Promise<Answer> =>
+    const once = (make: (tx: Transaction) => Awaitable<Answer>): Promise<Answer | undefined> =>
       db.write(async (tx) => {
         // Locks first, to find the answer of a request that another node finishes between the two steps.
         const [isOurs, kept] = await Promise.all([tx.tryLock(name), findAnswer(tx, slot, since)]);
         if (kept) return replay(db, kept, bodyHash);
-        if (!isOurs) throw inUse(); // on another node
+        if (!isOurs) return undefined; // on another node
         const answer = await make(tx);
         await keepAnswer(tx, slot, keptForm(answer, bodyHash), now.latest);
         return answer;
       });
+    const keptOrNew = async (make: (tx: Transaction) => Awaitable<Answer>): Promise<Answer> => {
+      for (const pauseMs of pausesMs) {
+        const answer = await once(make);
+        if (answer) return answer;
+        await sleep(pauseMs);
+      }
+      const answer = await once(make);
+      if (!answer) throw inUse();
+      return answer;
+    };
     try {
       return await keptOrNew(body);
     } catch (error) {
