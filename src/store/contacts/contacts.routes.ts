@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
-import { requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
+import { requireAbsentAllowed, requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
 import { created, deleted, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { deleteContacts, findContact, lockOrder, type StoredContact, writeContact } from "./contacts.store.ts";
@@ -51,7 +51,7 @@ export const contactRoutes: Operation[] = [
       requireSome(body);
       const { isComplete, completedAt } = await lockOrder(tx, accountId, orderId);
       const current = await findContact(tx, accountId, orderId);
-      if (current) requireConditions(conditions, current.version);
+      if (current) requireConditions(conditions, versionOf(current));
       else requireAbsentAllowed(conditions);
       if (current && isDeepStrictEqual(current.contact, { ...body })) return answer(current);
       const after = await writeContact(tx, accountId, orderId, body, isComplete ? (completedAt ?? now) : null);
@@ -76,15 +76,20 @@ export const contactRoutes: Operation[] = [
     write: async (tx, { accountId, params: { orderId }, conditions }) => {
       await lockOrder(tx, accountId, orderId);
       const current = (await findContact(tx, accountId, orderId)) ?? absent(orderId);
-      requireConditions(conditions, current.version);
+      requireConditions(conditions, versionOf(current));
       await deleteContacts(tx, accountId, [orderId]);
       return { status: 204 };
     },
   }),
 ];
 
-function answer({ contact: shown, version }: StoredContact) {
-  return { status: 200, body: shown, version };
+function answer(stored: StoredContact) {
+  return { status: 200, body: stored.contact, version: versionOf(stored) };
+}
+
+/** With a digest, because the counted version begins again where a contact is deleted and another one set. */
+function versionOf({ version, contact: shown }: StoredContact): string {
+  return versionOfShown(version, shown);
 }
 
 function absent(orderId: number): never {
