@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dayMs, hourMs, minuteMs } from "./clock.ts";
-import { openSteadyClock } from "./steady-clock.ts";
+import { type DatabaseTime, openSteadyClock } from "./steady-clock.ts";
 
 const start = Date.UTC(2026, 10, 26);
+
+/** The time of a database on another machine. */
+const elsewhere = (now: number): DatabaseTime => ({ now, isLocal: false });
 
 /** A machine whose clocks a test sets. `pass` lets time pass on all of them. */
 function machine(more: { startsAt?: number; lastWrittenAt?: number } = {}) {
@@ -88,34 +91,50 @@ test("small corrections, the sleep of the machine and a first time after 1970 co
 
 test("beside a shared database its time counts: against a clock that jumped, but not if it jumped itself, unless the clock agrees", () => {
   const { at, clock, pass } = machine();
-  clock.check(start);
+  clock.check(elsewhere(start));
   at.set += 40 * dayMs;
   pass(1_000);
-  clock.check(start + 1_000);
+  clock.check(elsewhere(start + 1_000));
   assert.equal(clock.trouble(), "the clock is 40.0 days ahead of that of the database");
   pass(2 * dayMs);
-  clock.check(start + 1_000 + 2 * dayMs);
+  clock.check(elsewhere(start + 1_000 + 2 * dayMs));
   assert.equal(clock.now(), start + 1_000 + 2 * dayMs);
   clock.check("unknown");
   assert.notEqual(clock.trouble(), undefined);
   at.set -= 40 * dayMs;
-  clock.check(at.set);
+  clock.check(elsewhere(at.set));
   assert.equal(clock.trouble(), undefined);
 
-  clock.check(at.set + 40 * dayMs);
+  clock.check(elsewhere(at.set + 40 * dayMs));
   assert.equal(clock.trouble(), "the clock of PostgreSQL jumped 40.0 days ahead");
   assert.equal(clock.now(), at.set);
   at.set += 40 * dayMs; // both machines were paused
-  clock.check(at.set);
+  clock.check(elsewhere(at.set));
+  assert.deepEqual([clock.now(), clock.trouble()], [at.set, undefined]);
+});
+
+test("a database on the same machine, whose clock jumps with it, does not confirm the jump", () => {
+  const { at, clock, pass } = machine();
+  const check = () => clock.check({ now: at.set, isLocal: true });
+  check();
+  at.set += 40 * dayMs;
+  for (let i = 0; i < 3; i++) {
+    pass(1_000);
+    check();
+    assert.equal(clock.trouble(), "the clock of PostgreSQL jumped 40.0 days ahead");
+    assert.equal(clock.now(), at.set - 40 * dayMs);
+  }
+  pass(dayMs);
+  check();
   assert.deepEqual([clock.now(), clock.trouble()], [at.set, undefined]);
 });
 
 test("a node that starts with a clock beside that of the database uses the database's, and says so", () => {
   const { at, clock } = machine();
-  clock.check(start + 30 * minuteMs);
+  clock.check(elsewhere(start + 30 * minuteMs));
   assert.deepEqual([clock.now(), clock.trouble()], [start + 30 * minuteMs, "the clock is 30 minutes behind that of the database"]);
   at.set += 30 * minuteMs;
-  clock.check(at.set);
+  clock.check(elsewhere(at.set));
   assert.deepEqual([clock.now(), clock.trouble()], [at.set, undefined]);
 });
 

@@ -18,8 +18,11 @@ export type ClockSources = {
   lastWrittenAt?: number | undefined;
 };
 
-/** Time of the database that nodes share; `unknown` if it did not answer; undefined if there is none but this machine's. */
-export type DatabaseTime = number | "unknown" | undefined;
+/**
+ * Time of the database that nodes share; `unknown` if it did not answer; undefined if there is none but this process's. A database that `isLocal` has the clock
+ * of this machine, so it agrees with every jump.
+ */
+export type DatabaseTime = { now: number; isLocal: boolean } | "unknown" | undefined;
 
 export type SteadyClock = {
   /**
@@ -82,11 +85,12 @@ function timeOf(state: State): number {
 function check(state: State, database: DatabaseTime): void {
   followSleep(state);
   const [now, set, passed] = [timeOf(state), state.clock(), state.timer()];
-  const reference = database === "unknown" ? now : (database ?? set);
-  const isFirst = typeof database === "number" && !state.isCompared;
+  const shared = database === "unknown" ? undefined : database;
+  const reference = database === "unknown" ? now : (shared?.now ?? set);
+  const isFirst = shared !== undefined && !state.isCompared;
   state.isCompared ||= isFirst;
   const aheadMs = reference - now;
-  const isAgreed = database !== undefined && Math.abs(reference - set) <= offMsMax;
+  const isAgreed = database !== undefined && shared?.isLocal !== true && Math.abs(reference - set) <= offMsMax;
   if (Math.abs(aheadMs) > offMsMax) {
     if (isFirst || isAgreed || (now < leastTime && aheadMs > 0)) return accept(state, reference - passed, set);
     return doubt(state, reference - passed, aheadMs, database === undefined ? "the clock" : "the clock of PostgreSQL");

@@ -21,7 +21,7 @@ export function openSweep(
       everyMs,
       async () => {
         if (clock.trouble() !== undefined) return;
-        const now = (await readDatabaseTime(db)) ?? clock.now();
+        const now = (await readDatabaseTime(db))?.now ?? clock.now();
         if (Math.abs(now - clock.now()) <= differenceMsMax) await work(now);
       },
       onError,
@@ -31,6 +31,7 @@ export function openSweep(
 /** The time of a shared database; undefined if this process has its own. */
 export async function readDatabaseTime(db: Pick<Database, "engine" | "query">): Promise<Exclude<DatabaseTime, "unknown">> {
   if (db.engine === "sqlite") return undefined;
-  const [row] = await db.query<{ now: number }>(sql`SELECT ${databaseTime(db.engine)} AS now`);
-  return Number(row?.now);
+  const [row] = await db.query<{ now: number; isLocal: boolean }>(sql`
+    SELECT ${databaseTime(db.engine)} AS now, inet_server_addr() IS NOT DISTINCT FROM inet_client_addr() AS "isLocal"`);
+  return { now: Number(row!.now), isLocal: row!.isLocal };
 }
