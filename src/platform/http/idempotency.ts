@@ -16,8 +16,11 @@ export const keptStatuses = new Set([404, 409, 412, 422]);
 export const replayed = "idempotent-replayed";
 const keyPath = "header.Idempotency-Key";
 export const idempotencyKeyForm = /^[\x20-\x7e]{1,255}$/;
-/** The pauses (ms) before a request asks again whether another node is still running the first one with its key: about a second in all. */
-const pausesMs = [50, 100, 150, 300, 400];
+/**
+ * The pauses (ms) before a request looks again whether the first one with its key has ended: 2.5 s in all. A balancer or a client that lost its connection
+ * repeats a request while the first one still waits for a database that fails over, or holds its lock on a node that is gone.
+ */
+const pausesMs = [50, 100, 150, 200, 500, 500, 500, 500];
 
 /**
  * The Idempotency-Key of a request.
@@ -31,53 +34,41 @@ export function idempotencyKeyOf(header: string | string[] | undefined): string 
   throw invalidAt(keyPath, message, `Idempotency-Key ${message}.`);
 }
 
+type Body = (tx: Transaction) => Awaitable<Answer>;
+
 /** Runs requests that carry an Idempotency-Key, each at most once per account, method and path in `answersKeptMs`. */
 export function idempotentRunner(answersKeptMs: number) {
   const running = new Set<string>();
 
   /**
-   * Returns the kept answer, or runs `body` in a transaction that also keeps its answer.
+   * Returns the kept answer, or runs `body` in a transaction that also keeps its answer; undefined if the first request is still running.
    *
-   * It looks for a kept answer before it locks anything, so a request that arrives after the first one has finished always
-   * gets its answer, however many arrive at once. If it finds none and the lock is taken, the first request was still
-   * running when this one arrived. Another node's may have died with that node, whose lock the database frees a moment later:
-   * a balancer repeats the request at once, so it waits about a second for that.
-   *
-   * @throws Problem `idempotency_key_in_use` if the first request is still running
+   * It looks for a kept answer before it locks anything, so a request that arrives after the first one has finished always gets its answer, however many
+   * arrive at once.
    */
-  const run = async (
+  const attemptRun = async (
     db: Database,
     slot: Slot,
     bodyHash: string,
-    now: NowRange,
-    body: (tx: Transaction) => Awaitable<Answer>,
-  ): Promise<Answer> => {
+    since: number,
+    now: number,
+    body: Body,
+  ): Promise<Answer | undefined> => {
     const name = nameOf(slot);
-    const since = now.earliest - answersKeptMs;
     const earlier = await findAnswer(db, slot, since);
     if (earlier) return replay(db, earlier, bodyHash);
-    if (running.has(name)) throw inUse();
+    if (running.has(name)) return undefined;
     running.add(name);
-    const once = (make: (tx: Transaction) => Awaitable<Answer>): Promise<Answer | undefined> =>
+    const keptOrNew = (make: Body): Promise<Answer | undefined> =>
       db.write(async (tx) => {
         // Locks first, to find the answer of a request that another node finishes between the two steps.
         const [isOurs, kept] = await Promise.all([tx.tryLock(name), findAnswer(tx, slot, since)]);
         if (kept) return replay(db, kept, bodyHash);
         if (!isOurs) return undefined; // on another node
         const answer = await make(tx);
-        await keepAnswer(tx, slot, keptForm(answer, bodyHash), now.latest);
+        await keepAnswer(tx, slot, keptForm(answer, bodyHash), now);
         return answer;
       });
-    const keptOrNew = async (make: (tx: Transaction) => Awaitable<Answer>): Promise<Answer> => {
-      for (const pauseMs of pausesMs) {
-        const answer = await once(make);
-        if (answer) return answer;
-        await sleep(pauseMs);
-      }
-      const answer = await once(make);
-      if (!answer) throw inUse();
-      return answer;
-    };
     try {
       return await keptOrNew(body);
     } catch (error) {
@@ -90,6 +81,20 @@ export function idempotentRunner(answersKeptMs: number) {
     } finally {
       running.delete(name);
     }
+  };
+
+  /**
+   * Returns the kept answer, or runs `body` in a transaction that also keeps its answer.
+   *
+   * @throws Problem `idempotency_key_in_use` if the first request with the key is still running after `pausesMs`
+   */
+  const run = async (db: Database, slot: Slot, bodyHash: string, now: NowRange, body: Body): Promise<Answer> => {
+    for (const pauseMs of [...pausesMs, undefined]) {
+      const answer = await attemptRun(db, slot, bodyHash, now.earliest - answersKeptMs, now.latest, body);
+      if (answer) return answer;
+      if (pauseMs !== undefined) await sleep(pauseMs);
+    }
+    throw inUse();
   };
   return { run, prepareOnce: preparer(answersKeptMs) };
 }
