@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { suite, test, type TestContext } from "node:test";
 import { runCommand } from "./support/commands.ts";
 import { someOf } from "./support/fault-runs.ts";
@@ -142,6 +143,25 @@ suite("a file that the service has open", { concurrency: 2 }, () => {
     const next = spawnServer(t, dataDir);
     assert.equal(await next.ended, 1);
     assert.match(next.err(), /^petstore: .*petstore\.db-wal is gone: .*repair --yes`\n$/);
+  });
+
+  test("a log that another program has copied into the database and emptied is not lost", async (t) => {
+    const { dataDir, shop } = await openShop(t);
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 5; i++) assert.equal(await shop.add(), 201);
+      const other = new DatabaseSync(join(dataDir, "petstore.db"), { timeout: 100 });
+      const empty = other.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
+      await until(() => empty.get()!["busy"] === 0); // the service may be reading
+      other.close();
+    }
+    assert.equal((await shop.ready()).status, 200);
+    assert.equal(await shop.add(), 201);
+    shop.server.kill("SIGKILL");
+    await shop.server.ended;
+    const again = await openFaultyShop(t, dataDir, { key: shop.key });
+    assert.deepEqual((await again.names()).toSorted(), shop.added.toSorted());
+    assert.equal(await again.add("After"), 201);
+    await again.stop();
   });
 
   test("an unclean stop without petstore.db-wal is reported at the next start in one line, and `repair --yes` goes on", async (t) => {

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readSync, rmSync, statSync } from "node:fs";
+import { endianness } from "node:os";
 import { basename } from "node:path";
 import { writeDurablySync } from "../files.ts";
 
@@ -48,7 +49,8 @@ export function watchFiles(file: string, lock: string | undefined) {
     const sizes = some.map(requireInPlace);
     const [fileBytes = 0, logBytes = 0] = sizes;
     if (fileBytes < least.file && !isCopying) throw new LostFileError(file, "cut short");
-    if (logBytes < least.log) throw new LostFileError(log, "cut short");
+    // Another program that uses SQLite may copy the log into the database and empty it, as tools for replication do.
+    if (logBytes < least.log && logBytes < bytesOfLog(index)) throw new LostFileError(log, "cut short");
     least = { file: fileBytes, log: Math.min(logBytes, logBytesKept) };
   }
 
@@ -68,6 +70,25 @@ export function watchFiles(file: string, lock: string | undefined) {
       }
     },
   };
+}
+
+/** Bytes before the first page of a log, and before the content of each (https://sqlite.org/fileformat2.html#walformat). */
+const [logHeadBytes, pageHeadBytes] = [32, 24];
+
+/**
+ * The length that the log has at least, by its index, which every program that empties the log keeps up to date: whether it is initialized, the size of a page and the
+ * number of pages, at bytes 12 to 19 (https://sqlite.org/walformat.html#the_wal_index_header). Infinity for an index that cannot be read.
+ */
+function bytesOfLog(index: string): number {
+  const head = Buffer.alloc(20);
+  const descriptor = openSync(index, "r");
+  const isWhole = readSync(descriptor, head, 0, head.length, 0) === head.length && head[12] !== 0;
+  closeSync(descriptor);
+  if (!isWhole) return Infinity;
+  const isLittle = endianness() === "LE";
+  const pageBytes = isLittle ? head.readUInt16LE(14) : head.readUInt16BE(14);
+  const pages = isLittle ? head.readUInt32LE(16) : head.readUInt32BE(16);
+  return pages === 0 ? 0 : logHeadBytes + pages * (pageHeadBytes + (pageBytes === 1 ? 65_536 : pageBytes));
 }
 
 /** Returns the length of the file. @throws LostFileError */
