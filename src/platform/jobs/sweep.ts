@@ -33,5 +33,5 @@ export async function readDatabaseTime(db: Pick<Database, "engine" | "query">): 
   if (db.engine === "sqlite") return undefined;
   const [row] = await db.query<{ now: number; isLocal: boolean }>(sql`
     SELECT ${databaseTime(db.engine)} AS now, inet_server_addr() IS NOT DISTINCT FROM inet_client_addr() AS "isLocal"`);
-  return { now: Number(row!.now), isLocal: row!.isLocal };
+  return { now: row!.now, isLocal: row!.isLocal };
 }
