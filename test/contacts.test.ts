@@ -43,7 +43,11 @@ test("a contact is set, read, replaced and deleted beside an order whose own fie
   assert.equal((await service.ask("DELETE", path)).status, 204);
   assert.deepEqual([await statusOf(order.id), (await service.ask("GET", `/store/orders/${order.id}`)).body], [404, order]);
   assert.equal((await service.ask("PUT", path, { body: { name: "Bob" } })).status, 201);
-  assert.equal((await service.ask("PUT", path, { body: ann, headers: { "if-match": etag } })).status, 412, "another contact has another ETag");
+  assert.equal(
+    (await service.ask("PUT", path, { body: ann, headers: { "if-match": etag } })).status,
+    412,
+    "another contact has another ETag",
+  );
   assert.equal((await service.ask("PUT", pathOf(999_999), { body: ann })).status, 404);
 });
 
