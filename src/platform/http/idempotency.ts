@@ -41,10 +41,8 @@ export function idempotentRunner(answersKeptMs: number) {
   const running = new Set<string>();
 
   /**
-   * Returns the kept answer, or runs `body` in a transaction that also keeps its answer; undefined if the first request is still running.
-   *
-   * It looks for a kept answer before it locks anything, so a request that arrives after the first one has finished always gets its answer, however many
-   * arrive at once.
+   * Does what `run` does, once; undefined if the first request is still running. It looks for a kept answer before it locks anything, so a request that
+   * arrives after the first one has finished always gets its answer, however many arrive at once.
    */
   const attemptRun = async (
     db: Database,
