@@ -63,6 +63,22 @@ test("a save of the form serves the new settings at once, and keeps every file a
   assert.ok(events.some(({ type, resource }) => type === "deployment.ready" && resource.id === body.id));
 });
 
+test("a save of the form keeps the settings that it does not have", async () => {
+  const pages = [{ slug: "imprint", title: "Imprint", text: "Rex" }];
+  const more = {
+    theme: "classic",
+    hero: "none",
+    action: { label: "Adopt", link: "/pages/imprint" },
+    social: ["https://www.instagram.com/rex"],
+    pages,
+  };
+  const { id, url } = await openStorefront(service, "kept", { ...more, timeZone: "Europe/Berlin" });
+  await publish(id, { hours: [{ days: "Mon", time: "9 – 18" }] });
+  const { body } = await visitSite(url);
+  for (const text of ["Good friends", "Fraunces", ">Adopt</a>", "Instagram", "/pages/imprint", 'data-zone="Europe/Berlin"'])
+    assert.ok(body.includes(text), text);
+});
+
 test("the first publication keeps the files of a site; it removes the start page only on request", async () => {
   const { id, url } = await newProject("own-site");
   const site = await packSite({ "petstore.json": "{}", "index.html": "my page", "style.css": "body{}" });

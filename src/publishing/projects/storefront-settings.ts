@@ -108,8 +108,9 @@ export function withForm(stored: StoredStorefront | undefined, form: Static<type
   };
   const reservations = form.reservations ? withChanges(before, form.reservations) : before;
   const shown = { colour, tagline, about, contact: { email, phone, address }, hours, reservations };
-  const { logo, logoSize, icon } = stored?.settings ?? {};
-  return { name: name.trim(), settings: { ...parseStorefront(shown, refuse), logo, logoSize, icon } };
+  const { logo, logoSize, icon, theme, hero, action, timeZone, social, pages } = stored?.settings ?? {};
+  const kept = { logo, logoSize, icon, theme, hero, action, timeZone, social, pages };
+  return { name: name.trim(), settings: { ...parseStorefront(shown, refuse), ...kept } };
 }
 
 /** The settings of reservations with those that are given; null, as a form sends it, gives none. */
