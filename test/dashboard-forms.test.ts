@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Locator, Page } from "playwright-core";
+import sql from "sql-template-tag";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop } from "./support/dashboard-shop.ts";
 import { assertAccessibleOnPhone, findings } from "./support/pages.ts";
@@ -123,7 +124,29 @@ test("the home page shows open orders and low stock, and its set-up list ticks o
   await page.getByRole("list", { name: "Open orders" }).getByRole("link", { name: "Rex" }).waitFor();
   await page.getByRole("list", { name: "Low stock" }).getByText("1 left").waitFor();
   await setUp.getByRole("listitem").filter({ hasText: "Add your animals" }).getByText("Done").waitFor();
+  const week = page.getByRole("region", { name: "The last 7 days" });
+  await week.getByText("1 more than in the 7 days before").waitFor();
+  await week.getByText("As many as in the 7 days before").waitFor();
   await assertAccessibleOnPhone(page);
+});
+
+test("the home page says what needs attention and how soon, and nothing where all is well", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("");
+  const attention = page.getByRole("list", { name: "Needs your attention" });
+  await page.getByRole("heading", { name: "Open orders" }).waitFor();
+  assert.equal(await attention.count(), 0);
+  const { body } = await shop.ask<{ id: number }>("POST", "/webhooks", { url: "https://hooks.example.com/x", types: ["order.*"] });
+  await service.db.write((tx) => tx.query(sql`UPDATE webhooks SET failing_since = ${Date.now()} WHERE id = ${body.id}`));
+  await shop.category("Dogs");
+  await service.administration["accounts.setPlan"]({ id: shop.id, plan: "free", records: 1 });
+  await page.reload();
+  await attention.getByRole("link", { name: "https://hooks.example.com/x" }).waitFor();
+  await attention.getByRole("listitem").filter({ hasText: "Your plan has no room for more entries" }).getByText("Now").waitFor();
+  await service.administration["accounts.setPlan"]({ id: shop.id, plan: "free", records: 1_000 });
+  await page.reload();
+  await attention.getByRole("link", { name: "https://hooks.example.com/x" }).waitFor();
+  assert.equal(await attention.getByRole("listitem").count(), 1);
 });
 
 test("the start page and the reference do not move while they load", async (t) => {

@@ -19,6 +19,7 @@ export const groups: Group[] = [
       "contacts",
       "dry-run",
       "facts",
+      "figures",
       "folded-names",
       "imports",
       "imports-photos",

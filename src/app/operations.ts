@@ -11,6 +11,7 @@ import { requestLogRoutes } from "../callers/usage/request-log.routes.ts";
 import { usageRoutes, type UsageServices } from "../callers/usage/usage.routes.ts";
 import { auditRoutes } from "../events/log/audit.routes.ts";
 import { eventRoutes, type EventServices } from "../events/log/events.routes.ts";
+import { figureRoutes } from "../events/log/figures.routes.ts";
 import { orderHistoryRoutes } from "../events/log/order-history.routes.ts";
 import { deliveryRoutes } from "../events/webhooks/deliveries.routes.ts";
 import { webhookRoutes, type WebhookServices } from "../events/webhooks/webhooks.routes.ts";
@@ -89,6 +90,7 @@ export const dashboardOperations: Operation<DashboardServices & ApiServices>[] =
   ...orderHistoryRoutes,
   ...orderDetailRoutes,
   ...reservationContactRoutes,
+  ...figureRoutes,
   ...auditRoutes,
 ];
 

@@ -127,7 +127,7 @@ const openOrders = "/store/orders?complete=false&sort=-id&limit=8";
 
 /** The calls that one page of the dashboard also makes, if its address has no query. */
 const readsOfPages: ByAddress<string[]> = {
-  "/dashboard": ["/pets/counts?", "/projects?limit=5", openOrders, "/store/inventory/low?limit=10", "/account"],
+  "/dashboard": ["/pets/counts?", "/projects?limit=5", openOrders, "/store/inventory/low?limit=10", "/account", "/figures"],
   "/dashboard/animals": [...ofCategories, "/pets?limit=100"],
   "/dashboard/categories": ofCategories,
   "/dashboard/orders": ["/store/orders?limit=100&sort=-id&complete=false", "/store/orders?limit=100&sort=-id&complete=true"],

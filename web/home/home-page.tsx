@@ -6,14 +6,15 @@ import { Waiting } from "../frame/waiting.tsx";
 import { lowStockQuery } from "../inventory/queries.ts";
 import { accountQuery } from "../members/queries.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { Moment } from "../parts/moment.tsx";
 import { PageHeader, Section } from "../parts/page-header.tsx";
 import { petCountsQuery } from "../pets/counts.ts";
 import { PetLink } from "../pets/pet-link.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
-import { webhooksQuery } from "../webhooks/queries.ts";
+import { Attention } from "./attention.tsx";
+import { Figures } from "./figures.tsx";
 import styles from "./home.module.css";
-import { openOrdersQuery, projectsQuery, troublesQuery } from "./queries.ts";
+import { figuresQuery, openOrdersQuery, projectsQuery, troublesQuery } from "./queries.ts";
+import { SetUp } from "./set-up.tsx";
 
 const words = texts.home;
 const lowShownMax = 10;
@@ -24,9 +25,9 @@ const lowShownMax = 10;
  */
 export function HomePage(): ReactNode {
   const [animals, projects, orders] = [useQuery(petCountsQuery({})), useQuery(projectsQuery), useQuery(openOrdersQuery)];
-  const [low, account] = [useQuery(lowStockQuery(lowShownMax)), useQuery(accountQuery)];
+  const [low, account, figures] = [useQuery(lowStockQuery(lowShownMax)), useQuery(accountQuery), useQuery(figuresQuery)];
   const troubles = useQuery({ ...troublesQuery(projects.data ?? []), enabled: projects.data !== undefined && projects.data.length > 0 });
-  const isReading = [animals, projects, orders, low, account, troubles].some(({ isLoading }) => isLoading);
+  const isReading = [animals, projects, orders, low, account, figures, troubles].some(({ isLoading }) => isLoading);
   return (
     <>
       <PageHeader title={words.page} lead={words.lead} />
@@ -39,10 +40,10 @@ function Parts(): ReactNode {
   return (
     <>
       <SetUp />
-      <Receivers />
+      <Attention />
+      <Figures />
       <OpenOrders />
       <LowStock />
-      <Sites />
       <Plan />
     </>
   );
@@ -98,52 +99,6 @@ function LowStock(): ReactNode {
   );
 }
 
-/** Endpoints of webhooks that fail; a notice on every page names those that are off. */
-function Receivers(): ReactNode {
-  const { data: failing = [] } = useQuery({
-    ...webhooksQuery,
-    select: (webhooks) => webhooks.filter(({ enabled, failingSince }) => enabled && failingSince !== null),
-  });
-  if (failing.length === 0) return null;
-  return (
-    <Section title={words.receivers}>
-      <ul className={styles.list} aria-label={words.receivers}>
-        {failing.map(({ id, url, failingSince }) => (
-          <li key={id}>
-            <Link to="/dashboard/webhooks/$webhookId" params={{ webhookId: String(id) }}>
-              {url}
-            </Link>
-            <span>
-              {words.failingSince} <Moment at={failingSince!} />
-            </span>
-          </li>
-        ))}
-      </ul>
-    </Section>
-  );
-}
-
-/** Domains and certificates with problems. Renders nothing if there are none. */
-function Sites(): ReactNode {
-  const { data: projects = [] } = useQuery(projectsQuery);
-  const { data: troubled = [] } = useQuery({ ...troublesQuery(projects), enabled: projects.length > 0 });
-  if (troubled.length === 0) return null;
-  return (
-    <Section title={words.domains}>
-      <ul className={styles.list} aria-label={words.domains}>
-        {troubled.map(({ projectId, hostname, problem }) => (
-          <li key={hostname}>
-            <Link to="/dashboard/projects/$projectId/domains" params={{ projectId: String(projectId) }}>
-              {hostname}
-            </Link>
-            <span>{problem}</span>
-          </li>
-        ))}
-      </ul>
-    </Section>
-  );
-}
-
 function Plan(): ReactNode {
   const { data: account } = useQuery(accountQuery);
   const records = account?.records;
@@ -153,30 +108,6 @@ function Plan(): ReactNode {
     <Section title={words.plan} actions={<Link to="/dashboard/usage">{words.usage}</Link>}>
       <p className={styles.quiet}>{words.records(formatNumber(records.used), formatNumber(records.limit))}</p>
       <Progress value={percent} aria-label={words.plan} />
-    </Section>
-  );
-}
-
-/** The first steps of a new shop. A step is done once the shop has an animal or a site; when all are done, the list disappears. */
-function SetUp(): ReactNode {
-  const { data: animals } = useQuery(petCountsQuery({}));
-  const { data: projects } = useQuery(projectsQuery);
-  if (!animals || !projects) return null;
-  const steps = [
-    { isDone: animals.count > 0, to: "/dashboard/import" as const, label: words.steps.animals },
-    { isDone: projects.length > 0, to: "/dashboard/projects" as const, label: words.steps.site },
-  ];
-  if (steps.every(({ isDone }) => isDone)) return null;
-  return (
-    <Section title={words.setUp}>
-      <ul className={styles.list} aria-label={words.setUp}>
-        {steps.map(({ isDone, to, label }) => (
-          <li key={to}>
-            <Link to={to}>{label}</Link>
-            <span>{isDone ? words.done : words.open}</span>
-          </li>
-        ))}
-      </ul>
     </Section>
   );
 }

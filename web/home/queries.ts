@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { dashboardKey, freshMs } from "../calls/lists.ts";
+import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
 
 /** A domain with a problem. */
@@ -8,6 +9,19 @@ type TroubledDomain = { projectId: number; hostname: string; problem: string };
 /** The most projects whose domains the home page checks. */
 const projectsMax = 5;
 const shownMax = 8;
+
+/** How many in the last 7 days, and in the 7 days before. */
+export type Figure = { now: number; before: number };
+
+/** The orders of the last days (docs/dashboard-api.md). */
+export const figuresQuery = queryOptions({
+  queryKey: [dashboardKey, "/figures"],
+  staleTime: freshMs,
+  queryFn: async ({ signal }) => {
+    const answer = await send(new Request(`${callsBelow}/figures`, { signal }));
+    return (await answer.json()) as { placed: Figure; fulfilled: Figure; isWhole: boolean };
+  },
+});
 
 /** The newest open orders. */
 export const openOrdersQuery = queryOptions({
@@ -24,21 +38,30 @@ export const projectsQuery = queryOptions({
   queryFn: ({ signal }) => answerOf<Schemas["Project"][]>(store.GET("/projects", { params: { query: { limit: projectsMax } }, signal })),
 });
 
-/** The domains and certificates of projects that need attention. */
-export function troublesQuery(projects: Schemas["Project"][]) {
+/** The domains of these projects. */
+export function domainsQuery(projects: Schemas["Project"][]) {
   return queryOptions({
     queryKey: [dashboardKey, "/projects", "home", "domains", projects.map(({ id }) => id)],
     staleTime: freshMs,
-    queryFn: async ({ signal }): Promise<TroubledDomain[]> => {
+    queryFn: async ({ signal }) => {
       const domains = await Promise.all(
         projects.map(({ id }) =>
           answerOf<Schemas["Domain"][]>(store.GET("/projects/{projectId}/domains", { params: { path: { projectId: id } }, signal })),
         ),
       );
-      return domains.flat().flatMap(({ projectId, hostname, problems, certificate }) => {
-        const problem = problems[0]?.message ?? certificate.problem ?? undefined;
-        return problem === undefined ? [] : [{ projectId, hostname, problem }];
-      });
+      return domains.flat();
     },
   });
+}
+
+/** The domains and certificates of projects that need attention. */
+export function troublesQuery(projects: Schemas["Project"][]) {
+  return {
+    ...domainsQuery(projects),
+    select: (domains: Schemas["Domain"][]): TroubledDomain[] =>
+      domains.flatMap(({ projectId, hostname, problems, certificate }) => {
+        const problem = problems[0]?.message ?? certificate.problem ?? undefined;
+        return problem === undefined ? [] : [{ projectId, hostname, problem }];
+      }),
+  };
 }
