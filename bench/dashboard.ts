@@ -61,7 +61,7 @@ async function scrollToNextPage(page: Page, id: number): Promise<number> {
     globalThis.frame = requestAnimationFrame(tick);
   })()`);
   await page.keyboard.press("End");
-  await page.locator(`tbody a[href*="animal=${id}"]`).waitFor({ state: "attached" });
+  await page.locator(`tbody a[href$="/animals/${id}"]`).waitFor({ state: "attached" });
   return page.evaluate<number>("globalThis.longest");
 }
 

@@ -62,18 +62,19 @@ test("a refused field of a new animal shows its error; once corrected, the anima
   await shop.category("Dogs");
   const page = await shop.open("/animals");
   await page.getByText("No animals yet").waitFor();
-  await page.getByRole("button", { name: "New animal" }).first().click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByRole("button", { name: "Create animal" }).click();
-  await dialog.locator("input[name=name][aria-invalid=true]").waitFor();
+  await page.getByRole("link", { name: "New animal" }).first().click();
+  const form = page.getByRole("main");
+  await form.getByRole("button", { name: "Create animal" }).click();
+  await form.locator("input[name=name][aria-invalid=true]").waitFor();
   assert.equal(await page.evaluate("document.activeElement.getAttribute('name')"), "name", "the refused field has the focus");
-  assert.equal(await dialog.getByRole("combobox", { name: "Category" }).getAttribute("aria-invalid"), "true");
+  assert.equal(await form.getByRole("combobox", { name: "Category" }).getAttribute("aria-invalid"), "true");
 
-  await dialog.getByRole("textbox", { name: "Name" }).fill("  Rex  ");
+  await form.getByRole("textbox", { name: "Name" }).fill("  Rex  ");
   await pick(page, "Category", "Dogs");
-  await dialog.getByText("Pending").click();
-  await dialog.getByRole("button", { name: "Create animal" }).click();
-  await rowOf(page, "Rex").waitFor();
+  await form.getByLabel("How many there are").fill("");
+  await form.getByText("Pending").click();
+  await form.getByRole("button", { name: "Create animal" }).click();
+  await page.waitForURL(/animals\/\d+$/);
   const { body } = await shop.ask<Pet[]>("GET", "/pets");
   assert.partialDeepStrictEqual(body, [{ name: "Rex", status: "pending" }]);
 });
@@ -81,33 +82,34 @@ test("a refused field of a new animal shows its error; once corrected, the anima
 test("an edit based on an old version is not saved; after a reload it is", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const petId = await shop.pet("Rex", await shop.category("Dogs"));
-  const page = await shop.open(`/animals?animal=${petId}`);
-  const panel = page.getByRole("dialog");
+  const page = await shop.open(`/animals/${petId}`);
+  const panel = page.getByRole("main");
   await panel.getByRole("textbox", { name: "Name" }).fill("Rex by me");
   await shop.ask("PATCH", `/pets/${petId}`, { name: "Rex by her" });
-  await panel.getByRole("button", { name: "Save changes" }).click();
+  await panel.getByRole("button", { name: "Save", exact: true }).click();
   await panel.getByText("Somebody else changed it in the meantime. Reload it, then make your change again.").waitFor();
+  await panel.getByText("Somebody else has changed its name, category or status").waitFor();
   assert.doesNotMatch(await panel.getByRole("alert").innerText(), /Request id|ETag/);
   assert.equal((await shop.ask<Pet[]>("GET", "/pets")).body[0]?.name, "Rex by her");
 
   await panel.getByRole("button", { name: "Reload" }).click();
   await panel.locator("input[name=name][value='Rex by her']").waitFor();
   await panel.getByRole("textbox", { name: "Name" }).fill("Rex by both");
-  await panel.getByRole("button", { name: "Save changes" }).click();
+  await panel.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("“Rex by both” is saved.").waitFor();
-  await rowOf(page, "Rex by both").waitFor({ state: "attached" });
+  await page.getByRole("heading", { level: 1, name: "Rex by both" }).waitFor();
 });
 
 test("unsaved text of an animal stays, and can be saved, while an order changes its status", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const petId = await shop.pet("Rex", await shop.category("Dogs"));
   await shop.ask("PUT", `/store/inventory/${petId}`, { quantity: 0 });
-  const page = await shop.open(`/animals?animal=${petId}`);
-  const panel = page.getByRole("dialog", { name: "Rex" });
+  const page = await shop.open(`/animals/${petId}`);
+  const panel = page.getByRole("main");
   await panel.getByRole("textbox", { name: "Name" }).fill("Rexona");
   await panel.getByRole("button", { name: "One more of Rex" }).click();
   await panel.getByRole("radio", { name: "Available", checked: true }).waitFor({ state: "attached" });
-  await panel.getByRole("button", { name: "Save changes" }).click();
+  await panel.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("“Rexona” is saved.").waitFor();
   assert.partialDeepStrictEqual((await shop.ask<Pet[]>("GET", "/pets")).body, [{ name: "Rexona", status: "available" }]);
 });
@@ -115,8 +117,8 @@ test("unsaved text of an animal stays, and can be saved, while an order changes 
 test("tracking of an animal starts, its stock is adjusted and set in place, and tracking stops", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const petId = await shop.pet("Rex", await shop.category("Dogs"));
-  const page = await shop.open(`/animals?animal=${petId}`);
-  const panel = page.getByRole("dialog", { name: "Rex" });
+  const page = await shop.open(`/animals/${petId}`);
+  const panel = page.getByRole("main");
   const count = panel.getByRole("textbox", { name: "Free units of Rex" });
   const countIs = (value: string) => panel.locator(`[aria-label="Free units of Rex"][value="${value}"]`).waitFor();
 
@@ -213,11 +215,9 @@ test("the palette opens the form of a new animal by keyboard alone", async (t) =
   await page.getByRole("dialog").getByText("New animal").waitFor();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
-  await page.waitForURL("**/dashboard/animals?new=true");
-  await page.getByRole("dialog", { name: "New animal" }).waitFor();
-  await page.keyboard.press("Escape");
-  await page.getByRole("dialog", { name: "New animal" }).waitFor({ state: "detached" });
-  assert.equal(new URL(page.url()).search, "");
+  await page.waitForURL("**/dashboard/animals/new");
+  await page.getByRole("heading", { level: 1, name: "New animal" }).waitFor();
+  await page.locator("input[name=name]:focus").waitFor();
 });
 
 test("the palette finds animals by a word of the name, and orders by number", async (t) => {
@@ -238,8 +238,7 @@ test("the palette finds animals by a word of the name, and orders by number", as
   await page.getByRole("dialog").getByText("Nothing matches").waitFor();
   await page.keyboard.press("Escape");
   await search("rex", "Tiny Rex");
-  await page.getByRole("dialog", { name: "Tiny Rex" }).waitFor();
-  await page.keyboard.press("Escape");
+  await page.getByRole("heading", { level: 1, name: "Tiny Rex" }).waitFor();
   await search(`order ${order.id}`, `Order ${order.id} Open`);
   await page.getByRole("heading", { level: 1, name: `Order ${order.id}` }).waitFor();
 });

@@ -58,26 +58,32 @@ test("the form of an order offers only animals that can be ordered", async (t) =
   );
 });
 
-test("a panel and a dialog ask before Esc drops what was typed, and close at once without changes", async (t) => {
+test("a page and a dialog ask before what was typed is lost, and go at once without changes", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const rex = await shop.pet("Rex", await shop.category("Dogs"));
-  const page = await shop.open(`/animals?animal=${rex}`);
-  const panel = page.getByRole("dialog", { name: "Rex" });
+  const page = await shop.open(`/animals/${rex}`);
+  const panel = page.getByRole("main");
+  const leaving = page.getByRole("dialog", { name: "Leave without saving?" });
   const question = page.getByRole("dialog", { name: "Close without saving?" });
   const name = panel.getByRole("textbox", { name: "Name" });
   await name.fill("Rex the Great");
-  await page.keyboard.press("Escape");
-  await question.waitFor();
+  await page.getByText("There are changes that are not saved.").waitFor();
+  await page.getByRole("link", { name: "All animals" }).click();
+  await leaving.waitFor();
   assert.deepEqual(await findings(page), []);
-  await question.getByRole("button", { name: "Keep editing" }).click();
+  await leaving.getByRole("button", { name: "Stay" }).click();
   assert.equal(await name.inputValue(), "Rex the Great");
-  await panel.getByRole("button", { name: "Save changes" }).click();
+  await panel.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("“Rex the Great” is saved.").waitFor();
-  await page.keyboard.press("Escape");
-  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByText("Everything is saved.").waitFor();
+  await name.fill("Rex again");
+  await page.getByRole("link", { name: "All animals" }).click();
+  await leaving.getByRole("button", { name: "Leave" }).click();
+  await page.getByRole("link", { name: "Rex the Great" }).waitFor();
 
-  await page.getByRole("button", { name: "New animal" }).click();
-  const form = page.getByRole("dialog", { name: "New animal" });
+  await page.getByRole("link", { name: "Categories", exact: true }).click();
+  await page.getByRole("link", { name: "Dogs" }).click();
+  const form = page.getByRole("dialog");
   await form.getByRole("textbox", { name: "Name" }).fill("Ida");
   await form.getByRole("button", { name: "Close" }).click();
   await question.getByRole("button", { name: "Close without saving" }).click();

@@ -32,7 +32,7 @@ type Scene = { name: string; path: string; shows?: string; open?: (page: Page, t
 const scenes: Scene[] = [
   { name: "animals", path: "/animals" },
   { name: "categories", path: "/categories" },
-  { name: "an animal", path: "/animals?animal=1" },
+  { name: "an animal", path: "/animals/1" },
   { name: "orders", path: "/orders" },
   { name: "an animal that is to be deleted", path: "/animals", open: (page) => choose(page, hostile, "Delete") },
   { name: "a category", path: "/categories?category=1" },

@@ -187,8 +187,8 @@ test("orders are sorted by their header, open ones first, and found by their num
 test("an order can be started from its animal", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const petId = await shop.pet("Rex", await shop.category("Dogs"));
-  const page = await shop.open(`/animals?animal=${petId}`);
-  await page.getByRole("dialog").getByRole("link", { name: "Order", exact: true }).click();
+  const page = await shop.open(`/animals/${petId}`);
+  await page.getByRole("main").getByRole("link", { name: "Order", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "New order" });
   await dialog.getByRole("button", { name: "Place order" }).click();
   await page.getByRole("table", { name: "Orders" }).getByRole("link", { name: "Rex" }).waitFor();

@@ -78,16 +78,16 @@ suite("a shop from the dashboard", () => {
     assert.equal((await platform.http("old-site.sites.test", "/menu.txt")).body, "menu");
   });
 
-  test("an animal gets a description, a price and photos in its panel, and the shop shows them", async (t) => {
+  test("an animal gets a description, a price and photos on its page, and the shop shows them", async (t) => {
     const shop = await openDashboardShop(t, browser, platform.service);
     const id = await shop.pet("Luna", await shop.category("Cats"));
     const photosHost = `photos.sites.test:${platform.service.publishing.addresses()!.http.port}`;
-    const page = await shop.open(`/animals?animal=${id}`, { hosts: [photosHost] });
-    const part = page.getByRole("region", { name: "For buyers" });
+    const page = await shop.open(`/animals/${id}`, { hosts: [photosHost] });
+    const part = page.getByRole("main");
     await part.getByLabel("Description").fill("Purrs.");
     await part.getByLabel("Price").fill("49,5");
-    await part.getByRole("button", { name: "Save for buyers" }).click();
-    await page.getByText("Saved for buyers.").waitFor();
+    await part.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("is saved.", { exact: false }).first().waitFor();
     const files = await Promise.all(["teal", "coral"].map((colour) => picture(colour, { width: 60, height: 40 })));
     const chosen = files.map((buffer, index) => ({ name: `${index}.jpg`, mimeType: "image/jpeg", buffer }));
     await part.locator("input[type=file]").setInputFiles(chosen);
@@ -115,8 +115,8 @@ suite("a shop from the dashboard", () => {
     const id = await shop.pet("Milo", await shop.category("Cats"));
     await addPhotos(shop, id, ["teal", "coral", "gold"]);
     const photosHost = `photos.sites.test:${platform.service.publishing.addresses()!.http.port}`;
-    const page = await shop.open(`/animals?animal=${id}`, { hosts: [photosHost], hasTouch: true });
-    const part = page.getByRole("region", { name: "For buyers" });
+    const page = await shop.open(`/animals/${id}`, { hosts: [photosHost], hasTouch: true });
+    const part = page.getByRole("main");
     const shown = async (...colours: string[]) => {
       for (const [index, name] of colours.entries()) await part.getByRole("listitem").nth(index).getByRole("img", { name }).waitFor();
     };
@@ -140,8 +140,8 @@ suite("a shop from the dashboard", () => {
     await assertAccessibleOnPhone(page);
 
     assert.equal(await part.getByLabel("Description").inputValue(), "Sings.");
-    await part.getByRole("button", { name: "Save for buyers" }).click();
-    await page.getByText("Saved for buyers.").waitFor();
+    await part.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("is saved.", { exact: false }).first().waitFor();
     const { body } = await shop.ask<{ description: string; photos: { alt: string }[] }>("GET", `/pets/${id}/profile`);
     assert.deepEqual([body.description, ...body.photos.map(({ alt }) => alt)], ["Sings.", "teal", "coral", "gold"]);
   });
@@ -151,8 +151,8 @@ suite("a shop from the dashboard", () => {
     const id = await shop.pet("Nala", await shop.category("Cats"));
     await addPhotos(shop, id, ["teal", "coral"]);
     const photosHost = `photos.sites.test:${platform.service.publishing.addresses()!.http.port}`;
-    const page = await shop.open(`/animals?animal=${id}`, { hosts: [photosHost] });
-    const part = page.getByRole("region", { name: "For buyers" });
+    const page = await shop.open(`/animals/${id}`, { hosts: [photosHost] });
+    const part = page.getByRole("main");
     const { promise: moved, resolve } = Promise.withResolvers<void>();
     await page.route("**/profile/photos", async (route) => {
       await moved;

@@ -17,13 +17,13 @@ const scenes: Scene[] = [
   { name: "categories", path: "/categories", ready: (page) => page.getByRole("link", { name: "Dogs" }).waitFor() },
   {
     name: "an animal with stock",
-    path: "/animals?animal=3",
+    path: "/animals/3",
     ready: (page) => page.getByRole("button", { name: "Stop counting" }).waitFor(),
   },
   { name: "a category", path: "/categories?category=1", ready: (page) => page.getByRole("button", { name: "Save changes" }).waitFor() },
   {
     name: "a new animal that was refused",
-    path: "/animals?new=true",
+    path: "/animals/new",
     ready: async (page) => {
       await page.getByRole("button", { name: "Create animal" }).click();
       await page.locator("[aria-invalid=true]").first().waitFor();

@@ -32,7 +32,7 @@ test("a member of another account finds nothing of a shop on any page or at any 
     ["/orders", "No orders yet"],
     [`/animals?categoryId=${category}`, "Nothing matches these filters"],
     [`/categories?category=${category}`, "This does not exist."],
-    [`/animals?animal=${animal}`, `Animal ${animal} does not exist. It may have been deleted.`],
+    [`/animals/${animal}`, `Animal ${animal} does not exist. It may have been deleted.`],
     [`/orders?petId=${animal}`, "Nothing matches these filters"],
     ["/inventory", "No stock is counted yet"],
     [`/projects/${project}`, "There is no such project."],

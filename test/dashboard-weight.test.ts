@@ -13,7 +13,7 @@ const category = await newCategory(service, "Dogs");
 const { id: petId } = await newPet(service, category.id);
 const { id: orderId } = await made<{ id: number }>(service, "POST", "/store/orders", { petId });
 
-const ofStore = ["animals", "categories", "orders", "inventory", "import"];
+const ofStore = ["animals", "animals/new", `animals/${petId}`, "categories", "orders", "inventory", "import"];
 const ofPublishing = ["projects", "projects/ID", "projects/ID/settings", "projects/ID/domains"];
 const ofDashboard = ["", ...ofStore, ...ofPublishing, "usage", "keys", "webhooks", "activity", "account"];
 
@@ -38,7 +38,7 @@ for (const part of ofDashboard) {
     const answer = await context.request.get(service.address + path);
     const [, title = "", lead = ""] = /<h1>(.*?)<\/h1><p>(.*?)<\/p>/.exec(await answer.text()) ?? [];
     const heading = await page.getByRole("heading", { level: 1 }).innerText();
-    assert.equal(heading, part.startsWith("projects/") ? "Rex" : title);
+    assert.equal(heading, part.startsWith("projects/") || part === `animals/${petId}` ? "Rex" : title);
     await page.getByText(part === "animals" ? "1 animal" : lead, { exact: true }).waitFor(); // the page says how many once it knows
   });
 }

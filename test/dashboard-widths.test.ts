@@ -12,6 +12,7 @@ const widths = [320, 360, 414, 480, 600, 700, 761, 820, 921, 992, 1024, 1100, 11
 const paths = [
   "",
   "animals",
+  "animals/new",
   "categories",
   "orders",
   "inventory",
@@ -50,8 +51,10 @@ const brokenWords = `(() => {
 test("no page breaks a word or hides a name, however wide the window is", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const category = await shop.category("Hunting and companion dogs");
+  const pets: number[] = [];
   for (const name of ["Sir Reginald Featherstonehaugh of Underwood", "charlie", "Bello"]) {
     const petId = await shop.pet(name, category);
+    pets.push(petId);
     await shop.ask("PUT", `/inventory/${petId}`, { quantity: 1_250 });
     await shop.ask("POST", "/store/orders", { petId, quantity: 12 });
   }
@@ -59,7 +62,7 @@ test("no page breaks a word or hides a name, however wide the window is", async 
   await shop.ask("POST", "/projects", { slug: `wide-${shop.id}` });
   const page = await shop.open("");
   const found: string[] = [];
-  for (const path of paths) {
+  for (const path of [...paths, `animals/${pets[1]}`]) {
     if (path !== "") await goWithin(page, `/dashboard/${path}`);
     await page.getByRole("main").locator("p, table").first().waitFor();
     for (const width of widths) {

@@ -1,4 +1,5 @@
 import { activityTexts } from "./texts/en-activity.ts";
+import { animalTexts } from "./texts/en-animal.ts";
 import { webhooksTexts } from "./texts/en-webhooks.ts";
 import { texts } from "./texts/texts.ts";
 
@@ -15,6 +16,8 @@ const { webhooks, activity } = texts.dashboard;
 export const earlyHeads: Record<string, EarlyHead> = {
   "/dashboard": { title: home.page, lead: home.lead },
   "/dashboard/animals": { title: texts.store.animals.page, lead: texts.store.animals.lead },
+  "/dashboard/animals/new": { title: texts.store.animals.new, lead: animalTexts.all },
+  "/dashboard/animals/:animalId": { title: texts.store.animals.page, lead: animalTexts.all },
   "/dashboard/categories": { title: categories.page, lead: categories.lead },
   "/dashboard/orders": { title: orders.page, lead: orders.lead },
   "/dashboard/inventory": { title: inventory.page, lead: inventory.lead },

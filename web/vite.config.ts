@@ -39,7 +39,13 @@ const groups: Rolldown.CodeSplittingGroup[] = [
     minShareCount: 2,
     priority: 3,
   },
-  { name: "dashboard", minShareCount: 9, priority: 2 },
+  {
+    name: "animal",
+    test: /web\/(pets\/(animal|fact|chosen|photo|use-photos|use-drag|profile)|inventory\/stock-panel|parts\/(save-bar|page-guard)|texts\/en-animal)/,
+    minShareCount: 2,
+    priority: 3,
+  },
+  { name: "dashboard", minShareCount: 11, priority: 2 },
   { name: "few", minShareCount: 2, priority: 1 },
 ];
 

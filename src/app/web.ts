@@ -129,6 +129,13 @@ const openOrders = "/store/orders?complete=false&sort=-id&limit=8";
 const readsOfPages: ByAddress<string[]> = {
   "/dashboard": ["/pets/counts?", "/projects?limit=5", openOrders, "/store/inventory/low?limit=10", "/account", "/figures"],
   "/dashboard/animals": [...ofCategories, "/pets?limit=100"],
+  "/dashboard/animals/new": ["/categories?limit=100"],
+  "/dashboard/animals/:animalId": [
+    "/pets?id=:animalId",
+    "/pets/:animalId/profile",
+    "/categories?limit=100",
+    "/store/inventory?limit=1&petId=:animalId",
+  ],
   "/dashboard/categories": ofCategories,
   "/dashboard/orders": ["/store/orders?limit=100&sort=-id&complete=false", "/store/orders?limit=100&sort=-id&complete=true"],
   "/dashboard/inventory": ["/store/inventory?limit=100"],

@@ -183,7 +183,7 @@ const wordRules: Rule[] = [
   },
 ];
 
-/** The facts by which lists filter follow their profiles and pets (specification 2.7). */
+/** The facts by which lists filter follow their profiles and pets (decision 0122). */
 const factRules: Rule[] = [
   {
     what: "a fact by which a list filters has the category and the status of its pet",

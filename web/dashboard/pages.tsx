@@ -82,7 +82,7 @@ export function pageAt(pathname: string): Target | undefined {
 export const dashboardActions: readonly DashboardAction[] = [
   { to: "/dashboard/keys", search: { create: true }, label: texts.keys.create, words: texts.keys.words, isOwners: true },
   { to: "/dashboard/account", search: { invite: true }, label: texts.account.invite, words: texts.account.inviteWords, isOwners: true },
-  { to: "/dashboard/animals", search: { new: true }, label: texts.store.animals.new, words: texts.store.animals.words },
+  { to: "/dashboard/animals/new", search: {}, label: texts.store.animals.new, words: texts.store.animals.words },
   { to: "/dashboard/categories", search: { new: true }, label: texts.store.categories.new, words: texts.store.categories.words },
   { to: "/dashboard/orders", search: { new: true }, label: texts.store.orders.new, words: texts.store.orders.words },
   { to: "/dashboard/inventory", search: { new: true }, label: texts.store.inventory.new, words: texts.store.inventory.words },

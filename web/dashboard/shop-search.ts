@@ -39,7 +39,7 @@ export function useShopSearch(query: string): { found: Command[]; isSearching: b
   const found = useMemo(() => {
     if (isTyping) return [];
     const foundAnimals = (animals ?? []).map(({ id, name }) => {
-      const run = () => void navigate({ to: "/dashboard/animals", search: { animal: id } });
+      const run = () => void navigate({ to: "/dashboard/animals/$animalId", params: { animalId: String(id) } });
       return { id: `animal ${id}`, group: texts.store.animals.page, label: name, hint: null, texts: [], run };
     });
     if (!order) return foundAnimals;

@@ -87,7 +87,7 @@ function LowStock(): ReactNode {
         <ul className={styles.list} aria-label={words.low}>
           {low.entries.map(({ petId, quantity, name }) => (
             <li key={petId}>
-              <Link to="/dashboard/animals" search={{ animal: petId }}>
+              <Link to="/dashboard/animals/$animalId" params={{ animalId: String(petId) }}>
                 {name}
               </Link>
               <span>{quantity === 0 ? texts.store.inventory.none : words.left(formatNumber(quantity))}</span>

@@ -79,7 +79,7 @@ function Details({ title, count, shown, children }: DetailsProps): ReactNode {
 
 function Animal({ petId }: { petId: number }): ReactNode {
   return (
-    <Link to="/dashboard/animals" search={{ animal: petId }}>
+    <Link to="/dashboard/animals/$animalId" params={{ animalId: String(petId) }}>
       {usePetName(petId)}
     </Link>
   );

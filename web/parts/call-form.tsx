@@ -63,7 +63,8 @@ export function useCallForm<Values extends object, Answer>({
     setValues((before) => ({ ...before, [name]: value }));
     setChanged((before) => new Set(before).add(name));
   }
-  useUnsaved(!isSuccess && JSON.stringify(values) !== JSON.stringify(initial));
+  const isSent = isSuccess && changed.size === 0;
+  useUnsaved(!isSent && isUnsavedForm(values, initial));
   const errorOf = (name: string) => (changed.has(name) ? undefined : fieldError(error, name));
 
   return {
@@ -84,9 +85,16 @@ export function useCallForm<Values extends object, Answer>({
   };
 }
 
+/** Whether the values of a form are not those that it began with. */
+export function isUnsavedForm<Values>(values: Values, initial: Values): boolean {
+  return JSON.stringify(values) !== JSON.stringify(initial);
+}
+
 type Props<Values> = {
   form: FormState<Values>;
-  submit: string;
+  /** Without it, a `SaveBar` has the button and the errors. */
+  submit?: string;
+  id?: string;
   danger?: boolean;
   isSecondary?: boolean;
   onCancel?: () => void;
@@ -97,40 +105,46 @@ type Props<Values> = {
 export function CallForm<Values extends object>({
   form,
   submit,
+  id,
   danger = false,
   isSecondary = false,
   onCancel,
   children,
 }: Props<Values>): ReactNode {
   const element = useRef<HTMLFormElement>(null);
-  const { error, values } = form;
+  const { error } = form;
   useEffect(() => {
     if (error) element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [error]);
-  const wrong = error ? explain(error).fields : [];
-  const elsewhere = wrong.filter(({ path }) => !(fieldOf(path) in values));
-  const isShownAtFields = wrong.length > 0 && elsewhere.length === 0;
-
   function onSubmit(event: SubmitEvent): void {
     event.preventDefault();
     if (!form.sending) form.submit();
   }
   return (
-    <form ref={element} onSubmit={onSubmit} noValidate>
-      {!isShownAtFields && <ErrorPanel error={error} fields={elsewhere} />}
+    <form ref={element} id={id} onSubmit={onSubmit} noValidate>
+      {submit !== undefined && <FormError form={form} />}
       {children}
-      <Group mt="lg" justify={onCancel ? "flex-end" : "flex-start"} gap="xs">
-        {onCancel && (
-          <Button variant="default" onClick={onCancel}>
-            {texts.dashboard.cancel}
+      {submit !== undefined && (
+        <Group mt="lg" justify={onCancel ? "flex-end" : "flex-start"} gap="xs">
+          {onCancel && (
+            <Button variant="default" onClick={onCancel}>
+              {texts.dashboard.cancel}
+            </Button>
+          )}
+          <Button type="submit" loading={form.sending} color={danger ? "red" : undefined} variant={isSecondary ? "default" : "filled"}>
+            {submit}
           </Button>
-        )}
-        <Button type="submit" loading={form.sending} color={danger ? "red" : undefined} variant={isSecondary ? "default" : "filled"}>
-          {submit}
-        </Button>
-      </Group>
+        </Group>
+      )}
     </form>
   );
+}
+
+/** The error of a form, as far as it is not shown at its fields. */
+export function FormError<Values extends object>({ form: { error, values } }: { form: FormState<Values> }): ReactNode {
+  const wrong = error ? explain(error).fields : [];
+  const elsewhere = wrong.filter(({ path }) => !(fieldOf(path) in values));
+  return wrong.length > 0 && elsewhere.length === 0 ? null : <ErrorPanel error={error} fields={elsewhere} />;
 }
 
 /** The name of the field that `body.name`, `body.lines.0` or `body` points to. */

@@ -6,7 +6,7 @@ import { texts } from "../texts/texts.ts";
 export type Question = { title: string; text: string; leave: string; stay: string };
 type Register = (id: string, question: Question | undefined) => void;
 
-const Guard = createContext<Register | undefined>(undefined);
+export const Guard = createContext<Register | undefined>(undefined);
 
 /** While `isUnsaved`, the enclosing dialog or panel asks `question` before Esc or its close button closes it. */
 export function useUnsaved(isUnsaved: boolean, question: Question = texts.dashboard.unsaved): void {
@@ -18,16 +18,23 @@ export function useUnsaved(isUnsaved: boolean, question: Question = texts.dashbo
   }, [register, id, isUnsaved, question]);
 }
 
-/** Returns `close`, which asks first while a component within `guard` has something unsaved. */
-export function useGuard(onClose: () => void): { close: () => void; guard: (content: ReactNode) => ReactNode } {
+/** Holds what is unsaved within a `Guard`: `first` returns the question of one of its components, if any. */
+export function useQuestions(): { register: Register; first: () => Question | undefined } {
   const unsaved = useRef(new Map<string, Question>());
-  const [asked, setAsked] = useState<Question>();
   const register = useCallback<Register>((id, question) => {
     if (question) unsaved.current.set(id, question);
     else unsaved.current.delete(id);
   }, []);
+  const first = useCallback(() => unsaved.current.values().next().value, []);
+  return { register, first };
+}
+
+/** Returns `close`, which asks first while a component within `guard` has something unsaved. */
+export function useGuard(onClose: () => void): { close: () => void; guard: (content: ReactNode) => ReactNode } {
+  const { register, first } = useQuestions();
+  const [asked, setAsked] = useState<Question>();
   function close(): void {
-    const [question] = unsaved.current.values();
+    const question = first();
     if (question) setAsked(question);
     else onClose();
   }
@@ -45,7 +52,7 @@ export function useGuard(onClose: () => void): { close: () => void; guard: (cont
 
 type AskProps = { question: Question; onStay: () => void; onLeave: () => void };
 
-function Ask({ question: { title, text, leave, stay }, onStay, onLeave }: AskProps): ReactNode {
+export function Ask({ question: { title, text, leave, stay }, onStay, onLeave }: AskProps): ReactNode {
   return (
     <Modal opened onClose={onStay} title={title} zIndex={300} size="sm" closeButtonProps={{ "aria-label": texts.dashboard.close }}>
       <p>{text}</p>

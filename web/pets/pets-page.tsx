@@ -1,26 +1,24 @@
 import { Button, Checkbox } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi, Link, useLocation, useRouter } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { useList } from "../calls/lists.ts";
 import { useCategoryNames } from "../categories/category-select.tsx";
 import { Waiting } from "../frame/waiting.tsx";
 import { ExportDialog } from "../importing/export-dialog.tsx";
 import { StockCell } from "../inventory/stock-count.tsx";
-import { Dialog } from "../parts/dialog.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
+import { present } from "../parts/search-values.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { BulkBar } from "./bulk.tsx";
 import { useChoice, type Choice } from "./choice.ts";
 import { petCountsQuery, type PetCounts } from "./counts.ts";
 import { DeletePetDialog } from "./delete-pet-dialog.tsx";
 import { PetFilterBar, type FilterChange } from "./pet-filters.tsx";
-import { NewPetForm } from "./pet-form.tsx";
-import { PetPanel } from "./pet-panel.tsx";
 import type { Pet } from "./queries.ts";
 import { petSearch, filtersOf, queryOf, sortOf, type PetFilters, type PetSearch, type PetSort } from "./search.ts";
 import { StatusBadge } from "./status-badge.tsx";
@@ -32,7 +30,10 @@ const words = texts.store.animals;
 export function PetsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const router = useRouter();
+  const { pathname } = useLocation();
   const goTo = useNavigateToOrders();
+  const open = ({ id }: Pet) => void navigate({ to: "/dashboard/animals/$animalId", params: { animalId: String(id) } });
   const filters = filtersOf(search);
   const list = useList("/pets", queryOf(filters));
   const { data: counts } = useQuery(petCountsQuery(queryOf(filters)));
@@ -42,19 +43,22 @@ export function PetsPage(): ReactNode {
   const show = (dialog: Record<string, unknown>) =>
     void navigate({ search: (now) => petSearch({ ...filtersOf(now), ...dialog }), resetScroll: false });
   // typed text applies after a pause: keeping the other parameters leaves a dialog open that was opened meanwhile
-  const filter = (change: FilterChange) => void navigate({ search: (now) => petSearch({ ...now, ...change }), replace: true });
+  const filter = (change: FilterChange) => {
+    if (router.latestLocation.pathname !== pathname) return; // an animal was opened meanwhile
+    void navigate({ search: (now) => petSearch({ ...now, ...change }), replace: true });
+  };
   const isFiltered = (filters.q ?? filters.status ?? filters.categoryId) !== undefined;
   const isEmpty = list.rows?.count === 0;
 
   const actionsOf = (pet: Pet): RowAction[] => [
-    { label: words.edit, run: () => show({ animal: pet.id }) },
+    { label: words.edit, run: () => open(pet) },
     ...(pet.status === "sold" ? [] : [{ label: words.order, run: () => goTo({ order: pet.id }) }]),
     { label: words.orders, run: () => goTo({ petId: pet.id }) },
     { label: words.delete, run: () => setDeleting(pet), isDangerous: true },
   ];
   return (
     <>
-      <Header counts={counts} onExport={() => show({ export: true })} onNew={() => show({ new: true })} />
+      <Header counts={counts} onExport={() => show({ export: true })} categoryId={filters.categoryId} />
       {(isFiltered || !isEmpty) && <PetFilterBar filters={filters} onChange={filter} />}
       {list.isPending && <Waiting lines={8} />}
       {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
@@ -68,7 +72,7 @@ export function PetsPage(): ReactNode {
           keyOf={({ id }) => id}
           isCompact
           sorting={{ sort: sortOf(filters), onSort: (sort) => filter({ sort: sort as PetSort }) }}
-          onOpen={({ id }) => show({ animal: id })}
+          onOpen={open}
         />
       )}
       {choice.ids.length > 0 && (
@@ -90,30 +94,15 @@ type DialogsProps = {
 function PetDialogs({ search, filters, show, deleting, setDeleting }: DialogsProps): ReactNode {
   return (
     <>
-      {search.new && (
-        <Dialog title={words.new} onClose={() => show({})}>
-          <NewPetForm categoryId={filters.categoryId} onClose={() => show({})} />
-        </Dialog>
-      )}
       {search.export && <ExportDialog filters={queryOf(filters)} onClose={() => show({})} />}
-      {search.animal && <PetPanel key={search.animal} petId={search.animal} onDelete={setDeleting} onClose={() => show({})} />}
-      {deleting && (
-        <DeletePetDialog
-          pet={deleting}
-          onDeleted={() => {
-            setDeleting(undefined);
-            show({});
-          }}
-          onClose={() => setDeleting(undefined)}
-        />
-      )}
+      {deleting && <DeletePetDialog pet={deleting} onDeleted={() => setDeleting(undefined)} onClose={() => setDeleting(undefined)} />}
     </>
   );
 }
 
-type HeaderProps = { counts: PetCounts | undefined; onExport: () => void; onNew: () => void };
+type HeaderProps = { counts: PetCounts | undefined; onExport: () => void; categoryId: number | undefined };
 
-function Header({ counts, onExport, onNew }: HeaderProps): ReactNode {
+function Header({ counts, onExport, categoryId }: HeaderProps): ReactNode {
   const total = counts && formatNumber(counts.count);
   const lead = total === undefined ? words.lead : counts?.isMore ? words.more(total) : words.total(total);
   return (
@@ -124,7 +113,7 @@ function Header({ counts, onExport, onNew }: HeaderProps): ReactNode {
       <Button variant="default" onClick={onExport}>
         {words.export}
       </Button>
-      <Button onClick={onNew}>{words.new}</Button>
+      <Button renderRoot={(props) => <Link to="/dashboard/animals/new" search={present({ categoryId })} {...props} />}>{words.new}</Button>
     </PageHeader>
   );
 }
@@ -155,7 +144,7 @@ function columnsOf(
       header: words.name,
       sorts: { ascending: "name", descending: "-name" },
       cell: ({ id, name }) => (
-        <Link to="/dashboard/animals" search={{ ...filters, animal: id }} resetScroll={false} preload={false}>
+        <Link to="/dashboard/animals/$animalId" params={{ animalId: String(id) }} preload={false}>
           {name}
         </Link>
       ),

@@ -5,6 +5,7 @@ import { GripIcon } from "../frame/icons.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { useFocusAfterRemoval } from "../parts/use-focus-return.ts";
 import { profileTexts as words } from "../texts/en-shop.ts";
+import { picturesOf } from "./chosen-photos.tsx";
 import styles from "./photo-editor.module.css";
 import { movedTo } from "./photo-order.ts";
 import { useDrag } from "./use-drag.ts";
@@ -27,7 +28,14 @@ export function PhotoEditor({ petId, photos: saved }: { petId: number; photos: P
     void edit((all) => movedTo(all, photo.id, to));
   }
   return (
-    <div className={styles.photos}>
+    <div
+      className={styles.photos}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        void add(picturesOf(event).slice(0, photosMax - count));
+      }}
+    >
       {error && <ErrorPanel error={error} />}
       {count > 1 && <p className={styles.hint}>{words.orderHint}</p>}
       <ul ref={list}>

@@ -54,7 +54,7 @@ function setPhotos(petId: number, photos: Photo[]): Promise<unknown> {
 }
 
 /** Uploads one file after another, so that the photos keep the files' order. */
-async function addAll(petId: number, files: File[]): Promise<void> {
+export async function addAll(petId: number, files: File[]): Promise<void> {
   for (const file of files) {
     const init = { method: "POST", headers: { accept: "application/json", "content-type": file.type }, body: file };
     await send(new Request(new URL(`${callsBelow}/pets/${petId}/profile/photos`, location.href), init));

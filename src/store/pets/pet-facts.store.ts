@@ -10,7 +10,7 @@ import { petOfFound } from "./pet-search.store.ts";
 import { nameKeyOf, petStatuses, type Pet, type PetQuery, type PetStatus } from "./pets.ts";
 
 /*
- * `facts` has a row for each fact of a pet by which lists filter, with the pet's category and status (specification 2.7). Its indexes end with the status
+ * `facts` has a row for each fact of a pet by which lists filter, with the pet's category and status (decision 0122). Its indexes end with the status
  * and the pet, so a list walks one range for each status that it asks for, and reads no row that it does not show.
  */
 
