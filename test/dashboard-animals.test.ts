@@ -62,7 +62,7 @@ test("a refused field of a new animal shows its error; once corrected, the anima
   await shop.category("Dogs");
   const page = await shop.open("/animals");
   await page.getByText("No animals yet").waitFor();
-  await page.getByRole("link", { name: "New animal" }).first().click();
+  await page.getByRole("button", { name: "New animal" }).first().click();
   const form = page.getByRole("main");
   await form.getByRole("button", { name: "Create animal" }).click();
   await form.locator("input[name=name][aria-invalid=true]").waitFor();

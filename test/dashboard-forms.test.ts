@@ -82,7 +82,7 @@ test("a page and a dialog ask before what was typed is lost, and go at once with
   await page.getByRole("link", { name: "Rex the Great" }).waitFor();
 
   await page.getByRole("link", { name: "Categories", exact: true }).click();
-  await page.getByRole("link", { name: "Dogs" }).click();
+  await choose(page, "Dogs", "Edit");
   const form = page.getByRole("dialog");
   await form.getByRole("textbox", { name: "Name" }).fill("Ida");
   await form.getByRole("button", { name: "Close" }).click();

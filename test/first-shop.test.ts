@@ -50,7 +50,7 @@ test("an owner goes from the sign-in link to a published shop: password, passkey
   await page.getByRole("button", { name: "Create category" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await goWithin(page, "/dashboard/animals");
-  await page.getByRole("link", { name: "New animal" }).first().click();
+  await page.getByRole("button", { name: "New animal" }).first().click();
   const part = page.getByRole("main");
   await part.locator("input[type=file]").setInputFiles({ name: "luna.jpg", mimeType: "image/jpeg", buffer: await picture("teal") });
   await part.getByRole("textbox", { name: "Name", exact: true }).fill("Luna");
@@ -74,7 +74,7 @@ test("an owner goes from the sign-in link to a published shop: password, passkey
   const { page: shop } = await visit(t, browser, `http://lins-pets.petstore.localhost:${edge}/`);
   await shop.getByRole("heading", { level: 1, name: /Lin's Pets/ }).waitFor();
   await assertAccessibleOnPhone(shop);
-  await shop.getByRole("link", { name: "Luna" }).click();
+  await shop.getByRole("link", { name: "Luna", exact: true }).click();
   await shop.getByText("Purrs all day.").waitFor();
   await shop.getByText("€49.00").first().waitFor();
   const photo = shop.getByRole("img", { name: "Luna on a chair" }).first();

@@ -41,9 +41,9 @@ const groups: Rolldown.CodeSplittingGroup[] = [
   },
   {
     name: "animal",
-    test: /web\/(pets\/(animal|fact|chosen|photo|use-photos|use-drag|profile)|inventory\/stock-panel|parts\/(save-bar|page-guard)|texts\/en-animal)/,
+    test: /web\/(pets\/(animal|fact|chosen|photo|use-photos|use-drag|profile)|inventory\/stock-panel|parts\/(save-bar|page-guard)|texts\/en-animal)|useBlocker/,
     minShareCount: 2,
-    priority: 3,
+    priority: 6,
   },
   { name: "dashboard", minShareCount: 11, priority: 2 },
   { name: "few", minShareCount: 2, priority: 1 },

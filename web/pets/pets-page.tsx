@@ -58,7 +58,11 @@ export function PetsPage(): ReactNode {
   ];
   return (
     <>
-      <Header counts={counts} onExport={() => show({ export: true })} categoryId={filters.categoryId} />
+      <Header
+        counts={counts}
+        onExport={() => show({ export: true })}
+        onNew={() => void navigate({ to: "/dashboard/animals/new", search: present({ categoryId: filters.categoryId }) })}
+      />
       {(isFiltered || !isEmpty) && <PetFilterBar filters={filters} onChange={filter} />}
       {list.isPending && <Waiting lines={8} />}
       {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
@@ -100,9 +104,9 @@ function PetDialogs({ search, filters, show, deleting, setDeleting }: DialogsPro
   );
 }
 
-type HeaderProps = { counts: PetCounts | undefined; onExport: () => void; categoryId: number | undefined };
+type HeaderProps = { counts: PetCounts | undefined; onExport: () => void; onNew: () => void };
 
-function Header({ counts, onExport, categoryId }: HeaderProps): ReactNode {
+function Header({ counts, onExport, onNew }: HeaderProps): ReactNode {
   const total = counts && formatNumber(counts.count);
   const lead = total === undefined ? words.lead : counts?.isMore ? words.more(total) : words.total(total);
   return (
@@ -113,7 +117,7 @@ function Header({ counts, onExport, categoryId }: HeaderProps): ReactNode {
       <Button variant="default" onClick={onExport}>
         {words.export}
       </Button>
-      <Button renderRoot={(props) => <Link to="/dashboard/animals/new" search={present({ categoryId })} {...props} />}>{words.new}</Button>
+      <Button onClick={onNew}>{words.new}</Button>
     </PageHeader>
   );
 }
