@@ -110,6 +110,45 @@ suite("a shop from the dashboard", () => {
     await part.getByText("The picture cannot be used").waitFor();
   });
 
+  test("lists, the palette and pickers show the first photo of each animal, read for all rows at once, and the list its price", async (t) => {
+    const shop = await openDashboardShop(t, browser, platform.service);
+    const cats = await shop.category("Cats");
+    const [luna, plain] = [await shop.pet("Luna", cats), await shop.pet("Lucy", cats)];
+    await shop.ask("PUT", `/pets/${luna}/profile`, { price: { amount: 4_950, currency: "EUR" } });
+    await shop.ask("POST", `/pets/${luna}/profile/photos`, await picture("teal"), { "content-type": "image/jpeg" });
+    for (const petId of [luna, plain]) await shop.ask("POST", "/store/orders", { petId });
+    const photosHost = `photos.sites.test:${platform.service.publishing.addresses()!.http.port}`;
+    const page = await shop.open("/orders", { hosts: [photosHost] });
+    const body = await picture("teal", { width: 480, format: "webp" });
+    await page.route(`http://${photosHost}/photos/*.webp`, (route) => route.fulfill({ contentType: "image/webp", body }));
+    await page.reload();
+    const read: number[] = [];
+    page.on("request", (request) => {
+      if (request.url().includes("/pets/summaries")) read.push(new URL(request.url()).searchParams.getAll("id").length);
+    });
+    const isShown = (place: Locator) => until(() => place.locator("img").evaluate((one: HTMLImageElement) => one.naturalWidth === 480));
+    const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+    await isShown(row("Luna"));
+    assert.equal(await row("Lucy").locator("img").count(), 0);
+    await page.getByRole("navigation").getByRole("link", { name: "Animals" }).click();
+    await page.getByRole("table", { name: "Animals" }).getByText("€49.50").waitFor();
+    await isShown(row("Luna"));
+    assert.equal(await row("Lucy").locator("img").count(), 0);
+    await page.reload();
+    await row("Luna").locator("img").waitFor();
+    assert.deepEqual([...new Set(read)], [2]);
+    assert.deepEqual(await findings(page), []);
+
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type(String(luna));
+    const option = page.getByRole("dialog").getByRole("button", { name: "Luna" });
+    await isShown(option);
+    await page.keyboard.press("Escape");
+    await page.goto(page.url().replace(/animals.*/, "orders?new=true"));
+    await page.getByRole("dialog").getByRole("combobox", { name: "Animal" }).fill("lu");
+    await isShown(page.getByRole("option", { name: /^Luna/ }));
+  });
+
   test("photos move by buttons, keys, mouse and touch, and keep the text typed beside them", async (t) => {
     const shop = await openDashboardShop(t, browser, platform.service);
     const id = await shop.pet("Milo", await shop.category("Cats"));

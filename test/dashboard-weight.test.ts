@@ -18,11 +18,12 @@ const ofPublishing = ["projects", "projects/ID", "projects/ID/settings", "projec
 const ofDashboard = ["", ...ofStore, ...ofPublishing, "usage", "keys", "webhooks", "activity", "account"];
 
 const ofOrder = `/dashboard/v1/pets?limit=1&id=${petId}`;
+const ofSummary = `/dashboard/v1/pets/summaries?id=${petId}`;
 /** What can only be read once another answer has come. */
 const later: Record<string, string[]> = {
   "": [`/dashboard/v1/projects/${project}/domains`, ofOrder],
-  animals: [`/dashboard/v1/store/inventory?limit=1&petId=${petId}`],
-  orders: [ofOrder, `/dashboard/v1/orders/details?id=${orderId}`],
+  animals: [`/dashboard/v1/store/inventory?limit=1&petId=${petId}`, ofSummary],
+  orders: [ofOrder, ofSummary, `/dashboard/v1/orders/details?id=${orderId}`],
 };
 
 for (const part of ofDashboard) {

@@ -29,6 +29,7 @@ export const groups: Group[] = [
       "order-details",
       "paging",
       "pet-changes",
+      "pet-summaries",
       "privacy",
       "request-log",
       "search",

@@ -35,6 +35,7 @@ import type { ProfileServices } from "../store/profiles/profile-answers.ts";
 import { profileRoutes } from "../store/profiles/profiles.routes.ts";
 import type { PhotoFetchServices } from "../store/profiles/profiles.ts";
 import { reservationContactRoutes, reservationRoutes } from "../store/reservations/reservations.routes.ts";
+import { summaryRoutes } from "../store/profiles/summaries.routes.ts";
 import type { Settings } from "./settings.ts";
 
 /** The services of the publishing operations. */
@@ -87,6 +88,7 @@ export const dashboardOperations: Operation<DashboardServices & ApiServices>[] =
   ...unbanRoutes,
   ...requestLogRoutes,
   ...petChangeRoutes,
+  ...summaryRoutes,
   ...orderHistoryRoutes,
   ...orderDetailRoutes,
   ...reservationContactRoutes,

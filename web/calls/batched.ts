@@ -1,3 +1,5 @@
+import { callsBelow, send } from "./send.ts";
+
 /** Reads one item; requests made at about the same time are sent as one. Resolves to null if it does not exist. */
 export type ReadOne<T> = (id: number, signal: AbortSignal) => Promise<T | null>;
 
@@ -7,6 +9,18 @@ const idsMax = 100;
 const restMs = 80;
 
 type Waiting<T> = { id: number; signal: AbortSignal; resolve: (found: T | null) => void; reject: (error: unknown) => void };
+
+/** Returns a reader of one item of a call of the dashboard that takes up to 100 ids, and has the items it found in this field of its answer. */
+export function batchedCall<T extends { id: number }>(path: string, field: string): ReadOne<T> {
+  return batched(
+    async (ids) => {
+      const query = new URLSearchParams(ids.map((id) => ["id", String(id)]));
+      const response = await send(new Request(`${callsBelow}${path}?${query}`));
+      return ((await response.json()) as Record<string, T[]>)[field] ?? [];
+    },
+    ({ id }) => id,
+  );
+}
 
 /** Turns a reader of many items into a reader of one. Items whose callers have aborted are not requested. */
 export function batched<T>(readMany: (ids: number[]) => Promise<T[]>, idOf: (found: T) => number): ReadOne<T> {

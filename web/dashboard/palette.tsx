@@ -5,7 +5,7 @@ import { Palette } from "../frame/palette.tsx";
 import { useReferenceCommands } from "../reference/commands.tsx";
 import { descriptionQuery } from "../reference/load.ts";
 import { useDashboardCommands } from "./commands.ts";
-import { useShopSearch } from "./shop-search.ts";
+import { useShopSearch } from "./shop-search.tsx";
 
 /** The command palette with the entries of the dashboard and the reference, and with the shop's pets and orders. */
 export function EveryPalette(props: PaletteProps): ReactNode {

@@ -8,7 +8,7 @@ import type { PaletteProps } from "./late-palette.tsx";
 import { search } from "./search.ts";
 
 /** An entry of the palette; `texts` are its search terms, the best first. */
-export type Command = { id: string; group: string; label: string; hint: ReactNode; texts: string[]; run: () => void };
+export type Command = { id: string; group: string; label: string; hint: ReactNode; picture?: ReactNode; texts: string[]; run: () => void };
 
 const shownMax = 12;
 
@@ -64,8 +64,8 @@ export function Palette({ isOpen, query, onQuery, onClose, commands, found: abov
           <Spotlight.ActionsGroup key={group} label={group}>
             {found
               .filter((command) => command.group === group)
-              .map(({ id, label, hint, run }) => (
-                <Spotlight.Action key={id} label={label} rightSection={hint} onClick={run} />
+              .map(({ id, label, hint, picture, run }) => (
+                <Spotlight.Action key={id} label={label} leftSection={picture} rightSection={hint} onClick={run} />
               ))}
           </Spotlight.ActionsGroup>
         ))}

@@ -1,5 +1,5 @@
 import { queryOptions, useQuery, type QueryClient } from "@tanstack/react-query";
-import { batched } from "../calls/batched.ts";
+import { batchedCall } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { reread } from "../calls/rows.ts";
@@ -19,13 +19,7 @@ export type OrderDetails = {
 export type Contact = Schemas["Contact"];
 export const contactFields = ["name", "email", "phone", "address", "note"] as const satisfies (keyof Contact)[];
 
-const readDetails = batched(
-  async (ids) => {
-    const query = new URLSearchParams(ids.map((id) => ["id", String(id)]));
-    return (await read<{ orders: OrderDetails[] }>(`/orders/details?${query}`)).orders;
-  },
-  ({ id }) => id,
-);
+const readDetails = batchedCall<OrderDetails>("/orders/details", "orders");
 
 /** The details of a row's order; undefined while they are being read, or if the order is gone. */
 export function useDetails(orderId: number): OrderDetails | undefined {
@@ -59,7 +53,10 @@ export function othersQuery(orderId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/store/orders", "others", orderId],
     staleTime: 0,
-    queryFn: ({ signal }) => read<{ orders: Order[]; isMore: boolean }>(`/orders/${orderId}/others`, signal),
+    queryFn: async ({ signal }) => {
+      const response = await send(new Request(`${callsBelow}/orders/${orderId}/others`, { signal }));
+      return (await response.json()) as { orders: Order[]; isMore: boolean };
+    },
   });
 }
 
@@ -76,9 +73,4 @@ export function deleteContact(orderId: number): Promise<unknown> {
 /** Rereads what depends on the contact of an order. */
 export function rereadContact(client: QueryClient, orderId: number): void {
   for (const what of ["contact", "details", "others"]) void reread(client, { queryKey: [dashboardKey, "/store/orders", what, orderId] });
-}
-
-async function read<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const response = await send(new Request(`${callsBelow}${path}`, { signal: signal ?? null }));
-  return (await response.json()) as T;
 }

@@ -16,6 +16,7 @@ import { idIn } from "../parts/search-values.ts";
 import { PetLink } from "../pets/pet-link.tsx";
 import { PetPicker } from "../pets/pet-picker.tsx";
 import { petQuery, type Pet } from "../pets/queries.ts";
+import { WithThumb } from "../pets/thumb.tsx";
 import { ordersTexts } from "../texts/en-orders.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { CustomerCell, PlacedCell, TotalCell } from "./details-cells.tsx";
@@ -71,7 +72,6 @@ export function OrdersPage(): ReactNode {
           columns={columnsOf(setDialog)}
           rows={orders}
           keyOf={({ id }) => id}
-          isCompact
           sorting={{ sort: filters.sort ?? "-id", onSort: (sort) => go({ ...filters, sort }) }}
           onOpen={({ id }) => open(id)}
         />
@@ -152,7 +152,11 @@ function columnsOf(ask: (dialog: OpenDialog) => void): Column<Order>[] {
     },
     { id: "placed", header: ordersTexts.placed, width: "150px", cell: ({ id }) => <PlacedCell orderId={id} /> },
     { id: "customer", header: ordersTexts.customer, width: "17%", cell: ({ id }) => <CustomerCell orderId={id} /> },
-    { id: "animal", header: words.animal, cell: ({ petId }) => (petId === undefined ? words.draft : <PetLink petId={petId} />) },
+    {
+      id: "animal",
+      header: words.animal,
+      cell: ({ petId }) => <WithThumb petId={petId}>{petId === undefined ? words.draft : <PetLink petId={petId} />}</WithThumb>,
+    },
     { id: "quantity", header: words.quantity, width: "95px", isNumeric: true, cell: ({ quantity }) => formatNumber(quantity) },
     {
       id: "total",

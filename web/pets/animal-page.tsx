@@ -24,6 +24,7 @@ import { DeletePetDialog } from "./delete-pet-dialog.tsx";
 import { PhotoEditor } from "./photo-editor.tsx";
 import { profileQuery } from "./profile-query.ts";
 import { petQuery, type Pet } from "./queries.ts";
+import { rereadSummary } from "./summaries.ts";
 
 const route = getRouteApi("/dashboard/animals/$animalId");
 const words = texts.store.animals;
@@ -125,6 +126,7 @@ function useAnimalForm(stored: StoredAnimal, isTracked: boolean, onSaved: () => 
       const wanted = isTracked ? { ...values, status: null } : values;
       const saved = await saveAnimal(currentOf(base, stored), initial, wanted, setPart);
       for (const { queryKey } of [petQuery(petId), profileQuery(petId)]) await reread(client, { queryKey });
+      rereadSummary(client, petId);
       return saved;
     },
     onDone: (saved) => {

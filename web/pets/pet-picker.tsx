@@ -5,6 +5,7 @@ import { useState, type ReactNode } from "react";
 import { Refusal } from "../calls/refusal.ts";
 import { texts } from "../texts/texts.ts";
 import { petsByNameQuery, type Pet } from "./queries.ts";
+import { WithThumb } from "./thumb.tsx";
 
 const words = texts.store.animals;
 const typingMs = 200;
@@ -48,6 +49,7 @@ export function PetPicker({ value, onChange, label = words.find, error, clearabl
       onSearchChange={setTyped}
       // the service has already filtered the options
       filter={({ options }) => options}
+      renderOption={({ option }) => <WithThumb petId={Number(option.value)}>{option.label}</WithThumb>}
       nothingFoundMessage={isLoading ? texts.loading : nothing}
     />
   );

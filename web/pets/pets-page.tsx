@@ -19,9 +19,11 @@ import { useChoice, type Choice } from "./choice.ts";
 import { petCountsQuery, type PetCounts } from "./counts.ts";
 import { DeletePetDialog } from "./delete-pet-dialog.tsx";
 import { PetFilterBar, type FilterChange } from "./pet-filters.tsx";
+import { PriceCell } from "./price-cell.tsx";
 import type { Pet } from "./queries.ts";
 import { petSearch, filtersOf, queryOf, sortOf, type PetFilters, type PetSearch, type PetSort } from "./search.ts";
 import { StatusBadge } from "./status-badge.tsx";
+import { WithThumb } from "./thumb.tsx";
 
 const route = getRouteApi("/dashboard/animals");
 const words = texts.store.animals;
@@ -74,7 +76,6 @@ export function PetsPage(): ReactNode {
           columns={[selectColumn(choice), ...columnsOf(categoryNames, filters, actionsOf)]}
           rows={list.rows}
           keyOf={({ id }) => id}
-          isCompact
           sorting={{ sort: sortOf(filters), onSort: (sort) => filter({ sort: sort as PetSort }) }}
           onOpen={open}
         />
@@ -148,17 +149,20 @@ function columnsOf(
       header: words.name,
       sorts: { ascending: "name", descending: "-name" },
       cell: ({ id, name }) => (
-        <Link to="/dashboard/animals/$animalId" params={{ animalId: String(id) }} preload={false}>
-          {name}
-        </Link>
+        <WithThumb petId={id}>
+          <Link to="/dashboard/animals/$animalId" params={{ animalId: String(id) }} preload={false}>
+            {name}
+          </Link>
+        </WithThumb>
       ),
     },
     {
       id: "category",
       header: words.category,
-      width: "20%",
+      width: "16%",
       cell: ({ categoryId }) => categoryNames.get(categoryId) ?? texts.store.categories.category(categoryId),
     },
+    { id: "price", header: words.price, width: "110px", isNumeric: true, cell: ({ id }) => <PriceCell petId={id} /> },
     { id: "stock", header: words.stock, width: "240px", cell: (pet) => <StockCell petId={pet.id} name={pet.name} /> },
     { id: "status", header: words.status, width: "125px", cell: ({ status }) => <StatusBadge status={status} /> },
     {

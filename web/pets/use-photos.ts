@@ -4,6 +4,7 @@ import { reread } from "../calls/rows.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, store, type Schemas } from "../calls/store.ts";
 import { profileQuery } from "./profile-query.ts";
+import { rereadSummary } from "./summaries.ts";
 
 export type Photo = Schemas["Photo"];
 type Edit = (photos: Photo[]) => Photo[];
@@ -27,6 +28,7 @@ export function usePhotos(petId: number, saved: Photo[]) {
       setError(failure instanceof Error ? failure : new Error(String(failure)));
     }
     await reread(client, { queryKey: query.queryKey });
+    rereadSummary(client, petId);
   }
   function change(sent: () => Promise<unknown>): Promise<void> {
     setError(null);

@@ -30,6 +30,7 @@ export const storeTexts = {
     delete: "Delete",
     order: "Order",
     stock: "Stock",
+    price: "Price",
     orders: "Orders",
     import: "Import",
     export: "Export",

@@ -6,6 +6,8 @@ import { dashboardKey } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { answerOf, readPage, store } from "../calls/store.ts";
 import type { Command } from "../frame/palette.tsx";
+import type { Pet } from "../pets/queries.ts";
+import { Thumb } from "../pets/thumb.tsx";
 import { texts } from "../texts/texts.ts";
 import { sessionQuery } from "./session.ts";
 
@@ -13,19 +15,20 @@ const typingMs = 200;
 const shownMax = 5;
 const queryMin = 2;
 const orderPattern = /^(?:orders? |#)? ?([1-9][0-9]{0,14})$/i;
+const petPattern = /^(?:animals? |#)? ?([1-9][0-9]{0,14})$/i;
 
 /** Searches the shop's pets and orders for the palette's query. Finds nothing without a session. */
 export function useShopSearch(query: string): { found: Command[]; isSearching: boolean } {
   const { data: session } = useQuery({ ...sessionQuery, enabled: false });
   const navigate = useNavigate();
   const [q] = useDebouncedValue(query.trim(), typingMs);
-  const isWanted = Boolean(session) && q.length >= queryMin;
+  const isWanted = Boolean(session) && (q.length >= queryMin || petPattern.test(q));
   const { data: animals, isFetching: readsAnimals } = useQuery({
     queryKey: [dashboardKey, "/pets", "palette", q],
     enabled: isWanted,
     staleTime: typingMs,
     retry: false,
-    queryFn: async ({ signal }) => (await readPage("/pets", { q, limit: shownMax }, { signal })).rows,
+    queryFn: ({ signal }) => findPets(q, signal),
   });
   const orderId = Number(orderPattern.exec(q)?.[1]);
   const { data: order, isFetching: readsOrder } = useQuery({
@@ -40,7 +43,7 @@ export function useShopSearch(query: string): { found: Command[]; isSearching: b
     if (isTyping) return [];
     const foundAnimals = (animals ?? []).map(({ id, name }) => {
       const run = () => void navigate({ to: "/dashboard/animals/$animalId", params: { animalId: String(id) } });
-      return { id: `animal ${id}`, group: texts.store.animals.page, label: name, hint: null, texts: [], run };
+      return { id: `animal ${id}`, group: texts.store.animals.page, label: name, hint: id, picture: <Thumb petId={id} />, texts: [], run };
     });
     if (!order) return foundAnimals;
     const run = () => void navigate({ to: "/dashboard/orders/$orderId", params: { orderId: String(order.id) } });
@@ -49,6 +52,16 @@ export function useShopSearch(query: string): { found: Command[]; isSearching: b
     return [{ id: `order ${order.id}`, group: page, label: editTitle(order.id), hint, texts: [], run }, ...foundAnimals];
   }, [animals, order, isTyping, navigate]);
   return { found, isSearching: Boolean(session) && (isTyping || readsAnimals || readsOrder) };
+}
+
+/** The pet with the number that was typed, then those with such names. */
+async function findPets(q: string, signal: AbortSignal): Promise<Pet[]> {
+  const petId = Number(petPattern.exec(q)?.[1]);
+  const [numbered, named] = await Promise.all([
+    Number.isNaN(petId) ? [] : readPage("/pets", { id: [petId], limit: 1 }, { signal }).then(({ rows }) => rows),
+    q.length < queryMin ? [] : readPage("/pets", { q, limit: shownMax }, { signal }).then(({ rows }) => rows),
+  ]);
+  return [...numbered, ...named.filter(({ id }) => id !== petId)].slice(0, shownMax);
 }
 
 /** Reads an order for the palette; null if there is none. */
