@@ -126,7 +126,8 @@ suite("a shop from the dashboard", () => {
     page.on("request", (request) => {
       if (request.url().includes("/pets/summaries")) read.push(new URL(request.url()).searchParams.getAll("id").length);
     });
-    const isShown = (place: Locator) => until(() => place.locator("img").evaluate((one: HTMLImageElement) => one.naturalWidth === 480));
+    const isShown = (place: Locator) =>
+      until(() => place.locator("img").evaluate((one) => (one as unknown as { naturalWidth: number }).naturalWidth === 480));
     const row = (name: string) => page.getByRole("row").filter({ hasText: name });
     await isShown(row("Luna"));
     assert.equal(await row("Lucy").locator("img").count(), 0);

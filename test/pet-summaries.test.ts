@@ -31,7 +31,7 @@ test("the summaries of a page of pets have each price and the smallest picture o
     assert.equal(status, 200, JSON.stringify(body));
     return body.pets;
   };
-  const smallest = photos.map(({ sources }) => sources.filter(({ type }) => type === "image/webp").at(0)!);
+  const smallest = photos.map(({ sources }) => sources.find(({ type }) => type === "image/webp")!);
   assert.deepEqual(
     smallest.map(({ width }) => width),
     [480, 50],

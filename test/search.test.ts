@@ -24,7 +24,7 @@ import { temporaryFolder } from "./support/folder.ts";
 import type { Pet } from "./support/models.ts";
 import { newDatabase } from "./support/postgres.ts";
 import { startService, testOnce } from "./support/service.ts";
-import { made, newCategory } from "./support/shop.ts";
+import { made, newCategory, newPet } from "./support/shop.ts";
 
 const names = [
   "Rex",
@@ -61,6 +61,18 @@ test("a search follows a pet that is renamed, moved, sold and deleted", async (t
   assert.deepEqual(await found("q=lun&status=available"), [pet.id], "its status follows its stock");
   await shop.ask("DELETE", `/pets/${pet.id}`);
   assert.deepEqual(await found("q=lun"), []);
+});
+
+test("a search of characters that nobody sees finds nothing and counts nothing, and an empty one finds all", async (t) => {
+  const shop = await startService();
+  t.after(() => shop.close());
+  const dogs = await newCategory(shop, "Dogs");
+  await newPet(shop, dogs.id, { name: "Rex" });
+  const found = async (query: string) => (await shop.ask<Pet[]>("GET", `/pets?${query}`)).body.map(({ name }) => name);
+  for (const query of ["q=%E2%80%8B", "q=%C2%AD%E2%81%A0&status=available", "q=%E2%80%8B&id=1", "q=%E2%80%8B&sort=-name"])
+    assert.deepEqual(await found(query), [], query);
+  assert.equal((await countPets(shop.db, shop.accountId, { q: "\u200B" })).count, 0);
+  assert.deepEqual([await found("q="), await found("q=%E2%80%8Bre")], [["Rex"], ["Rex"]]);
 });
 
 test("a batch is answered when a search finds its pets by each of their words, and all or none of it is there", async (t) => {

@@ -72,6 +72,7 @@ export function OrdersPage(): ReactNode {
           columns={columnsOf(setDialog)}
           rows={orders}
           keyOf={({ id }) => id}
+          isCompact
           sorting={{ sort: filters.sort ?? "-id", onSort: (sort) => go({ ...filters, sort }) }}
           onOpen={({ id }) => open(id)}
         />
@@ -142,7 +143,7 @@ function columnsOf(ask: (dialog: OpenDialog) => void): Column<Order>[] {
     {
       id: "id",
       header: words.id,
-      width: "90px",
+      width: "80px",
       sorts: { ascending: "id", descending: "-id" },
       cell: ({ id }) => (
         <Link to="/dashboard/orders/$orderId" params={{ orderId: String(id) }}>
@@ -150,14 +151,14 @@ function columnsOf(ask: (dialog: OpenDialog) => void): Column<Order>[] {
         </Link>
       ),
     },
-    { id: "placed", header: ordersTexts.placed, width: "150px", cell: ({ id }) => <PlacedCell orderId={id} /> },
+    { id: "placed", header: ordersTexts.placed, width: "125px", cell: ({ id }) => <PlacedCell orderId={id} /> },
     { id: "customer", header: ordersTexts.customer, width: "17%", cell: ({ id }) => <CustomerCell orderId={id} /> },
     {
       id: "animal",
       header: words.animal,
       cell: ({ petId }) => <WithThumb petId={petId}>{petId === undefined ? words.draft : <PetLink petId={petId} />}</WithThumb>,
     },
-    { id: "quantity", header: words.quantity, width: "95px", isNumeric: true, cell: ({ quantity }) => formatNumber(quantity) },
+    { id: "quantity", header: words.quantity, width: "90px", isNumeric: true, cell: ({ quantity }) => formatNumber(quantity) },
     {
       id: "total",
       header: ordersTexts.total,

@@ -76,6 +76,7 @@ export function PetsPage(): ReactNode {
           columns={[selectColumn(choice), ...columnsOf(categoryNames, filters, actionsOf)]}
           rows={list.rows}
           keyOf={({ id }) => id}
+          isCompact
           sorting={{ sort: sortOf(filters), onSort: (sort) => filter({ sort: sort as PetSort }) }}
           onOpen={open}
         />

@@ -4,7 +4,7 @@ import type { Database } from "../../platform/db/database.ts";
 import { findRows } from "../../platform/db/index-walk.ts";
 import { createTally } from "../../platform/jobs/tally.ts";
 import { categoriesOfPets } from "../pets/pet-search.store.ts";
-import type { PetQuery, PetStatus } from "../pets/pets.ts";
+import { findsNothing, type PetQuery, type PetStatus } from "../pets/pets.ts";
 import { countedMax, type CatalogueCounts, type LowStock } from "./catalogue-counts.ts";
 
 /** The most inventory entries of one read. */
@@ -12,6 +12,7 @@ const pageMax = 2_000;
 
 /** Counts the pets that pass the filters, in all and by category. If there are more than `countedMax`, does not count by category. */
 export async function countPets(db: Database, accountId: number, query: PetQuery): Promise<CatalogueCounts> {
+  if (findsNothing(query.q)) return { count: 0, isMore: false, categories: [] };
   const byCategory = createTally<number>();
   let count = 0;
   for await (const page of categoriesOfPets(db, accountId, query)) {

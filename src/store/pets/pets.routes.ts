@@ -22,7 +22,19 @@ import {
   wholePets,
   type StoredPet,
 } from "./pets.store.ts";
-import { batchBytesMax, NewPet, NewPets, patchPet, Pet, PetPath, PetQuery, Pets, WrittenPet, WrittenPetPatch } from "./pets.ts";
+import {
+  batchBytesMax,
+  findsNothing,
+  NewPet,
+  NewPets,
+  patchPet,
+  Pet,
+  PetPath,
+  PetQuery,
+  Pets,
+  WrittenPet,
+  WrittenPetPatch,
+} from "./pets.ts";
 
 const path = "/pets";
 const onePath = "/pets/{petId}";
@@ -60,6 +72,7 @@ export const petRoutes: Operation[] = [
         limit: (query.limit ?? limitDefault) + 1,
       };
       if (query.fact !== undefined) return readByFact(list, query.fact);
+      if (findsNothing(q)) return { status: 200, body: [] };
       if (asksForOrigin(query)) return readImported(list);
       if (asksForOne(query) && !list.after) return readOne(list, query.id[0]);
       if (id) return readById(list, id);

@@ -97,6 +97,11 @@ export const PetQuery = Type.Object({
 });
 export type PetQuery = Static<typeof PetQuery>;
 
+/** Whether a search has only characters that nobody sees, which no name begins with. An empty text is no search. */
+export function findsNothing(q: string | undefined): boolean {
+  return q !== undefined && q !== "" && nameKeyOf(q) === "";
+}
+
 /** The most code points in a name's key: enough for the longest name of plain letters, and a third of what fits into an index row of PostgreSQL. */
 const nameKeyMax = 200;
 
