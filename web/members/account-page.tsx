@@ -19,7 +19,6 @@ export function AccountPage(): ReactNode {
   return (
     <>
       <PageHeader title={texts.account.page} lead={texts.account.lead}>
-        {isOwner && <ContactDays />}
         {isOwner && <RenameShop name={account.name} />}
       </PageHeader>
       <Parts />
@@ -29,11 +28,13 @@ export function AccountPage(): ReactNode {
 
 /** Waits for the parts that would push those below them down if they came later. */
 function Parts(): ReactNode {
+  const { isOwner } = useSession();
   const reads = [useQuery(accountQuery), useQuery(membersQuery), useQuery(factorsQuery), useQuery(sessionsQuery)];
   if (reads.some(({ isLoading }) => isLoading)) return <Waiting lines={12} />;
   return (
     <>
       <Plan />
+      {isOwner && <ContactDays />}
       <Members />
       <Password />
       <SecondFactors />
