@@ -15,6 +15,7 @@ const paths = [
   "animals/new",
   "categories",
   "orders",
+  "reservations",
   "inventory",
   "import",
   "projects",

@@ -1,5 +1,6 @@
 import { activityTexts } from "./texts/en-activity.ts";
 import { animalTexts } from "./texts/en-animal.ts";
+import { reservationsTexts } from "./texts/en-reservations.ts";
 import { webhooksTexts } from "./texts/en-webhooks.ts";
 import { texts } from "./texts/texts.ts";
 
@@ -20,6 +21,7 @@ export const earlyHeads: Record<string, EarlyHead> = {
   "/dashboard/animals/:animalId": { title: texts.store.animals.page, lead: animalTexts.all },
   "/dashboard/categories": { title: categories.page, lead: categories.lead },
   "/dashboard/orders": { title: orders.page, lead: orders.lead },
+  "/dashboard/reservations": { title: texts.store.reservations.page, lead: reservationsTexts.lead },
   "/dashboard/inventory": { title: inventory.page, lead: inventory.lead },
   "/dashboard/import": { title: importing.page, lead: importing.lead },
   "/dashboard/projects": { title: projects.page, lead: projects.lead },

@@ -15,6 +15,7 @@ import { petRoutes } from "./pets/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { descriptionQuery } from "./reference/load.ts";
 import { referenceBelow } from "./reference/routes.ts";
+import { reservationRoutes } from "./reservations/routes.ts";
 import { root } from "./root.tsx";
 import { startRoutes } from "./start/routes.ts";
 import { usageRoutes } from "./usage/routes.ts";
@@ -29,6 +30,7 @@ const routeTree = root.addChildren([
     ...petRoutes,
     ...categoryRoutes,
     ...orderRoutes,
+    ...reservationRoutes,
     ...inventoryRoutes,
     ...importingRoutes,
     ...projectRoutes,

@@ -138,6 +138,7 @@ const readsOfPages: ByAddress<string[]> = {
   ],
   "/dashboard/categories": ofCategories,
   "/dashboard/orders": ["/store/orders?limit=100&sort=-id&complete=false", "/store/orders?limit=100&sort=-id&complete=true"],
+  "/dashboard/reservations": ["/reservations?limit=100&sort=-id"],
   "/dashboard/inventory": ["/store/inventory?limit=100"],
   "/dashboard/projects": ["/projects?limit=100"],
   "/dashboard/projects/:projectId": [...ofProject, "/projects/:projectId/storefront"],

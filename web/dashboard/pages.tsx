@@ -22,6 +22,7 @@ const pageIcons = {
   ),
   categories: icon(<path d="M3 4h5.500l8 8-5.500 5.500-8-8V4Zm3.300 3.300h.01" />),
   orders: icon(<path d="M4 7h12l1 10H3L4 7Zm3 3V6a3 3 0 0 1 6 0v4" />),
+  reservations: icon(<path d="M6 3h8v14l-4-3.500L6 17V3Zm2.500 4h3" />),
   inventory: icon(<path d="M3 6.500 10 3l7 3.500v7L10 17l-7-3.500v-7Zm0 0 7 3.500m0 0 7-3.500M10 10v7" />),
   import: icon(<path d="M10 3v9.500M6.500 9.500 10 13l3.500-3.500M3 14v3h14v-3" />),
   projects: icon(<path d="M3 4h14v12H3V4Zm0 4h14M5.500 6h.01M8 6h.01" />),
@@ -45,6 +46,13 @@ export const dashboardPages: readonly DashboardPage[] = [
     words: texts.store.categories.words,
   },
   { to: "/dashboard/orders", icon: pageIcons.orders, group: "store", label: texts.store.orders.page, words: texts.store.orders.words },
+  {
+    to: "/dashboard/reservations",
+    icon: pageIcons.reservations,
+    group: "store",
+    label: texts.store.reservations.page,
+    words: texts.store.reservations.words,
+  },
   {
     to: "/dashboard/inventory",
     icon: pageIcons.inventory,

@@ -1,4 +1,4 @@
-import { Button, ColorInput, Textarea, TextInput } from "@mantine/core";
+import { Button, ColorInput, Switch, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
@@ -7,6 +7,7 @@ import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
+import { reservationsTexts } from "../texts/en-reservations.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./projects.module.css";
 import { rereadSite, shopQuery, type Site } from "./queries.ts";
@@ -14,6 +15,7 @@ import { ShopLogo } from "./shop-logo.tsx";
 import { publishShop, shopValues, type ShopValues } from "./shop.ts";
 
 const words = texts.projects.shop;
+const ofReservations = reservationsTexts.form;
 
 /** Publishes the built-in shop with one button, and changes how it looks. */
 export function ShopPanel({ site }: { site: Site }): ReactNode {
@@ -91,6 +93,36 @@ function ShopForm({ projectId, initial }: { projectId: number; initial: ShopValu
         <TextInput mt="sm" label={words.phone} type="tel" maxLength={50} {...form.text("phone")} />
         <Textarea mt="sm" label={words.address} autosize minRows={2} maxLength={500} {...form.text("address")} />
         <Textarea mt="sm" label={words.hours} description={words.hoursHint} autosize minRows={2} {...form.text("hours")} />
+        <Switch
+          mt="lg"
+          label={ofReservations.enabled}
+          description={ofReservations.enabledHint}
+          checked={form.values.reserves}
+          onChange={({ currentTarget }) => form.set("reserves", currentTarget.checked)}
+        />
+        {form.values.reserves && (
+          <>
+            <TextInput
+              mt="sm"
+              type="number"
+              min={1}
+              max={720}
+              step={1}
+              required
+              label={ofReservations.holdHours}
+              {...form.text("holdHours")}
+            />
+            <Textarea
+              mt="sm"
+              label={ofReservations.text}
+              description={ofReservations.textHint}
+              autosize
+              minRows={2}
+              maxLength={1_000}
+              {...form.text("reservationText")}
+            />
+          </>
+        )}
       </CallForm>
     </div>
   );

@@ -13,6 +13,10 @@ export type ShopValues = {
   phone: string;
   address: string;
   hours: string;
+  /** Whether visitors may reserve, for how many hours a unit is held, and the words above the form. */
+  reserves: boolean;
+  holdHours: string;
+  reservationText: string;
 };
 
 type Stored = {
@@ -24,6 +28,7 @@ type Stored = {
     about?: string;
     contact: { email?: string; phone?: string; address?: string };
     hours: { days: string; time: string }[];
+    reservations?: { enabled: boolean; holdHours: number; text?: string };
   };
 };
 
@@ -37,16 +42,19 @@ const colourDefault = "#0b6b58";
 /** Returns the form's values for a stored storefront, or for a new one if `stored` is null. */
 export function shopValues(name: string, stored: string | null): ShopValues {
   const { name: own, settings } = stored === null ? ({} as Partial<Stored>) : (JSON.parse(stored) as Stored);
-  const { colour = colourDefault, tagline = "", about = "", contact = {}, hours = [] } = settings ?? {};
+  const { colour = colourDefault, tagline = "", about = "", contact = {}, hours = [], reservations } = settings ?? {};
   const { email = "", phone = "", address = "" } = contact;
   const lines = hours.map(({ days, time }) => `${days}: ${time}`).join("\n");
-  return { name: own ?? name, colour, tagline, about, email, phone, address, hours: lines };
+  const { enabled: reserves = false, holdHours = 48, text: reservationText = "" } = reservations ?? {};
+  const ofReservations = { reserves, holdHours: String(holdHours), reservationText };
+  return { name: own ?? name, colour, tagline, about, email, phone, address, hours: lines, ...ofReservations };
 }
 
 /** Returns the request body for the form's values. */
-function bodyOf({ hours, ...values }: ShopValues, replacesStartPage: boolean): object {
+function bodyOf({ hours, reserves, holdHours, reservationText, ...values }: ShopValues, replacesStartPage: boolean): object {
   const lines = hours.split("\n").filter((line) => line.trim() !== "");
-  return { ...values, hours: lines.map(hoursOf), replacesStartPage };
+  const reservations = { enabled: reserves, holdHours: Number(holdHours), text: reservationText };
+  return { ...values, hours: lines.map(hoursOf), reservations, replacesStartPage };
 }
 
 const addressOf = (projectId: number, part = ""): URL => new URL(`${callsBelow}/projects/${projectId}/storefront${part}`, location.href);

@@ -165,6 +165,8 @@ export const storeTexts = {
     emptyText: "Place one here. Orders from your website appear here too.",
   },
 
+  reservations: { page: "Reservations", words: ["enquiries", "visitors", "holds", "questions"] },
+
   inventory: {
     page: "Inventory",
     lead: "The animals whose stock is counted. Orders never sell more than there is.",

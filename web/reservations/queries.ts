@@ -1,0 +1,43 @@
+import { useQuery, type QueryClient } from "@tanstack/react-query";
+import { batched } from "../calls/batched.ts";
+import { dashboardKey } from "../calls/lists.ts";
+import { rereadList } from "../calls/rows.ts";
+import { callsBelow, send } from "../calls/send.ts";
+import { answerOf, store, type Schemas } from "../calls/store.ts";
+import { invalidateStock } from "../inventory/queries.ts";
+import { invalidatePets } from "../pets/cache.ts";
+
+export type Reservation = Schemas["Reservation"];
+type Contact = Schemas["Contact"];
+
+const readContact = batched(
+  async (ids) => {
+    const query = new URLSearchParams(ids.map((id) => ["id", String(id)]));
+    const response = await send(new Request(`${callsBelow}/reservations/contacts?${query}`));
+    return (await response.json()) as { id: number; contact: Contact }[];
+  },
+  ({ id }) => id,
+);
+
+/** Who sent a reservation; undefined while it is being read, and null if the contact was deleted. */
+export function useContact(reservationId: number): Contact | null | undefined {
+  const { data } = useQuery({
+    queryKey: [dashboardKey, "/reservations", "contact", reservationId],
+    staleTime: 60_000,
+    queryFn: ({ signal }) => readContact(reservationId, signal),
+  });
+  return data === undefined ? undefined : (data?.contact ?? null);
+}
+
+/** Accepts or refuses a reservation, or sets when it runs out. */
+export function changeReservation(id: number, body: { state?: "accepted" | "refused"; lapsesAt?: string }): Promise<Reservation> {
+  return answerOf<Reservation>(store.PATCH("/reservations/{reservationId}", { params: { path: { reservationId: id } }, body }));
+}
+
+/** Rereads what an answer may have changed: the reservations, their orders and the stock. */
+export function rereadReservations(client: QueryClient): void {
+  void rereadList(client, "/reservations");
+  void rereadList(client, "/store/orders");
+  invalidateStock(client);
+  invalidatePets(client);
+}

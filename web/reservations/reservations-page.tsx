@@ -1,0 +1,138 @@
+import { NativeSelect } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import { useList } from "../calls/lists.ts";
+import { Waiting } from "../frame/waiting.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { ErrorPanel } from "../parts/error-panel.tsx";
+import { Filters } from "../parts/filters.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { PageHeader } from "../parts/page-header.tsx";
+import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
+import { RowsTable, type Column } from "../parts/rows-table.tsx";
+import { PetLink } from "../pets/pet-link.tsx";
+import { reservationsTexts as words } from "../texts/en-reservations.ts";
+import { texts } from "../texts/texts.ts";
+import { useContact, type Reservation } from "./queries.ts";
+import { ReservationDialog, type Asked } from "./reservation-dialogs.tsx";
+import styles from "./reservations.module.css";
+import { reservationSearch, states, type State } from "./search.ts";
+
+const route = getRouteApi("/dashboard/reservations");
+const refreshMs = 10_000;
+
+/** `/dashboard/reservations`: what visitors of the shop reserved or asked about, the newest first. */
+export function ReservationsPage(): ReactNode {
+  const { state } = route.useSearch();
+  const navigate = route.useNavigate();
+  const filters = { sort: "-id" as const, ...(state !== undefined && { state }) };
+  const list = useList("/reservations", filters, { everyMs: refreshMs });
+  const [open, setOpen] = useState<{ asked: Asked; reservation: Reservation }>();
+  const go = (to: Record<string, unknown>): void => void navigate({ search: reservationSearch(to), resetScroll: false });
+  const isEmpty = list.rows?.count === 0;
+
+  return (
+    <>
+      <PageHeader title={texts.store.reservations.page} lead={words.lead} />
+      {(state !== undefined || !isEmpty) && (
+        <Filters onClear={state === undefined ? undefined : () => go({})}>
+          <StateFilter value={state} onChange={(chosen) => go({ state: chosen })} />
+        </Filters>
+      )}
+      {list.isPending && <Waiting lines={6} />}
+      {!list.rows && <ErrorPanel error={list.error} onRetry={() => list.refetch()} />}
+      {isEmpty && state !== undefined && <EmptyState title={texts.store.nothingMatches} text={texts.store.nothingMatchesText} />}
+      {isEmpty && state === undefined && <EmptyState title={words.emptyTitle} text={words.emptyText} />}
+      {list.rows && !isEmpty && (
+        <RowsTable
+          key={state}
+          label={words.table}
+          columns={columnsOf((asked, reservation) => setOpen({ asked, reservation }))}
+          rows={list.rows}
+          keyOf={({ id }) => id}
+        />
+      )}
+      {open && <ReservationDialog {...open} onClose={() => setOpen(undefined)} />}
+    </>
+  );
+}
+
+function StateFilter({ value, onChange }: { value: State | undefined; onChange: (state: string) => void }): ReactNode {
+  const choices = (["all", ...states] as const).map((choice) => ({ value: choice, label: words.states[choice] }));
+  return (
+    <NativeSelect
+      label={words.filterState}
+      data={choices}
+      value={value ?? "all"}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  );
+}
+
+function columnsOf(ask: (asked: Asked, reservation: Reservation) => void): Column<Reservation>[] {
+  const actionsOf = (reservation: Reservation): RowAction[] => {
+    const { state, endedAt } = reservation;
+    const action = (asked: Asked, isDangerous = false): RowAction => ({
+      label: words[asked],
+      run: () => ask(asked, reservation),
+      isDangerous,
+    });
+    if (state === "open") return [action("accept"), action("change"), action("refuse", true)];
+    return state === "accepted" && endedAt === undefined ? [action("refuse", true)] : [];
+  };
+  return [
+    { id: "id", header: words.id, width: "90px", cell: ({ id }) => id },
+    { id: "animal", header: words.animal, cell: ({ petId }) => <PetLink petId={petId} /> },
+    { id: "kind", header: words.kind, width: "130px", cell: (reservation) => <Kind of={reservation} /> },
+    { id: "contact", header: words.contact, width: "200px", cell: ({ id }) => <ContactCell id={id} /> },
+    {
+      id: "lapses",
+      header: words.lapses,
+      width: "170px",
+      cell: ({ lapsesAt }) => (lapsesAt === undefined ? "–" : <Moment at={lapsesAt} />),
+    },
+    { id: "state", header: words.state, width: "150px", cell: ({ state }) => <StateBadge state={state} /> },
+    {
+      id: "actions",
+      header: texts.dashboard.actions,
+      width: "64px",
+      isActions: true,
+      cell: (reservation) => <RowMenu of={words.title(reservation.id)} actions={actionsOf(reservation)} />,
+    },
+  ];
+}
+
+/** A reservation leads to its order while that may be open. */
+function Kind({ of: { orderId, state } }: { of: Reservation }): ReactNode {
+  if (orderId === undefined) return words.kinds.enquiry;
+  if (state !== "open" && state !== "accepted") return words.kinds.reservation;
+  return (
+    <Link to="/dashboard/orders/$orderId" params={{ orderId: String(orderId) }}>
+      {words.toOrder(orderId)}
+    </Link>
+  );
+}
+
+/** Who sent it, how to reach them, and what they wrote. */
+function ContactCell({ id }: { id: number }): ReactNode {
+  const contact = useContact(id);
+  if (!contact) return "–";
+  const { name, email, phone, note } = contact;
+  return (
+    <span className={styles.contact}>
+      {name !== undefined && <span>{name}</span>}
+      {email !== undefined && <a href={`mailto:${email}`}>{email}</a>}
+      {phone !== undefined && <a href={`tel:${phone.replaceAll(/[^+\d]/g, "")}`}>{phone}</a>}
+      {note !== undefined && <span className={styles.note}>{note}</span>}
+    </span>
+  );
+}
+
+function StateBadge({ state }: { state: Reservation["state"] }): ReactNode {
+  const known = states.find((one) => one === state);
+  return (
+    <span className={styles.state} data-state={state}>
+      {known === undefined ? state : words.states[known]}
+    </span>
+  );
+}

@@ -1,0 +1,51 @@
+/** The texts of the page of reservations, and of its switch in the shop's form. */
+export const reservationsTexts = {
+  lead: "What visitors of your shop reserved or asked about. A reservation holds one animal until its time runs out or you answer.",
+  table: "Reservations",
+  id: "Number",
+  animal: "Animal",
+  kind: "Kind",
+  kinds: { reservation: "Reservation", enquiry: "Enquiry" },
+  state: "State",
+  states: {
+    all: "All",
+    open: "Waits for you",
+    accepted: "Accepted",
+    refused: "Refused",
+    lapsed: "Ran out",
+    cancelled: "Cancelled by visitor",
+  },
+  filterState: "State",
+  lapses: "Runs out",
+  contact: "Who",
+  title: (id: number) => `Reservation ${id}`,
+  toOrder: (id: number) => `Order ${id}`,
+  accept: "Accept",
+  acceptTitle: (id: number) => `Accept reservation ${id}?`,
+  acceptText:
+    "Its time no longer runs out: the order holds the animal until you fulfil or cancel it. For an enquiry it notes that you have answered.",
+  accepted: (id: number) => `Reservation ${id} is accepted.`,
+  refuse: "Refuse",
+  keep: "Keep it",
+  refuseTitle: (id: number) => `Refuse reservation ${id}?`,
+  refuseText:
+    "Its order is deleted, and the animal can be reserved again. We send no email: tell the visitor, who also sees it behind the link.",
+  refused: (id: number) => `Reservation ${id} is refused.`,
+  change: "Change the time",
+  changeTitle: (id: number) => `When does reservation ${id} run out?`,
+  lapsesAt: "Runs out",
+  lapsesHint: (zone: string) => `At most 30 days from now. In your time zone, ${zone}.`,
+  save: "Save the time",
+  changed: (id: number) => `Reservation ${id} has a new time.`,
+  emptyTitle: "No reservations yet",
+  emptyText: "Turn on reservations in the form of your shop. What visitors then send appears here.",
+
+  form: {
+    enabled: "Visitors may reserve animals and ask about them",
+    enabledHint:
+      "Each animal’s page gets a form. For an animal whose stock is counted it holds one until the time runs out; for any other it sends you a question.",
+    holdHours: "Hours that a reservation holds an animal",
+    text: "Your words above the form",
+    textHint: "Such as when and where to collect an animal.",
+  },
+};
