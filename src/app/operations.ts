@@ -34,8 +34,8 @@ import { photoFetchRoutes, photoRoutes } from "../store/profiles/photos.routes.t
 import type { ProfileServices } from "../store/profiles/profile-answers.ts";
 import { profileRoutes } from "../store/profiles/profiles.routes.ts";
 import type { PhotoFetchServices } from "../store/profiles/profiles.ts";
-import { reservationContactRoutes, reservationRoutes } from "../store/reservations/reservations.routes.ts";
 import { summaryRoutes } from "../store/profiles/summaries.routes.ts";
+import { reservationContactRoutes, reservationRoutes } from "../store/reservations/reservations.routes.ts";
 import type { Settings } from "./settings.ts";
 
 /** The services of the publishing operations. */
