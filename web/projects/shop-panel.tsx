@@ -1,21 +1,18 @@
-import { Button, ColorInput, Switch, Textarea, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState, type ReactNode } from "react";
+import { lazy, Suspense, useState, type ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
-import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
-import { reservationsTexts } from "../texts/en-reservations.ts";
 import { texts } from "../texts/texts.ts";
-import styles from "./projects.module.css";
 import { rereadSite, shopQuery, type Site } from "./queries.ts";
 import { ShopLogo } from "./shop-logo.tsx";
 import { publishShop, shopValues, type ShopValues } from "./shop.ts";
 
 const words = texts.projects.shop;
-const ofReservations = reservationsTexts.form;
+const ShopForm = lazy(() => import("./shop-form.tsx"));
 
 /** Publishes the built-in shop with one button, and changes how it looks. */
 export function ShopPanel({ site }: { site: Site }): ReactNode {
@@ -31,7 +28,9 @@ export function ShopPanel({ site }: { site: Site }): ReactNode {
         <>
           <ShopLogo projectId={id} settings={data.settings} logo={data.logo} />
           {/* The key is the form's saved values: a new logo, which makes a new deployment too, does not reset typed text. */}
-          <ShopForm key={JSON.stringify(values)} projectId={id} initial={values} />
+          <Suspense fallback={<Waiting lines={6} />}>
+            <ShopForm key={JSON.stringify(values)} projectId={id} initial={values} />
+          </Suspense>
         </>
       )}
     </Section>
@@ -68,62 +67,5 @@ function FirstPublication({ projectId, values, hasStartPage }: FirstProps): Reac
         </ConfirmDialog>
       )}
     </>
-  );
-}
-
-function ShopForm({ projectId, initial }: { projectId: number; initial: ShopValues }): ReactNode {
-  const client = useQueryClient();
-  const form = useCallForm<ShopValues, unknown>({
-    initial,
-    send: (values) => publishShop(projectId, values),
-    onDone: () => {
-      notify(words.saved);
-      void rereadSite(client, projectId);
-    },
-  });
-  const { value, onChange, error } = form.choice("colour");
-  return (
-    <div className={styles.form}>
-      <CallForm form={form} submit={words.again}>
-        <TextInput label={words.name} required maxLength={200} {...form.text("name")} />
-        <ColorInput mt="sm" withEyeDropper={false} label={words.colour} format="hex" value={value} onChange={onChange} error={error} />
-        <TextInput mt="sm" label={words.tagline} maxLength={200} {...form.text("tagline")} />
-        <Textarea mt="sm" label={words.about} autosize minRows={2} maxLength={2_000} {...form.text("about")} />
-        <TextInput mt="sm" label={words.email} type="email" maxLength={200} {...form.text("email")} />
-        <TextInput mt="sm" label={words.phone} type="tel" maxLength={50} {...form.text("phone")} />
-        <Textarea mt="sm" label={words.address} autosize minRows={2} maxLength={500} {...form.text("address")} />
-        <Textarea mt="sm" label={words.hours} description={words.hoursHint} autosize minRows={2} {...form.text("hours")} />
-        <Switch
-          mt="lg"
-          label={ofReservations.enabled}
-          description={ofReservations.enabledHint}
-          checked={form.values.reserves}
-          onChange={({ currentTarget }) => form.set("reserves", currentTarget.checked)}
-        />
-        {form.values.reserves && (
-          <>
-            <TextInput
-              mt="sm"
-              type="number"
-              min={1}
-              max={720}
-              step={1}
-              required
-              label={ofReservations.holdHours}
-              {...form.text("holdHours")}
-            />
-            <Textarea
-              mt="sm"
-              label={ofReservations.text}
-              description={ofReservations.textHint}
-              autosize
-              minRows={2}
-              maxLength={1_000}
-              {...form.text("reservationText")}
-            />
-          </>
-        )}
-      </CallForm>
-    </div>
   );
 }

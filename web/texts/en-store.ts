@@ -165,7 +165,7 @@ export const storeTexts = {
     emptyText: "Place one here. Orders from your website appear here too.",
   },
 
-  reservations: { page: "Reservations", words: ["enquiries", "visitors", "holds", "questions"] },
+  reservations: { page: "Reservations", words: ["enquiries"] },
 
   inventory: {
     page: "Inventory",

@@ -6,6 +6,11 @@ import { hourMs } from "../../platform/clock.ts";
  * secret of the visitor's link follows from the number by a key that only the service has, so a form that is sent twice leads to one reservation.
  */
 
+/** The pages of reservations: the form of an animal, and what is behind a link. */
+export const pagePath = /^(?:animals\/([1-9]\d{0,14})\/reserve|reservations\/([\w-]{43}))$/;
+/** Whether a path is one of the pages of reservations. */
+export const isReservationPath = (path: string): boolean => pagePath.test(path);
+
 /** What the visitor wrote. */
 export type FormValues = { name: string; email: string; phone: string; note: string };
 export type FormErrors = Partial<Record<keyof FormValues, string>>;

@@ -1,6 +1,6 @@
 import { createCache } from "../../platform/cache.ts";
 import { dayMs, hourMs, minuteMs } from "../../platform/clock.ts";
-import { emptyValues, linkHashOf, linkOf, newToken, readForm, type SentForm, visitorOf } from "./reservation-forms.ts";
+import { emptyValues, pagePath, linkHashOf, linkOf, newToken, readForm, type SentForm, visitorOf } from "./reservation-forms.ts";
 import { formPage, refusedPage, type ShownReservation, statusPage } from "./reservation-pages.ts";
 import type { RenderedPage, Shop, ShownAnimal } from "./storefront.ts";
 
@@ -38,10 +38,6 @@ type State = {
   sent: Allowance;
   placed: Allowance;
 };
-
-const pagePath = /^(?:animals\/([1-9]\d{0,14})\/reserve|reservations\/([\w-]{43}))$/;
-/** Whether a path is one of the pages of reservations. */
-export const isReservationPath = (path: string): boolean => pagePath.test(path);
 
 /**
  * Opens the pages by which visitors reserve animals and ask about them (specification 2.10).
