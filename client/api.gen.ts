@@ -1957,6 +1957,7 @@ export type paths = {
     get: {
       parameters: {
         query?: {
+          /** Only reservations in this state. */
           state?: "open" | "accepted" | "refused" | "lapsed" | "cancelled";
           /** The order. `-` is descending. */
           sort?: "id" | "-id";

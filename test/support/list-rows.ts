@@ -9,6 +9,8 @@ export const [accountId, neighbour] = [1, 2];
 const importColumns =
   "account_id, id, source_id, file_name, status, created, updated, unchanged, rejected, categories, actor, started_at, stays, stays_listed, version";
 const reservationColumns = "reservations (account_id, id, pet_id, state, link_hash, created_at, version)";
+/** Fills a table and its columns with the values of these expressions, in so many rows. */
+type Fill = (table: string, columns: string, count?: number) => Promise<void>;
 const upTo = (count: number): string => `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
 
 /** A few rows of every kind, distributed evenly. */
@@ -93,25 +95,31 @@ export async function fill(db: Database): Promise<void> {
           'none', 1, 0`,
         );
         await rows("keys (account_id, id, hash, prefix, publishable, scopes, created_at)", `i, '${id} ' || i, 'psk', FALSE, '', 0`);
-        await rows(
-          `webhooks (account_id, id, url, types, description, ordered, owner, secret, enabled, position, replays, failures, takes_new, version,
-          created_at)`,
-          "i, 'https://hooks.example', '[\"*\"]', '', FALSE, '', '', TRUE, 0, 0, 0, TRUE, 1, 0",
-          300,
-        );
-        const delivery = `CASE WHEN ${rare} THEN 'failed' WHEN nth % 25 = 0 THEN 'pending' ELSE 'delivered' END`;
-        await rows(
-          "webhook_deliveries (account_id, webhook_id, id, message_id, type, request_id, status, attempts, give_up_at, created_at)",
-          `${first} + CASE WHEN nth % 10 = 0 THEN 2 + nth % 200 ELSE 1 END, i, 'evt_' || i, 'order.created', CASE WHEN ${rare} THEN 'zz' ELSE 'rex' END, ${delivery}, 1, 0, 0`,
-        );
+        await fillWebhooks(rows, first);
       }
     },
     { statementMs: 60_000 },
   );
 }
 
+/** Webhooks, of which one has nearly all deliveries. */
+async function fillWebhooks(rows: Fill, first: number): Promise<void> {
+  const rare = `nth > ${many - 10}`;
+  await rows(
+    `webhooks (account_id, id, url, types, description, ordered, owner, secret, enabled, position, replays, failures, takes_new, version,
+    created_at)`,
+    "i, 'https://hooks.example', '[\"*\"]', '', FALSE, '', '', TRUE, 0, 0, 0, TRUE, 1, 0",
+    300,
+  );
+  const delivery = `CASE WHEN ${rare} THEN 'failed' WHEN nth % 25 = 0 THEN 'pending' ELSE 'delivered' END`;
+  await rows(
+    "webhook_deliveries (account_id, webhook_id, id, message_id, type, request_id, status, attempts, give_up_at, created_at)",
+    `${first} + CASE WHEN nth % 10 = 0 THEN 2 + nth % 200 ELSE 1 END, i, 'evt_' || i, 'order.created', CASE WHEN ${rare} THEN 'zz' ELSE 'rex' END, ${delivery}, 1, 0, 0`,
+  );
+}
+
 /** Imports of two sources, of which one made nearly all pets. */
-async function fillImports(rows: (table: string, columns: string, count?: number) => Promise<void>, first: number): Promise<void> {
+async function fillImports(rows: Fill, first: number): Promise<void> {
   const rare = `nth > ${many - 10}`;
   const source = "CASE nth WHEN 1 THEN 'rex' WHEN 2 THEN 'zz' ELSE 'source ' || i END";
   await rows("import_sources (account_id, id, name, name_key)", `i, ${source}, ${source}`, 50);

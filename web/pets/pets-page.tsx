@@ -19,10 +19,11 @@ import { useChoice, type Choice } from "./choice.ts";
 import { petCountsQuery, type PetCounts } from "./counts.ts";
 import { DeletePetDialog } from "./delete-pet-dialog.tsx";
 import { PetFilterBar, type FilterChange } from "./pet-filters.tsx";
-import { PriceCell } from "./price-cell.tsx";
+import { formatPrice } from "./price.ts";
 import type { Pet } from "./queries.ts";
 import { petSearch, filtersOf, queryOf, sortOf, type PetFilters, type PetSearch, type PetSort } from "./search.ts";
 import { StatusBadge } from "./status-badge.tsx";
+import { useSummary } from "./summaries.ts";
 import { WithThumb } from "./thumb.tsx";
 
 const route = getRouteApi("/dashboard/animals");
@@ -183,6 +184,11 @@ function columnsOf(
       cell: (pet) => <RowMenu of={pet.name} actions={actionsOf(pet)} />,
     },
   ];
+}
+
+function PriceCell({ petId }: { petId: number }): ReactNode {
+  const price = useSummary(petId)?.price ?? null;
+  return price === null ? "–" : formatPrice(price);
 }
 
 function NothingMatches(): ReactNode {

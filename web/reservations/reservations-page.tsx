@@ -72,13 +72,13 @@ function StateFilter({ value, onChange }: { value: State | undefined; onChange: 
 function columnsOf(ask: (asked: Asked, reservation: Reservation) => void): Column<Reservation>[] {
   const actionsOf = (reservation: Reservation): RowAction[] => {
     const { state, endedAt } = reservation;
-    const action = (asked: Asked, isDangerous = false): RowAction => ({
+    const action = (asked: Asked): RowAction => ({
       label: words[asked],
       run: () => ask(asked, reservation),
-      isDangerous,
+      isDangerous: asked === "refuse",
     });
-    if (state === "open") return [action("accept"), action("change"), action("refuse", true)];
-    return state === "accepted" && endedAt === undefined ? [action("refuse", true)] : [];
+    if (state === "open") return [action("accept"), action("change"), action("refuse")];
+    return state === "accepted" && endedAt === undefined ? [action("refuse")] : [];
   };
   return [
     { id: "id", header: words.id, width: "90px", cell: ({ id }) => id },
