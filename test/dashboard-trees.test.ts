@@ -33,7 +33,10 @@ const scenes: Record<string, Scene> = {
     },
   },
   animals: { path: "/animals", ready: (page) => page.getByRole("textbox", { name: "Free units of Rex" }).waitFor() },
-  orders: { path: "/orders", ready: (page) => page.getByRole("link", { name: "Rex" }).waitFor() },
+  orders: {
+    path: "/orders",
+    ready: async (page) => Promise.all([page.getByRole("link", { name: "Rex" }).waitFor(), page.locator("main td time").first().waitFor()]),
+  },
   animal: { path: "/animals/1", ready: button("Stop counting") },
   order: {
     path: "/orders/1",
