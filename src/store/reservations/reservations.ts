@@ -48,7 +48,9 @@ export type ReservationPatch = Static<typeof ReservationPatch>;
 export const ReservationPath = Type.Object({ reservationId: Id("The reservation's identifier.") });
 
 export const ReservationQuery = Type.Object({
-  state: Type.Optional(Type.Unsafe<ReservationState>({ type: "string", enum: [...states], description: "Only reservations in this state." })),
+  state: Type.Optional(
+    Type.Unsafe<ReservationState>({ type: "string", enum: [...states], description: "Only reservations in this state." }),
+  ),
   sort: Type.Optional(Sort(["id", "-id"], "The order.")),
   ...paging,
 });
