@@ -10,7 +10,7 @@ const rule = /@font-face \{[^}]*inter-latin-wght-normal\.woff2[^}]*\}/;
 
 /**
  * Loads the typeface with the page (decision 90): the page asks for its main file at once, and `web/public/before-paint.js` shows the page when the
- * file is there. Letters beyond English are in further files, which a page has from its next load on if they come late.
+ * file is there. Letters beyond English are in more files, which a page uses from its next load if they come late.
  */
 export const typeface: Plugin = {
   name: "typeface",

@@ -39,7 +39,7 @@ export async function openLimiter(
   return { limiter, join: () => Promise.resolve(), save: () => counters.save(), close: () => counters.save() };
 }
 
-/** Ends a ban while this process is no node: in the data folder, which no service may use, or in Redis. */
+/** Ends a ban without becoming a node: in the data folder, which no service may use, or in Redis. */
 export async function unbanIn(settings: Pick<Settings, "redisUrl" | "redisCa" | "dataDir">, keyId: number): Promise<boolean> {
   const { redisUrl: url, redisCa } = settings;
   if (url !== "") return (await import("../callers/limits/redis.ts")).unbanInRedis({ url, ca: redisCa || undefined }, keyId);

@@ -10,7 +10,7 @@ import { findPet } from "../store/pets/pets.store.ts";
 import { cancelByLink, placeReservation } from "../store/reservations/reservation-answers.store.ts";
 import { findByLink, type StoredReservation } from "../store/reservations/reservations.store.ts";
 
-/** Joins the storefronts to the reservations of the store. Visitors' changes are the system's in the log: they have no account. */
+/** Connects storefronts to the store's reservations. Visitors have no account, so the log names the system as actor. */
 export function openReservationDesk(db: Database, catalogue: Catalogue, clock: () => number): ReservationDesk {
   const own = (accountId: number, requestId?: string): Database =>
     db.as({ caller: accountId, ...(requestId !== undefined && { origin: { ...systemOrigin, requestId } }) });

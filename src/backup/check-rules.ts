@@ -113,7 +113,7 @@ const contactRules: Rule[] = [
   },
 ];
 
-/** An order records what it cost with the currency, or not at all (decision 0121). */
+/** An order has both the price and its currency, or neither (decision 0121). */
 const priceRules: Rule[] = [
   {
     what: "the price of an order has an amount and a currency",

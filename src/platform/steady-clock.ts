@@ -19,7 +19,7 @@ export type ClockSources = {
 };
 
 /**
- * Time of the database that nodes share; `unknown` if it did not answer; undefined if there is none but this process's. A database that `isLocal` has the clock
+ * Time of the database that nodes share; `unknown` if it did not answer; undefined if only this process uses it. A database that `isLocal` has the clock
  * of this machine, so it agrees with every jump.
  */
 export type DatabaseTime = { now: number; isLocal: boolean } | "unknown" | undefined;

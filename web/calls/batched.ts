@@ -10,7 +10,7 @@ const restMs = 80;
 
 type Waiting<T> = { id: number; signal: AbortSignal; resolve: (found: T | null) => void; reject: (error: unknown) => void };
 
-/** Returns a reader of one item of a call of the dashboard that takes up to 100 ids, and has the items it found in this field of its answer. */
+/** Returns a reader of one item through a dashboard call that takes up to 100 ids and answers with the found items in `field`. */
 export function batchedCall<T extends { id: number }>(path: string, field: string): ReadOne<T> {
   return batched(
     async (ids) => {

@@ -54,7 +54,7 @@ export function useShopSearch(query: string): { found: Command[]; isSearching: b
   return { found, isSearching: Boolean(session) && (isTyping || readsAnimals || readsOrder) };
 }
 
-/** The pet with the number that was typed, then those with such names. */
+/** The pet with the typed number, then those whose names match. */
 async function findPets(q: string, signal: AbortSignal): Promise<Pet[]> {
   const petId = Number(petPattern.exec(q)?.[1]);
   const [numbered, named] = await Promise.all([

@@ -8,7 +8,7 @@ import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged
 import type { Price } from "../pets/price.ts";
 import type { Order } from "./queries.ts";
 
-/** What is kept beside an order (docs/dashboard-api.md). */
+/** The details of an order (docs/dashboard-api.md). */
 export type OrderDetails = {
   id: number;
   placedAt: string | null;
@@ -70,7 +70,7 @@ export function deleteContact(orderId: number): Promise<unknown> {
   return answerOf(store.DELETE("/store/orders/{orderId}/contact", { params: { path: { orderId } } }));
 }
 
-/** Rereads what depends on the contact of an order. */
+/** Rereads all that shows an order's contact. */
 export function rereadContact(client: QueryClient, orderId: number): void {
   for (const what of ["contact", "details", "others"]) void reread(client, { queryKey: [dashboardKey, "/store/orders", what, orderId] });
 }

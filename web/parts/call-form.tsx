@@ -85,7 +85,7 @@ export function useCallForm<Values extends object, Answer>({
   };
 }
 
-/** Whether the values of a form are not those that it began with. */
+/** Whether a form's values differ from its initial ones. */
 export function isUnsavedForm<Values>(values: Values, initial: Values): boolean {
   return JSON.stringify(values) !== JSON.stringify(initial);
 }
@@ -140,7 +140,7 @@ export function CallForm<Values extends object>({
   );
 }
 
-/** The error of a form, as far as it is not shown at its fields. */
+/** The error of a form, unless its fields show it. */
 export function FormError<Values extends object>({ form: { error, values } }: { form: FormState<Values> }): ReactNode {
   const wrong = error ? explain(error).fields : [];
   const elsewhere = wrong.filter(({ path }) => !(fieldOf(path) in values));

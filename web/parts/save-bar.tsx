@@ -14,7 +14,7 @@ type Props<Values> = {
   children?: ReactNode;
 };
 
-/** The one bar that saves a page: at the lower edge of the window while its form is longer than that. */
+/** The bar that saves a page. It stays at the lower edge of the window while the form is taller. */
 export function SaveBar<Values extends object>({ of, form, label, said, takesFocus = false, children }: Props<Values>): ReactNode {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {

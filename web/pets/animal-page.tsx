@@ -138,7 +138,7 @@ function useAnimalForm(stored: StoredAnimal, isTracked: boolean, onSaved: () => 
   return { form, part, isUnsaved: isUnsavedForm(form.values, initial) };
 }
 
-/** The parts as they are now, as far as the page shows what they are: stock changes the status, and photos the version of a profile. */
+/** The parts as they are now, if the form still shows their values: stock changes the status, photos the profile's version. */
 function currentOf(base: StoredAnimal, now: StoredAnimal): StoredAnimal {
   const [a, b] = [base.pet.value, now.pet.value];
   return {

@@ -32,12 +32,12 @@ export function valuesOf(pet: Pet | undefined, profile: Profile | undefined, cat
   };
 }
 
-/** The text of what a form says for buyers, to compare. */
+/** What a form says to buyers, as one text to compare. */
 const buyersText = ({ description, price, currency, facts }: AnimalValues): string =>
   JSON.stringify([description, price, price === "" ? "" : currency, facts]);
 const detailsText = ({ name, categoryId, status }: AnimalValues): string => JSON.stringify([name, categoryId, status]);
 
-/** Whether a stored profile is what the form began with, so that only its photos may have changed. */
+/** Whether a stored profile equals what the form began with: only its photos may have changed. */
 export function isSameForBuyers(a: Profile | undefined, b: Profile | undefined): boolean {
   return buyersText(valuesOf(undefined, a)) === buyersText(valuesOf(undefined, b));
 }

@@ -34,7 +34,7 @@ export function changeReservation(id: number, body: { state?: "accepted" | "refu
   return answerOf<Reservation>(store.PATCH("/reservations/{reservationId}", { params: { path: { reservationId: id } }, body }));
 }
 
-/** Rereads what an answer may have changed: the reservations, their orders and the stock. */
+/** Rereads what a change may affect: the reservations, their orders and the stock. */
 export function rereadReservations(client: QueryClient): void {
   void rereadList(client, "/reservations");
   void rereadList(client, "/store/orders");

@@ -54,7 +54,7 @@ export const projectsTexts = {
     archive: "Choose an archive",
     needs: "The folder needs a file petstore.json, which may hold just {}.",
     hint: (files: string, file: string, all: string, packed: string) =>
-      `At most ${files} files, ${file} a file, ${all} in all, ${packed} packed. Hidden files but .well-known, and node_modules, are left out.`,
+      `At most ${files} files, ${file} a file, ${all} in all, ${packed} packed. Without node_modules and hidden files except .well-known.`,
     fromTerminal: "From a terminal instead",
     terminalHint: "For developers: set PETSTORE_KEY to a key with the scopes publishing:read and publishing:write.",
     toKeys: "Go to the keys",

@@ -4,7 +4,7 @@ export const shortcutsTexts = {
   search: "Search and go to a page",
   shortcuts: "Show these shortcuts",
   inSearch: "In the search",
-  choose: "Choose what was found",
+  choose: "Choose a result",
   open: "Open it",
   inDialogs: "In a dialog",
   close: "Close it",

@@ -26,7 +26,7 @@ const retryMaxMs = 400;
 const heartbeatMs = 200;
 /** The time (ms) between heartbeats while a node waits for the other nodes. */
 const joiningHeartbeatMs = 50;
-/** The most heartbeats that it sends meanwhile without progress of another node, about five seconds, and in all. */
+/** The most heartbeats that it sends while no other node progresses, about five seconds, and in all. */
 const [idleHeartbeatsMax, heartbeatsMax] = [100, 2_000];
 /** The longest time (ms) that a process which starts waits until it counts together with the others and knows their counts. */
 const joinMs = 30_000;

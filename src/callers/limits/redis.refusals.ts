@@ -20,7 +20,7 @@ export function noteEviction(log: ShardLog, policy: string | undefined): void {
     log.note({ policy }, "Redis may evict counts, and limits are then counted by shares: set maxmemory-policy to noeviction");
 }
 
-/** Warns if the user may not read all counts. A connection that was lost meanwhile is no news. */
+/** Warns if the user may not read all counts. Ignores a connection that was lost meanwhile. */
 export function noteReading(log: ShardLog, error: unknown): void {
   if (!String(error).includes("NOPERM")) return;
   const text = "Redis does not let this node read all counts, so a node that starts does not know those of others: allow +scan and +mget";

@@ -5,7 +5,7 @@ import { walkStatement } from "../../platform/db/index-walk.ts";
 
 /** The most rows of one statement. */
 const rowsPerInsert = 50;
-/** The most rows of one read, of those that a filter looks through. */
+/** The most rows that a filter reads at once. */
 const stepMax = 1_000;
 
 export type LoggedRequest = {
@@ -19,7 +19,7 @@ export type LoggedRequest = {
   status: number;
 };
 
-/** Adds requests. Skips those of deleted accounts, and one that has the position of another node's. */
+/** Adds requests. Skips those of deleted accounts, and those whose position is taken. */
 export async function insertRequests(tx: Transaction, requests: readonly LoggedRequest[]): Promise<void> {
   const ids = [...new Set(requests.map(({ accountId }) => accountId))];
   const found = await tx.query<{ id: number }>(sql`SELECT id FROM accounts WHERE id IN (${join(ids)})`);

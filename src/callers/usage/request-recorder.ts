@@ -26,11 +26,11 @@ const accountsCounted = 50_000;
 export type RequestLog = {
   /** Notes an answered request, if it had a valid key. Takes well below a microsecond, never waits and never throws. */
   record(exchange: Pick<Exchange, "identified" | "method" | "template" | "status">): void;
-  /** Writes what was noted. Drops it if that fails, and rejects. */
+  /** Writes the noted requests, or drops them and rejects. */
   flush(): Promise<void>;
 };
 
-/** The requests of one account between two writes; beyond the bound, `next` is the place of the oldest, which the next one replaces. */
+/** The requests of one account between two writes; at the bound, `next` is the place of the oldest, which the next replaces. */
 type Noted = { requests: LoggedRequest[]; next: number };
 
 export function openRequestLog({ db, clock }: { db: Database; clock: Clock }): RequestLog {

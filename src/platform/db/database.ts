@@ -28,7 +28,7 @@ export interface Queryable {
    * engine is embedded: for the statements of frequent requests.
    */
   rows<R extends unknown[]>(statement: Statement<R>, values: readonly BoundValue[]): Awaitable<R[]>;
-  /** Reports that a stored text, which is named by `what`, is not what was written. Returns the refusal of the request. */
+  /** Reports that a stored text, named by `what`, is damaged. Returns the refusal of the request. */
   reportDamage(what: string): Problem;
 }
 

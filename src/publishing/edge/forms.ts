@@ -11,7 +11,7 @@ import { parseTarget, type Target } from "./requests.ts";
 import type { Visit } from "./visits.ts";
 
 /*
- * The forms of storefronts: the only bodies that the edge reads. All else that is sent to a site is refused unread.
+ * The forms of storefronts: the only bodies that the edge reads. It refuses all others unread.
  */
 
 /** The most bytes of a form, and how long (ms) it may take to arrive. The longest note takes 9 KiB in Chinese. */
@@ -81,8 +81,8 @@ export function formAnswer(shop: Shop, target: Target, visit: Visit, desk: FormD
 }
 
 /**
- * Whether the page that sent a form is of the same site. A browser says so itself (Sec-Fetch-Site), or names the page's origin. It names none, or
- * "null", where a page hides its address, as that of a link does: then only Sec-Fetch-Site counts. Programs that send neither are refused.
+ * Whether the page that sent a form is of the same site. A browser says so itself (Sec-Fetch-Site), or names the page's origin. It sends none, or
+ * "null", if a page hides its address, as that of a link does: then only Sec-Fetch-Site counts. Programs that send neither are refused.
  */
 function isOfSameSite({ headers, host }: Visit): boolean {
   const { origin, "sec-fetch-site": from } = headers;

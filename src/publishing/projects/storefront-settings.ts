@@ -113,7 +113,7 @@ export function withForm(stored: StoredStorefront | undefined, form: Static<type
   return { name: name.trim(), settings: { ...parseStorefront(shown, refuse), ...kept } };
 }
 
-/** The settings of reservations with those that are given; null, as a form sends it, gives none. */
+/** Merges the given settings of reservations; null, as a form sends it, changes none. */
 function withChanges(
   before: StorefrontSettings["reservations"],
   given: NonNullable<Static<typeof WrittenStorefront>["reservations"]>,

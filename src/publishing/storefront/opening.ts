@@ -27,7 +27,7 @@ const closed = new Set(["closed", "–", "-", "geschlossen"]);
 const dayMinutes = 24 * 60;
 
 /**
- * Reads opening hours that a shop wrote for people, such as `Mon – Fri` with `9 – 18`. Returns undefined if a line cannot be read for sure: then pages
+ * Reads opening hours that a shop wrote for people, such as `Mon – Fri` with `9 – 18`. Returns undefined if a line does not parse: then pages
  * only show what the shop wrote.
  */
 export function weekOf(hours: StorefrontSettings["hours"]): Week | undefined {

@@ -44,7 +44,7 @@ export function photoOf({ animal, category }: Card, sizes: string, options: Pict
   return photo === undefined ? silhouetteOf(`${animal.facts.species ?? ""} ${category?.name ?? ""}`) : pictureOf(photo, sizes, options);
 }
 
-/** `alt`: in place of the photo's own. */
+/** `alt`: replaces the photo's own. */
 type PictureOptions = { isLazy?: boolean; alt?: string };
 
 /** A photo in the size and format that the browser chooses. Width and height keep its place free while it loads. */

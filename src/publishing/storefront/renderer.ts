@@ -26,7 +26,7 @@ const valuesMax = 24;
 const dayMs = 24 * 60 * 60_000;
 /** How long an animal is new. */
 const newDays = 14;
-/** Of a page with more new animals than one in so many, none is shown as new. */
+/** If more than one in this many animals of a page is new, none is shown as new. */
 const newShareMax = 2;
 const cacheBytesMax = 32 * 1024 * 1024;
 /** How many categories, arrivals and values of facts are kept, of all accounts together. */

@@ -12,7 +12,7 @@ export type ListStatus = "available" | "pending";
 /** Where a page of a list begins: after an animal of the given status, or after a name. */
 export type ListStart = { status: ListStatus; id: number } | { name: string; id: number };
 
-/** Which animals a list shows, and in which order. A search by `q` has one page, by name, and leaves a fact out; a list by a fact is the newest first. */
+/** Which animals a list shows, and in which order. A search by `q` has one page, by name, without a fact; a list by a fact is newest first. */
 export type ListView = {
   category: number | undefined;
   status: ListStatus | undefined;

@@ -6,7 +6,7 @@ import { hourMs } from "../../platform/clock.ts";
  * secret of the visitor's link follows from the number by a key that only the service has, so a form that is sent twice leads to one reservation.
  */
 
-/** The pages of reservations: the form of an animal, and what is behind a link. */
+/** The pages of reservations: the form of an animal, and the page of a link. */
 export const pagePath = /^(?:animals\/([1-9]\d{0,14})\/reserve|reservations\/([\w-]{43}))$/;
 /** Whether a path is one of the pages of reservations. */
 export const isReservationPath = (path: string): boolean => pagePath.test(path);
@@ -22,7 +22,7 @@ export const lengths = { name: 200, email: 254, phone: 50, note: 1_000 } as cons
 /** The name of the field that people do not see. */
 export const trapName = "website";
 
-/** Nobody reads and fills in the form faster (ms). */
+/** No person fills in the form faster (ms). */
 const formMsMin = 3_000;
 const formMsMax = 12 * hourMs;
 
@@ -35,8 +35,8 @@ export function newToken(key: Uint8Array, subject: Subject, now: number): string
 }
 
 /**
- * Checks the token of a sent form, and returns the secret of its link; otherwise why it does not count: it is not of this form, it is too old, or it
- * came back sooner than a person could have filled it in.
+ * Checks the token of a sent form. Returns the secret of its link, or why the token is refused: it is not of this form, it is too old, or it
+ * came back sooner than a person could have filled in the form.
  */
 export function linkOf(key: Uint8Array, subject: Subject, token: string, now: number): { secret: string } | "false" | "late" | "early" {
   const [, time = "", number = "", mac = ""] = /^([0-9a-z]{1,10})\.([\w-]{22})\.([\w-]{43})$/.exec(token) ?? [];

@@ -33,10 +33,10 @@ function reservationPage(shop: Shop, status: number, title: string, main: Markup
   };
 }
 
-/** A form to show. `problem`: what is wrong with the whole of it, such as that it was sent too soon. */
+/** A form to show. `problem`: what is wrong with the whole form, such as that it was sent too soon. */
 export type FormView = { animal: ShownAnimal; holds: boolean; token: string; values: FormValues; errors: FormErrors; problem?: string };
 
-/** The page of the form. Browsers without JavaScript show what is wrong beside each field, and all that was written stays. */
+/** The page of the form. Shows the error beside each field and keeps what was written, without JavaScript. */
 export function formPage(shop: Shop, status: number, { animal, holds, token, values, errors, problem }: FormView): RenderedPage {
   const { reservations } = shop.settings;
   const title = holds ? `Reserve ${animal.name}` : `Ask about ${animal.name}`;
@@ -54,7 +54,7 @@ export function formPage(shop: Shop, status: number, { animal, holds, token, val
     <h1>${title}</h1>
     <p>${holds ? `We hold ${animal.name} for you for ${periodOf(reservations?.holdHours ?? 0)}. It costs nothing, and you can cancel it.` : `Write to us about ${animal.name}. This holds nothing: we get back to you.`}</p>
     ${reservations?.text !== undefined && markup`<p class="told">${reservations.text}</p>`}
-    ${(problem !== undefined || count > 0) && markup`<p class="wrong" role="alert">${problem ?? (count === 1 ? "One field needs another look." : `${count} fields need another look.`)}</p>`}
+    ${(problem !== undefined || count > 0) && markup`<p class="wrong" role="alert">${problem ?? (count === 1 ? "Please check one field." : `Please check ${count} fields.`)}</p>`}
     <form method="post" action="/animals/${animal.id}/reserve">
       <input type="hidden" name="token" value="${token}" />
       <input type="hidden" name="holds" value="${holds ? "yes" : "no"}" />
@@ -103,7 +103,7 @@ const headings: Record<ShownReservation["state"], [held: string, asked: string]>
 };
 const endings: Partial<Record<ShownReservation["state"], string>> = {
   refused: "The shop could not keep the reservation.",
-  lapsed: "The time of the reservation ran out.",
+  lapsed: "The reservation expired.",
   cancelled: "You cancelled the reservation.",
 };
 

@@ -16,7 +16,7 @@ type WantedReservation = {
   requestId: string;
 };
 
-/** Where the storefront sends reservations: to the shop's orders, which it knows nothing of. */
+/** Where the storefront sends reservations. The storefront itself does not know orders. */
 export type ReservationDesk = {
   /** The animal, and whether a unit of it could be held now; undefined if the shop does not have it. */
   animal: (accountId: number, id: number) => Promise<{ animal: ShownAnimal; holds: boolean } | undefined>;
@@ -70,7 +70,7 @@ async function answerLink({ desk }: State, shop: Shop, secret: string, { form, r
   }
   const found = await desk.find(shop.accountId, hash);
   return found === undefined
-    ? refusedPage(shop, 404, "This page is not here", "The reservation is over, or the address is not whole.")
+    ? refusedPage(shop, 404, "This page is not here", "The reservation is over, or the link is incomplete.")
     : statusPage(shop, found);
 }
 
@@ -93,9 +93,9 @@ async function answerForm(state: State, shop: Shop, id: number, request: Reserva
     const token = typeof link === "object" || link === "early" ? sent.token : fresh();
     return formPage(shop, status, { ...view, token, values: sent.values, errors: sent.errors, ...(problem !== undefined && { problem }) });
   };
-  if (!state.sent.take(visitor, clock())) return again("That was often. Please wait some minutes, and send it once more.", 429);
-  if (link === "early" || sent.isTrapped) return again("That was very quick. Please look it over, and send it once more.");
-  if (typeof link === "string") return again("This page was open for a long time. Please send it once more.");
+  if (!state.sent.take(visitor, clock())) return again("Too many tries. Please wait some minutes and send it again.", 429);
+  if (link === "early" || sent.isTrapped) return again("That was very quick. Please check it and send it again.");
+  if (typeof link === "string") return again("This page was open for a long time. Please send it again.");
   if (Object.keys(sent.errors).length > 0) return again(undefined);
   return place(state, shop, { sent, id, secret: link.secret, visitor, requestId: request.requestId, again });
 }
@@ -140,7 +140,7 @@ async function place(
     case "visitor":
       return tooMany;
     case "shop":
-      return refusedPage(shop, 503, "We cannot take this at the moment", "Too many people write to us here. Please try again later.");
+      return refusedPage(shop, 503, "We cannot take this at the moment", "We have too many requests. Please try again later.");
   }
 }
 
@@ -159,7 +159,7 @@ type Allowance = {
   take: (visitor: string, now: number) => boolean;
 };
 
-/** Allows each visitor so many in a window, which begins with the first. Counts in this process; the database bounds what is open. */
+/** Allows each visitor `most` in a window, which begins with the first. Counts in this process; the database bounds open ones. */
 function openAllowance(most: number, windowMs: number): Allowance {
   const windows = createCache<string, { since: number; used: number }>(visitorsMax);
   const current = (visitor: string, now: number) => {

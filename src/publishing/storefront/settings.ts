@@ -9,7 +9,7 @@ export type TextPage = { slug: string; title: string; text: string };
 
 /**
  * The settings of a built-in storefront, the `storefront` of a `petstore.json` (specification 6.7). The pages themselves come from the account's
- * catalogue, so a deployment holds only the owner's settings and files. Settings that were stored by an earlier release lack the optional fields.
+ * catalogue, so a deployment has only the owner's settings and files. Settings that were stored by an earlier release lack the optional fields.
  */
 export type StorefrontSettings = {
   /** The shop's colour, as `#rrggbb`. */
@@ -26,13 +26,13 @@ export type StorefrontSettings = {
   hours: { days: string; time: string }[];
   /** Default: `modern`. */
   theme?: Theme | undefined;
-  /** The picture at the top of the first page: the path of a file of the deployment, or `none`. Default: a photo of the newest animal that has one. */
+  /** The picture at the top of the first page: the path of a deployed file, or `none`. Default: a photo of the first available animal with one. */
   hero?: string | undefined;
   /** The button at the top of the first page. Default: one that leads to the animals. */
   action?: { label: string; link: string } | undefined;
   /** The IANA name of the shop's time zone. With it, pages say whether the shop is open. */
   timeZone?: string | undefined;
-  /** Undefined if the shop takes none, and in deployments that are older than they are. */
+  /** Undefined if the shop takes none, and in deployments of earlier releases. */
   reservations?: ReservationSettings | undefined;
   /** The addresses of the shop's pages at social networks. */
   social?: string[] | undefined;

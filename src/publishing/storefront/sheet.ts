@@ -24,7 +24,7 @@ export function styleFor({ colour, theme = "modern" }: Pick<StorefrontSettings, 
 
 /**
  * Returns the style sheet of a storefront. Each page contains it, so browsers show a page without a second request. The shop's colour fills areas, as it
- * is; no text has this colour, so that it need not be changed to be read.
+ * is; no text has it, so it never needs more contrast.
  */
 function styleOf(colour: string, theme: string): string {
   return `:root{color-scheme:light dark;--brand:${colour};--on-brand:${textOn(colour)};--tint:color-mix(in srgb,var(--brand) 14%,var(--page));--edge:color-mix(in srgb,var(--text) 16%,transparent)}

@@ -99,7 +99,7 @@ const paw =
 
 const byWord = new Map(shapes.flatMap(({ words, path }) => words.map((word) => [word, path] as const)));
 
-/** The picture of an animal without a photo, by the words that say what it is, such as its category's name. */
+/** The picture of an animal without a photo, chosen by words about it, such as its category's name. */
 export function silhouetteOf(words: string): Markup {
   const found = words
     .toLowerCase()

@@ -39,7 +39,7 @@ export type Catalogue = {
   /** Up to `limit` animals that are not sold. */
   animals: (accountId: number, wanted: AnimalsRequest, limit: number) => Promise<ShownAnimal[]>;
   animal: (accountId: number, id: number) => Promise<ShownAnimal | undefined>;
-  /** The values of a fact that animals have which are not sold, among the first `most` of the fact, in the order of the alphabet. */
+  /** The values of a fact among animals that are not sold, in alphabetical order. Looks at the first `most`. */
   valuesOf: (accountId: number, fact: ShownFactName, most: number) => Promise<string[]>;
   /** The identifiers of the newest animals that are not sold. */
   newest: (accountId: number, limit: number) => Promise<number[]>;

@@ -78,7 +78,7 @@ const looks: Record<Theme, Look> = {
 
 const files = new Map<string, FontFile>();
 
-/** Returns the font file at a path below the site; undefined if it is none of a theme. */
+/** Returns the font file at a path of the site; undefined if no theme has it. */
 export function fontAt(path: string): Buffer | undefined {
   if (files.size === 0) for (const face of [figtree, fraunces, baloo]) for (const subset of subsetsOf(face)) fileOf(face, subset);
   return files.get(path)?.bytes;

@@ -69,7 +69,7 @@ export function mentions({ email, phone, name }: Person): (contact: Contact) => 
 const betweenEmails = /[\s,;:<>()"']+/;
 const phoneNumbers = /\d[\d ()./-]*/g;
 
-/** By what the contacts of one person are found: null for what a contact lacks. */
+/** The keys that find the contacts of one person; null for a missing one. */
 export type PersonKeys = { email: string | null; phone: string | null };
 
 /** Returns the keys of a contact: those of one person are equal in any spelling. */

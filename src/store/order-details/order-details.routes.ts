@@ -7,7 +7,7 @@ import { ManyDetails, OtherOrders, othersMax } from "./order-details.ts";
 
 const tag = "Orders";
 
-/** What is kept beside orders, for the dashboard: the fields of an order stay those of the specification (decision 0121). */
+/** The details of orders, for the dashboard: an order in the API keeps the specified fields (decision 0121). */
 export const orderDetailRoutes: Operation[] = [
   operation({
     operationId: "getOrderDetails",

@@ -14,7 +14,7 @@ type DetailsRow = {
   name: string | null;
 };
 
-/** Reads what is kept beside these orders, by id. Ids without an order are left out. */
+/** Reads the details of these orders, by id. Leaves out ids without an order. */
 export async function readDetails(db: Database, accountId: number, ids: readonly number[]): Promise<OrderDetails[]> {
   const rows = await db.query<DetailsRow>(sql`
     SELECT orders.id, orders.quantity, orders.placed_at, orders.price_amount, orders.price_currency, contacts.order_id AS has_contact, contacts.name

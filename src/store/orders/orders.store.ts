@@ -54,7 +54,7 @@ const findByIds = statementOfRows<OrderRow>(
   `SELECT ${columnNames} FROM orders WHERE account_id = CAST(?2 AS BIGINT) AND id IN (SELECT CAST(made.value ->> 0 AS BIGINT) FROM ROWS AS made)`,
 );
 const lockById = lockingStatement<OrderRow>(orderById);
-/** The price of one unit, which is that of the pet's profile when the order is placed or gets another pet (specification 2.5). */
+/** The price of one unit, from the pet's profile when the order is placed or gets another pet (specification 2.5). */
 const priceColumns = ["price_amount", "price_currency"];
 const priceOf = (name: string) => `SELECT ${name} FROM profiles WHERE account_id = ?7 AND pet_id = ?1`;
 const update = statement<OrderRow>(`

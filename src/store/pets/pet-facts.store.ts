@@ -94,7 +94,7 @@ const valuesOf = statement<[value: string | null]>(`
   FROM found WHERE value_key IS NOT NULL`);
 
 /**
- * Returns the values of a fact that pets have which are not sold, in the order of their keys, in the spelling of one of these pets; of a birth the
+ * Returns the values of a fact among pets that are not sold, in the order of their keys, each as one of these pets spells it; for `born` the
  * year. Looks at `most` values.
  */
 export async function valuesOfFact(db: Queryable, accountId: number, name: FactName, most: number): Promise<string[]> {
@@ -102,7 +102,7 @@ export async function valuesOfFact(db: Queryable, accountId: number, name: FactN
   return rows.flatMap(([value]) => (value === null ? [] : [name === "born" ? factKeyOf({ name, value }) : value]));
 }
 
-/** The rows that one step reads: all are those of values beyond ASCII, which folding may change. */
+/** The most rows that one step reads, only values beyond ASCII, which refolding may change. */
 const foldedRowsMax = 250;
 const updateKeys = statementOfRows(`
   UPDATE facts SET value_key = changed.value ->> 2 FROM ROWS AS changed

@@ -97,7 +97,7 @@ export const PetQuery = Type.Object({
 });
 export type PetQuery = Static<typeof PetQuery>;
 
-/** Whether a search has only characters that nobody sees, which no name begins with. An empty text is no search. */
+/** Whether a search has only invisible characters, which no name begins with. An empty text is no search. */
 export function findsNothing(q: string | undefined): boolean {
   return q !== undefined && q !== "" && nameKeyOf(q) === "";
 }

@@ -185,8 +185,8 @@ export async function lapseReservations(db: Database, now: number, onError: (err
 }
 
 /**
- * Ends one reservation, unless it was answered meanwhile. A node of an earlier release deletes and completes orders without a word to their
- * reservations, which therefore follow here.
+ * Ends one reservation, unless it was answered meanwhile. A node of an earlier release deletes and completes orders and leaves their
+ * reservations as they are, so they follow here.
  */
 async function lapse(tx: Transaction, accountId: number, id: number, now: number): Promise<void> {
   const both = await lockBoth(tx, accountId, id);

@@ -129,7 +129,7 @@ export const reservationContactRoutes: Operation[] = [
   }),
 ];
 
-/** The reservation, for those who may read contacts with that of an enquiry. */
+/** The reservation; with `contacts:read`, also an enquiry's contact. */
 async function answer(db: Queryable, { accountId, scopes }: Caller, reservation: StoredReservation) {
   const contact = scopes.has("contacts:read") ? await findEnquiryContact(db, accountId, reservation.id) : undefined;
   const body = { ...shownReservation(reservation), ...(contact && { contact }) };

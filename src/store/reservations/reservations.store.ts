@@ -118,7 +118,7 @@ export async function insertReservation(
   return made;
 }
 
-/** What a reservation becomes. `isEnded`: whether nothing of it is left to do, so that its row is deleted some time later. */
+/** A change of a reservation. `isEnded`: whether nothing is left to do, so that its row is deleted later. */
 export type Change = { state: ReservationState; lapsesAt: number | null; isEnded: boolean };
 
 /** Changes a locked reservation. A change of the state records the event that is named after it. */
@@ -201,7 +201,7 @@ export async function readDue(db: Queryable, now: number, after: Due, limit: num
   return rows.map((row) => ({ accountId: row.account_id, id: row.id, lapsesAt: row.lapses_at }));
 }
 
-/** Deletes the reservations, and the contacts of the enquiries among them, that ended as many days ago as their account keeps contacts. */
+/** Deletes reservations, with the contacts of enquiries, that ended longer ago than their account keeps contacts. */
 export async function expireReservations(db: Database, now: number): Promise<void> {
   const oldest = sql`SELECT MIN(ended_at) FROM reservations WHERE account_id = accounts.id AND ended_at IS NOT NULL`;
   await forExpired(db, now, oldest, async (accountId, before) =>
@@ -224,7 +224,7 @@ export async function findEnquiryContact(db: Queryable, accountId: number, id: n
   return row && contactOf(row);
 }
 
-/** Returns the contacts of these reservations, of which enquiries have their own and the others that of their order. */
+/** Returns the contacts of these reservations: an enquiry has its own, the others that of their order. */
 export async function findContacts(db: Queryable, accountId: number, ids: readonly number[]): Promise<{ id: number; contact: Contact }[]> {
   const fields = contactFields.map((field) =>
     field === "address" ? field : `COALESCE(contacts.${field}, reservations.${field}) AS ${field}`,

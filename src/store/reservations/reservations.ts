@@ -79,7 +79,7 @@ const bounds = {
   inDay: 100,
 } as const;
 
-/** How many there are of what `bounds` counts. */
+/** The counts that `bounds` limits. */
 export type Counts = Record<keyof typeof bounds, number>;
 
 /** Which bound another reservation would exceed: the visitor's, or one of the shop's; undefined if none. */
