@@ -105,7 +105,7 @@ test("text that is typed before the stock has loaded stays when it has, and when
     await route.continue();
   });
   await page.getByRole("link", { name: "Rex" }).click();
-  const panel = page.getByRole("dialog", { name: "Rex" });
+  const panel = page.getByRole("main");
   const name = panel.getByRole("textbox", { name: "Name" });
   await name.fill("Rexona");
   await panel.getByText("Pending", { exact: true }).click();

@@ -63,6 +63,8 @@ test("a visitor reserves an animal whose stock is counted: an order holds one un
   assert.deepEqual([own!.petId, own!.state, Date.parse(own!.lapsesAt!) - now, await units(shop)], [shop.petId, "open", 24 * hourMs, 1]);
   const order = await made<object>(service, "GET", `/store/orders/${own!.orderId}`, undefined, shop.key);
   assert.partialDeepStrictEqual(order, { petId: shop.petId, quantity: 1, complete: false });
+  const placed = sql`SELECT placed_at FROM orders WHERE account_id = ${shop.account} AND id = ${own!.orderId}`;
+  assert.deepEqual(await service.db.query(placed), [{ placed_at: now }]);
   const contact = await made<object>(service, "GET", `/store/orders/${own!.orderId}/contact`, undefined, shop.key);
   assert.deepEqual(contact, { name: ann.name, email: ann.email, note: ann.note });
   assert.deepEqual(await typesOf(shop), ["order.created", "reservation.created"]);
@@ -70,7 +72,7 @@ test("a visitor reserves an animal whose stock is counted: an order holds one un
   assert.ok(!events.includes("Ann") && !events.includes("ann@"), "no event has personal data");
 });
 
-test("the link shows the state in UTC, is no-referrer and in no index, cancels, and is stored as a hash", async () => {
+test("the link shows the state in UTC, tells no other site its address, is in no index, cancels, and is stored as a hash", async () => {
   const shop = await openShop(1);
   const { headers } = await reserve(shop);
   const path = String(headers["location"]);
@@ -79,7 +81,7 @@ test("the link shows the state in UTC, is no-referrer and in no index, cancels, 
   assert.ok(page.body.includes(" UTC</strong>") && page.body.includes("Cancel the reservation"));
   assert.deepEqual(
     ["referrer-policy", "x-robots-tag", "cache-control"].map((name) => page.headers[name]),
-    ["no-referrer", "noindex", "no-store"],
+    ["same-origin", "noindex", "no-store"],
   );
   const rows = JSON.stringify(await service.db.query(sql`SELECT * FROM reservations WHERE account_id = ${shop.account}`));
   assert.ok(!rows.includes(path.split("/")[2]!) && !rows.includes("127.0.0.1"));

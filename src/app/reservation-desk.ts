@@ -20,9 +20,10 @@ export function openReservationDesk(db: Database, catalogue: Catalogue, clock: (
       return animal && { animal, holds: (await freeUnits(own(accountId), accountId, id)) > 0 };
     },
     async place(accountId, { requestId, ...asked }) {
-      const origin = { ...systemOrigin, requestId };
+      const now = clock();
+      const origin = { ...systemOrigin, requestId, at: now };
       try {
-        return await own(accountId, requestId).write((tx) => placeReservation(tx, accountId, asked, origin, clock()));
+        return await own(accountId, requestId).write((tx) => placeReservation(tx, accountId, asked, origin, now));
       } catch (error) {
         if (error instanceof Problem && error.code === "storage_limit_reached") return "shop";
         if (error instanceof Problem && error.code === "insufficient_stock") return "taken";

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
+import { ContactLink } from "../parts/contact-link.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { PetLink } from "../pets/pet-link.tsx";
@@ -54,17 +55,13 @@ function ContactFacts({ contact }: { contact: Contact }): ReactNode {
       {shown.map((field) => (
         <div key={field} className={styles.fact}>
           <dt>{words[field]}</dt>
-          <dd className={styles.lines}>{linked(field, contact[field] ?? "")}</dd>
+          <dd className={styles.lines}>
+            <ContactLink field={field} text={contact[field] ?? ""} />
+          </dd>
         </div>
       ))}
     </dl>
   );
-}
-
-function linked(field: keyof Contact, text: string): ReactNode {
-  if (field === "email") return <a href={`mailto:${encodeURIComponent(text).replaceAll("%40", "@")}`}>{text}</a>;
-  if (field === "phone") return <a href={`tel:${text.replaceAll(/[^\d+]/g, "")}`}>{text}</a>;
-  return text;
 }
 
 function Others({ orderId }: { orderId: number }): ReactNode {

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { useList } from "../calls/lists.ts";
 import { Waiting } from "../frame/waiting.tsx";
+import { ContactLink } from "../parts/contact-link.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Filters } from "../parts/filters.tsx";
@@ -121,8 +122,8 @@ function ContactCell({ id }: { id: number }): ReactNode {
   return (
     <span className={styles.contact}>
       {name !== undefined && <span>{name}</span>}
-      {email !== undefined && <a href={`mailto:${email}`}>{email}</a>}
-      {phone !== undefined && <a href={`tel:${phone.replaceAll(/[^+\d]/g, "")}`}>{phone}</a>}
+      {email !== undefined && <ContactLink field="email" text={email} />}
+      {phone !== undefined && <ContactLink field="phone" text={phone} />}
       {note !== undefined && <span className={styles.note}>{note}</span>}
     </span>
   );

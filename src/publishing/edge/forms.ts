@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { announcedBytes, streamBody } from "../../platform/http/bodies.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { runInTurn } from "../../platform/jobs/fair-share.ts";
-import { invalidAt } from "../../platform/problem.ts";
+import { invalidAt, Problem } from "../../platform/problem.ts";
 import { isReservationPath } from "../storefront/reservation-forms.ts";
 import type { AnswerReservation } from "../storefront/reservations.ts";
 import type { RenderedPage, Shop } from "../storefront/storefront.ts";
@@ -74,8 +74,13 @@ export function formAnswer(shop: Shop, target: Target, visit: Visit, desk: FormD
   const request = { path: target.path, address: visit.address, requestId: visit.id };
   const pending = (): Promise<Answer> =>
     runInTurn(desk.places, visit.turn, async () => {
-      const body = method === "POST" ? await form?.() : undefined;
-      return answerOf(await desk.answer(shop, { ...request, form: body }));
+      try {
+        const body = method === "POST" ? await form?.() : undefined;
+        return answerOf(await desk.answer(shop, { ...request, form: body }));
+      } catch (error) {
+        if (error instanceof Problem && error.code === "invalid_request") return text(400, "This form did not arrive whole.");
+        throw error;
+      }
     });
   return { status: 200, headers: {}, pending };
 }

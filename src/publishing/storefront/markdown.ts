@@ -44,7 +44,7 @@ function blockOf(kind: Kind, lines: string[]): Markup | undefined {
     case "rule":
       return markup`<hr />`;
     case "heading": {
-      const [, marks = "", words = ""] = /^(#{1,6}) (.*)$/.exec(lines[0]!.trim()) ?? [];
+      const [, marks = "", words = ""] = /^(#{1,6}) (.*)$/s.exec(lines[0]!.trim()) ?? [];
       return marks.length < 3 ? markup`<h2>${inlineOf(words)}</h2>` : markup`<h3>${inlineOf(words)}</h3>`;
     }
     case "item":

@@ -33,6 +33,7 @@ test("hours with a line that cannot be read for sure are no week", () => {
     ["Mon", "9:75 – 18"],
     ["Mon", "9"],
     ["Holidays", "9 – 18"],
+    ["constructor", "9 – 18"],
     ["Mon – ", "9 – 18"],
     ["Mon – Tue – Wed", "9 – 18"],
     ["Mon", "13 pm – 14 pm"],

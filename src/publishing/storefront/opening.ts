@@ -15,14 +15,14 @@ const dayNames = [
   ["sunday", "sun", "su", "so", "sonntag"],
 ];
 const dayNumber = new Map(dayNames.flatMap((names, day) => names.map((name) => [name, day] as const)));
-const groups: Record<string, number[]> = {
-  daily: [0, 1, 2, 3, 4, 5, 6],
-  "every day": [0, 1, 2, 3, 4, 5, 6],
-  täglich: [0, 1, 2, 3, 4, 5, 6],
-  weekdays: [0, 1, 2, 3, 4],
-  weekend: [5, 6],
-  weekends: [5, 6],
-};
+const groups = new Map([
+  ["daily", [0, 1, 2, 3, 4, 5, 6]],
+  ["every day", [0, 1, 2, 3, 4, 5, 6]],
+  ["täglich", [0, 1, 2, 3, 4, 5, 6]],
+  ["weekdays", [0, 1, 2, 3, 4]],
+  ["weekend", [5, 6]],
+  ["weekends", [5, 6]],
+]);
 const closed = new Set(["closed", "–", "-", "geschlossen"]);
 const dayMinutes = 24 * 60;
 
@@ -48,7 +48,7 @@ const endsOf = (text: string): string[] => text.split(/[–—-]|\bto\b|\bbis\b/
 function daysOf(text: string): number[] | undefined {
   const found: number[] = [];
   for (const part of partsOf(text.toLowerCase())) {
-    const group = groups[part];
+    const group = groups.get(part);
     const ends = endsOf(part).map((name) => dayNumber.get(name.replaceAll(".", "")));
     const [first, last = first] = ends;
     if (group !== undefined) found.push(...group);

@@ -58,17 +58,21 @@ export function openReservations(desk: ReservationDesk, key: () => Uint8Array, c
     const page = await (animalId === undefined
       ? answerLink(state, shop, secret, request)
       : answerForm(state, shop, Number(animalId), request));
-    return { ...page, headers: { "Referrer-Policy": animalId === undefined ? "no-referrer" : "same-origin", ...page.headers } };
+    return { ...page, headers: { "Referrer-Policy": "same-origin", ...page.headers } };
   };
 }
 
-async function answerLink({ desk }: State, shop: Shop, secret: string, { form, requestId }: ReservationRequest): Promise<RenderedPage> {
+async function answerLink(state: State, shop: Shop, secret: string, request: ReservationRequest): Promise<RenderedPage> {
+  const { desk, key, clock, sent } = state;
+  const { form, requestId, address } = request;
   const hash = linkHashOf(secret);
-  if (form !== undefined) {
+  if (form !== undefined && !sent.take(visitorOf(key(), shop.accountId, address), clock()))
+    return refusedPage(shop, 429, "Too many tries", "Please wait some minutes and try again.");
+  const found = await desk.find(shop.accountId, hash);
+  if (form !== undefined && found !== undefined) {
     await desk.cancel(shop.accountId, hash, requestId);
     return seeOther(`/reservations/${secret}`);
   }
-  const found = await desk.find(shop.accountId, hash);
   return found === undefined
     ? refusedPage(shop, 404, "This page is not here", "The reservation is over, or the link is incomplete.")
     : statusPage(shop, found);
@@ -145,7 +149,7 @@ async function place(
 }
 
 function seeOther(location: string): RenderedPage {
-  const headers = { Location: location, "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex" };
+  const headers = { Location: location, "Referrer-Policy": "same-origin", "X-Robots-Tag": "noindex" };
   return { status: 303, type: "text/plain; charset=utf-8", etag: "", coding: undefined, body: Buffer.alloc(0), headers };
 }
 

@@ -61,7 +61,7 @@ export async function placeReservation(
   const free = (await lockItem(tx, accountId, petId))?.item.quantity;
   if (asked.holds && free === 0) return "taken";
   if (free === undefined && !(await petExists(tx, accountId, petId))) return "gone";
-  const isHeld = free !== undefined && free > 0;
+  const isHeld = asked.holds && free !== undefined && free > 0;
   const orderId = isHeld ? await placeOrder(tx, accountId, { petId, contact, origin }) : null;
   const lapsesAt = now + (isHeld ? asked.holdMs : enquiryMs);
   await insertReservation(tx, accountId, { petId, orderId, linkHash, visitor, lapsesAt, contact }, now);
@@ -120,7 +120,7 @@ export async function answerReservation(
   const mayChange = reservation.state === "open" || (reservation.state === "accepted" && state === "refused" && !order?.fields.complete);
   if (!mayChange) throw new Problem("reservation_ended", `Reservation ${id} is ${reservation.state}: it can no longer be changed.`);
   if (state === "refused") return end(tx, accountId, { order, reservation }, "refused", now);
-  const isEnded = state === "accepted" && order === undefined;
+  const isEnded = state === "accepted" && (order === undefined || order.fields.complete);
   return changeReservation(tx, accountId, reservation, { state, lapsesAt: state === "open" ? lapsesAt : null, isEnded }, now);
 }
 
