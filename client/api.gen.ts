@@ -290,6 +290,7 @@ export type Schemas = {
     endedAt?: string;
     contact?: Schemas["Contact"];
   };
+  Reservations: (Schemas["Reservation"])[];
   ContactInputInput: {
     /** The customer's name. */
     name?: string;
@@ -1958,7 +1959,7 @@ export type paths = {
       parameters: {
         query?: {
           /** Only reservations in this state. */
-          state?: "open" | "accepted" | "refused" | "lapsed" | "cancelled";
+          state?: Schemas["ReservationState"];
           /** The order. `-` is descending. */
           sort?: "id" | "-id";
           /** The most items to return. */
@@ -1974,7 +1975,7 @@ export type paths = {
         };
       };
       responses: {
-        200: Json<(Schemas["Reservation"])[]>;
+        200: Json<Schemas["Reservations"]>;
         400: Json<Schemas["Error"]>;
         401: Json<Schemas["Error"]>;
         403: Json<Schemas["Error"]>;

@@ -60,7 +60,7 @@ test("past imports show what each did, and who made it; an undo says before what
   await details.getByText("It was changed after the import.").waitFor();
   await assertAccessibleOnPhone(page, "what stays");
   await details.getByRole("link", { name: "Rexine" }).click();
-  await page.getByRole("dialog", { name: "Rexine" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Rexine" }).waitFor();
   assert.deepEqual(
     (await petsOf(shop)).map(({ name }) => name),
     ["Rexine", "Luna", "Tom"],

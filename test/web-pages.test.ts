@@ -102,7 +102,7 @@ describe("the navigation", () => {
     const navigation = page.getByRole("navigation", { name: "API reference" });
     const store = navigation.getByRole("list", { name: "Store" });
     for (const resource of ["Orders", "Animals", "Categories"]) await navigation.locator("summary", { hasText: resource }).click();
-    assert.equal(await store.getByRole("list", { name: "Orders" }).getByRole("link").count(), 9);
+    assert.equal(await store.getByRole("list", { name: "Orders" }).getByRole("link").count(), 12);
     const pets = navigation.getByRole("list", { name: "Pets" });
     assert.equal(await pets.getByRole("list", { name: "Animals" }).getByRole("link", { name: "Create a pet" }).count(), 1);
     assert.equal(await pets.getByRole("list").count(), 2);

@@ -65,7 +65,7 @@ export function Palette({ isOpen, query, onQuery, onClose, commands, found: abov
             {found
               .filter((command) => command.group === group)
               .map(({ id, label, hint, picture, run }) => (
-                <Spotlight.Action key={id} label={label} leftSection={picture} rightSection={hint} onClick={run} />
+                <Spotlight.Action key={id} dimmedSections={false} label={label} leftSection={picture} rightSection={hint} onClick={run} />
               ))}
           </Spotlight.ActionsGroup>
         ))}

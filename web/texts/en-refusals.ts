@@ -16,6 +16,7 @@ export const refusalTexts = {
     pet_in_use: "This animal has open orders. Fulfil or cancel its open orders first; then it can be deleted.",
     pet_not_available: "A sold animal cannot be ordered. If it is still there, change its status or its stock.",
     insufficient_stock: "There are too few free units. Order fewer, or add stock first.",
+    reservation_ended: "This reservation has ended, so it can no longer be changed.",
     order_complete: "A fulfilled order is final; only its ship date may change.",
     category_exists: "There is a category with this name already. Upper and lower case count as the same: choose another name.",
     category_not_empty: "This category still has animals. Move them to another category or delete them first.",

@@ -1,5 +1,5 @@
 import { dayMs, hourMs } from "../../platform/clock.ts";
-import { DateTime, Id, named, Nullable, openEnumeration, paging, Sort } from "../../platform/http/schemas.ts";
+import { DateTime, Id, named, Nullable, openEnumeration, paging, Sort, variant } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { Contact, ContactInput } from "../contacts/contacts.ts";
@@ -30,7 +30,7 @@ export const Reservation = named(
 );
 export type Reservation = Static<typeof Reservation>;
 
-export const Reservations = Type.Array(Reservation);
+export const Reservations = named("Reservations", Type.Array(Reservation));
 
 export const ReservationPatch = named(
   "ReservationPatch",
@@ -48,9 +48,7 @@ export type ReservationPatch = Static<typeof ReservationPatch>;
 export const ReservationPath = Type.Object({ reservationId: Id("The reservation's identifier.") });
 
 export const ReservationQuery = Type.Object({
-  state: Type.Optional(
-    Type.Unsafe<ReservationState>({ type: "string", enum: [...states], description: "Only reservations in this state." }),
-  ),
+  state: Type.Optional(variant(State, { description: "Only reservations in this state." })),
   sort: Type.Optional(Sort(["id", "-id"], "The order.")),
   ...paging,
 });
