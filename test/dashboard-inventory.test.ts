@@ -115,12 +115,12 @@ test("text that is typed before the stock has loaded stays when it has, and when
   await panel.getByRole("button", { name: "Start counting" }).click();
   await panel.getByText("Its stock is counted").waitFor();
   assert.equal(await name.inputValue(), "Rexona");
-  await panel.getByRole("button", { name: "Save changes" }).click();
+  await panel.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("“Rexona” is saved.").waitFor();
   assert.partialDeepStrictEqual((await shop.ask<Pet[]>("GET", "/pets")).body, [{ name: "Rexona", status: "available" }]);
   await panel.getByRole("button", { name: "Stop counting" }).click();
   await page.getByRole("dialog", { name: "Stop counting “Rexona”?" }).getByRole("button", { name: "Stop counting" }).click();
   await panel.getByText("Pending", { exact: true }).click();
-  await panel.getByRole("button", { name: "Save changes" }).click();
+  await panel.getByRole("button", { name: "Save", exact: true }).click();
   await until(async () => (await shop.ask<Pet>("GET", `/pets/${petId}`)).body.status === "pending");
 });
