@@ -46,7 +46,7 @@ test("one action tracks more animals than are loaded, can be undone, and reports
   await page.getByRole("button", { name: "Name" }).click();
   await page.waitForURL("**/dashboard/animals?sort=name");
   await rowOf(page, "Dog 10").first().locator("td").nth(2).click();
-  await page.getByRole("dialog", { name: "Dog 10" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Dog 10" }).waitFor();
 });
 
 test("a change of many animals shows how far it is, sends again what the service had no time for, and can be stopped, resumed and undone", async (t) => {

@@ -4,7 +4,7 @@ import { choiceIn, idIn, present, textIn } from "../parts/search-values.ts";
 export const kinds = {
   shop: undefined,
   everything:
-    "member.*,key.*,account.*,limit.*,webhook.*,project.*,deployment.*,domain.*,certificate.*,pet.*,category.*,order.*,inventory.*,import.*",
+    "member.*,key.*,account.*,limit.*,webhook.*,project.*,deployment.*,domain.*,certificate.*,pet.*,category.*,order.*,reservation.*,inventory.*,import.*",
   member: "member.*",
   key: "key.*",
   plan: "account.*,limit.*",
@@ -16,6 +16,7 @@ export const kinds = {
   pet: "pet.*",
   category: "category.*",
   order: "order.*",
+  reservation: "reservation.*",
   inventory: "inventory.*",
   import: "import.*",
 } as const;

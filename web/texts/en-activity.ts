@@ -41,6 +41,7 @@ export const activityTexts = {
     pet: "Animals",
     category: "Categories",
     order: "Orders",
+    reservation: "Reservations",
     inventory: "Stock",
   },
   anybody: "Anybody",

@@ -17,10 +17,10 @@ export const replayed = "idempotent-replayed";
 const keyPath = "header.Idempotency-Key";
 export const idempotencyKeyForm = /^[\x20-\x7e]{1,255}$/;
 /**
- * The pauses (ms) before a request looks again whether the first one with its key has ended: 2.5 s in all. A balancer or a client that lost its connection
+ * The pauses (ms) before a request looks again whether the first one with its key has ended: 1.5 s in all. A balancer or a client that lost its connection
  * repeats a request while the first one still waits for a database that fails over, or holds its lock on a node that is gone.
  */
-const pausesMs = [50, 100, 150, 200, 500, 500, 500, 500];
+const pausesMs = [50, 100, 150, 200, 500, 500];
 
 /**
  * The Idempotency-Key of a request.
