@@ -17,8 +17,8 @@ export const replayed = "idempotent-replayed";
 const keyPath = "header.Idempotency-Key";
 export const idempotencyKeyForm = /^[\x20-\x7e]{1,255}$/;
 /**
- * The pauses (ms) before a request looks again whether the first one with its key has ended: 1.5 s in all. A balancer or a client that lost its connection
- * repeats a request while the first one still waits for a database that fails over, or holds its lock on a node that is gone.
+ * The pauses (ms) before a request asks again whether another node still runs the first one with its key: 1.5 s in all. That node may be gone, and its lock
+ * with it a moment later, while a balancer repeats the request at once.
  */
 const pausesMs = [50, 100, 150, 200, 500, 500];
 
@@ -41,7 +41,7 @@ export function idempotentRunner(answersKeptMs: number) {
   const running = new Set<string>();
 
   /**
-   * Does what `run` does, once; undefined if the first request is still running. It looks for a kept answer before it locks anything, so a request that
+   * Does what `run` does, once; undefined if another node still runs the first request. It looks for a kept answer before it locks anything, so a request that
    * arrives after the first one has finished always gets its answer, however many arrive at once.
    */
   const attemptRun = async (
@@ -55,7 +55,7 @@ export function idempotentRunner(answersKeptMs: number) {
     const name = nameOf(slot);
     const earlier = await findAnswer(db, slot, since);
     if (earlier) return replay(db, earlier, bodyHash);
-    if (running.has(name)) return undefined;
+    if (running.has(name)) throw inUse();
     running.add(name);
     const keptOrNew = (make: Body): Promise<Answer | undefined> =>
       db.write(async (tx) => {
