@@ -1,6 +1,6 @@
 export const requestLogTexts = {
   title: "Last requests",
-  lead: "The requests of your programs in the last 7 days, newest first, up to 5,000, without the values that they sent.",
+  lead: "The requests of your programs in the past week, newest first, up to 5,000, without the values that they sent.",
   key: "Key",
   everyKey: "All keys",
   status: "Answer",
