@@ -35,10 +35,11 @@ export async function visit(
   const requests: string[] = [];
   const errors: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
-  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.name} ${error.message} ${error.stack ?? ""}`));
   page.on("console", (message) => {
     const isAnswer = message.text().startsWith("Failed to load resource");
-    if (message.type() === "error" && !isAnswer) errors.push(message.text());
+    const { url: script, lineNumber } = message.location();
+    if (message.type() === "error" && !isAnswer) errors.push(`${page.url()}: ${message.text()} (${script}:${lineNumber})`);
   });
   t.after(async () => {
     if (browser.isConnected()) {
