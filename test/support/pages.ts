@@ -48,7 +48,8 @@ export async function visit(
       await giveBack();
     }
     assert.deepEqual(errors, []);
-    const asked = new Set(requests.map((request) => new URL(request).host));
+    // files that the page itself made, such as the preview of a chosen photo, have an address without a host
+    const asked = new Set(requests.filter((request) => !request.startsWith("blob:")).map((request) => new URL(request).host));
     assert.deepEqual([...asked.difference(new Set([new URL(url).host, ...hosts]))], []);
   });
   await page.goto(url);
