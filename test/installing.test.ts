@@ -92,7 +92,7 @@ test("a changed page is rebuilt after installing the packages of the pages, with
 
 test("the service's packages are exactly those that it imports", () => {
   const files = globSync(["src/**/*.ts", "client/*.ts"], { cwd: root }).filter((path) => !path.endsWith(".test.ts"));
-  const imports = /(?:\bfrom |\bimport\(|^import )"((?:@[\w-]+\/)?[\w-]+)(?:\/[^"]+)?"/gm;
+  const imports = /(?:\bfrom |\bimport(?:\.meta\.resolve)?\(|^import )"((?:@[\w-]+\/)?[\w-]+)(?:\/[^"]+)?"/gm;
   const imported = new Set(
     files.flatMap((path) =>
       readFileSync(join(root, path), "utf8")

@@ -34,8 +34,8 @@ export async function importPets({ page, go }: Scene): Promise<void> {
 
 export async function orderTheOnlyOne({ page, dialog }: Scene): Promise<void> {
   await page.getByRole("link", { name: "lala", exact: true }).click();
-  await dialog.getByRole("button", { name: "One fewer of lala" }).waitFor();
-  await dialog.getByRole("link", { name: "Order", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "lala" }).waitFor();
+  await page.getByRole("main").getByRole("link", { name: "Order", exact: true }).click();
   await dialog.getByRole("button", { name: "Place order" }).click();
   await page.getByRole("table", { name: "Orders" }).getByRole("link", { name: "lala" }).waitFor();
 }

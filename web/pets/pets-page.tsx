@@ -1,6 +1,6 @@
 import { Button, Checkbox } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useLocation, useRouter } from "@tanstack/react-router";
+import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { useList } from "../calls/lists.ts";
 import { useCategoryNames } from "../categories/category-select.tsx";
@@ -34,7 +34,6 @@ export function PetsPage(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const router = useRouter();
-  const { pathname } = useLocation();
   const goTo = useNavigateToOrders();
   const open = ({ id }: Pet) => void navigate({ to: "/dashboard/animals/$animalId", params: { animalId: String(id) } });
   const filters = filtersOf(search);
@@ -47,7 +46,7 @@ export function PetsPage(): ReactNode {
     void navigate({ search: (now) => petSearch({ ...filtersOf(now), ...dialog }), resetScroll: false });
   // typed text applies after a pause: keeping the other parameters leaves a dialog open that was opened meanwhile
   const filter = (change: FilterChange) => {
-    if (router.latestLocation.pathname !== pathname) return; // an animal was opened meanwhile
+    if (!router.latestLocation.pathname.endsWith("/animals")) return; // an animal was opened meanwhile
     void navigate({ search: (now) => petSearch({ ...now, ...change }), replace: true });
   };
   const isFiltered = (filters.q ?? filters.status ?? filters.categoryId) !== undefined;
