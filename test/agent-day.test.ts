@@ -204,6 +204,8 @@ test("every tool that lists names the next page, and its last page names none", 
   await agent.act("Sends events from now on to a URL", { url: receiver.url });
   await agent.act("Attaches your host name", { projectId: ids.projectId, hostname: "shop.rex-and-co.test" });
   for (const source of ["A", "B"]) await agent.act("Begins an import", { source, fileName: "pets.csv" });
+  // a row may change between two calls: the place of a webhook moves with each delivery
+  const identityOf = (row: { id?: unknown }): unknown => row.id ?? row;
   for (const { name, inputSchema } of lists) {
     const own = Object.fromEntries(Object.entries(ids).filter(([id]) => id in (inputSchema.properties ?? {})));
     const { data: all } = await agent.call<Page<object>>(name, { ...own, limit: 100 });
@@ -211,8 +213,8 @@ test("every tool that lists names the next page, and its last page names none", 
     assert.ok(all.items.length > 1, `${name} has no second row`);
     const place = name === "listEvents" ? "after" : "cursor";
     const { data: first } = await agent.call<Page<object>>(name, { ...own, limit: 1 });
-    assert.deepEqual(first.items, all.items.slice(0, 1), name);
+    assert.deepEqual(first.items.map(identityOf), all.items.slice(0, 1).map(identityOf), name);
     const { data: second } = await agent.call<Page<object>>(name, { ...own, limit: 1, [place]: first.next });
-    assert.deepEqual(second.items, all.items.slice(1, 2), name);
+    assert.deepEqual(second.items.map(identityOf), all.items.slice(1, 2).map(identityOf), name);
   }
 });

@@ -10,10 +10,10 @@ import { limitTo } from "../platform/db/batches.ts";
 import type { Database } from "../platform/db/database.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
 import { type Faults, openFaults } from "../platform/faults.ts";
+import { problemOf } from "../platform/http/answers.ts";
 import { openSharedRuns } from "../platform/jobs/runs.ts";
 import type { Logger, OpenLog } from "../platform/log.ts";
 import { counter, gauge, type Metric, processMetrics } from "../platform/metrics.ts";
-import { Problem } from "../platform/problem.ts";
 import { programVersion } from "../platform/program-version.ts";
 import { countVisits, type EdgeTraffic, type OnVisit, openAccessLog } from "../publishing/edge/visits.ts";
 import type { AppContext } from "./context.ts";
@@ -63,7 +63,7 @@ export async function openObserving(
   opened.defer(() => eventLoop.stop());
 
   const onError = (error: unknown): void => {
-    const isKnown = error instanceof Problem && error.code === "unavailable" && faults.refusal() !== undefined;
+    const isKnown = problemOf(error).code === "unavailable" && faults.refusal() !== undefined;
     if (!isKnown) log.error({ err: error }, "background work failed"); // a fault has its own line, and the work runs again
   };
 
