@@ -291,6 +291,7 @@ test("a request whose client goes before its write has its turn does nothing, an
   await until(async () => (await connections()) <= earlier);
   held.resolve();
   await Promise.all(begun);
+  await until(() => shop.db.load().writes === 0);
   const { status, headers } = await post("/categories", { name: "Gone" }, key);
   assert.deepEqual([status, headers.has("idempotent-replayed")], [201, false]);
   const { body: categories } = await shop.ask<{ name: string }[]>("GET", "/categories");

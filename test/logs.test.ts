@@ -30,12 +30,21 @@ async function startInto(t: TestContext, file: string, env: Record<string, strin
   return { server, dataDir, address, edge: `http://127.0.0.1:${edgePort}` };
 }
 
+/** The key of a first start. It is in the log soon after the service is ready, and a moment before it works. */
+async function keyOf(file: string, address: string): Promise<string> {
+  let key = "";
+  await until(async () => {
+    key = keyIn(readFileSync(file, "utf8"));
+    return key !== "" && (await ask(`${address}/v1/account`, "GET", { key })).status === 200;
+  });
+  return key;
+}
+
 test("a full log disk loses lines and nothing else, shows in /readyz and /metrics, and recovers without a restart", async (t) => {
   const disk = mountSmallDisk(t, 64 * 1_024);
   const file = join(disk.path, "log");
   const { address, server } = await startInto(t, file);
-  await until(() => keyIn(readFileSync(file, "utf8")) !== ""); // written soon after the service is ready
-  const key = keyIn(readFileSync(file, "utf8"));
+  const key = await keyOf(file, address);
   disk.fill();
   const get = () => ask(`${address}/v1/pets`, "GET", { key });
   const size = () => statSync(file).size;
@@ -85,7 +94,7 @@ test("one log for the API, the edge and the commands: JSON lines and nothing els
   const settings = join(temporaryFolder(t), "env");
   writeFileSync(settings, "PUBLIC_URL=https://pets.example\nPROT=80\n");
   const { address, edge, dataDir, server } = await startInto(t, file, { ENV_FILE: settings });
-  const key = keyIn(readFileSync(file, "utf8"));
+  const key = await keyOf(file, address);
   const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
   for (const path of ["/healthz", "/readyz", "/metrics"]) assert.equal((await ask(address + path, "GET")).status, 200);
   await ask(`${address}/v1/pets?name=hush`, "GET", {
