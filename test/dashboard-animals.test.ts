@@ -242,3 +242,19 @@ test("the palette finds animals by a word of the name, and orders by number", as
   await search(`order ${order.id}`, `Order ${order.id} Open`);
   await page.getByRole("heading", { level: 1, name: `Order ${order.id}` }).waitFor();
 });
+
+test("a search finds animals by a part of a word too, when it is asked to", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const dogs = await shop.category("Dogs");
+  for (const name of ["Charlie", "Rex"]) await shop.pet(name, dogs);
+  const page = await shop.open("/animals");
+  await page.getByRole("searchbox", { name: "Search by name" }).fill("arlie");
+  await page.getByText("Nothing matches these filters").waitFor();
+  await page.getByRole("button", { name: "Find “arlie” inside words too" }).click();
+  const found = page.getByRole("list", { name: "Names with “arlie” inside a word" });
+  await found.getByRole("link", { name: "Charlie" }).waitFor();
+  await page.getByText("All are searched: 2 animals.").waitFor();
+  await assertAccessibleOnPhone(page);
+  await found.getByRole("link", { name: "Charlie" }).click();
+  await page.getByRole("heading", { level: 1, name: "Charlie" }).waitFor();
+});

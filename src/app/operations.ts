@@ -29,6 +29,7 @@ import { inventoryRoutes } from "../store/inventory/inventory.routes.ts";
 import { petChangeRoutes } from "../store/inventory/pet-changes.routes.ts";
 import { orderDetailRoutes } from "../store/order-details/order-details.routes.ts";
 import { orderRoutes } from "../store/orders/orders.routes.ts";
+import { insideNameRoutes } from "../store/pets/inside-names.routes.ts";
 import { petRoutes } from "../store/pets/pets.routes.ts";
 import { photoFetchRoutes, photoRoutes } from "../store/profiles/photos.routes.ts";
 import type { ProfileServices } from "../store/profiles/profile-answers.ts";
@@ -88,6 +89,7 @@ export const dashboardOperations: Operation<DashboardServices & ApiServices>[] =
   ...unbanRoutes,
   ...requestLogRoutes,
   ...petChangeRoutes,
+  ...insideNameRoutes,
   ...summaryRoutes,
   ...orderHistoryRoutes,
   ...orderDetailRoutes,

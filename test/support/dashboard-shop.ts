@@ -8,6 +8,7 @@ import { visitSignedIn } from "./signed-in.ts";
 /** An account of its own with what a test puts into it, and pages of the dashboard of somebody who is signed in there. */
 export type DashboardShop = {
   id: number;
+  key: string;
   ask<T = unknown>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply<T>>;
   category(name: string): Promise<number>;
   pet(name: string, categoryId: number, more?: object): Promise<number>;
@@ -18,6 +19,7 @@ export async function openDashboardShop(t: TestContext, browser: Browser, servic
   const { id, key } = await service.newAccount();
   const shop: DashboardShop = {
     id,
+    key,
     ask: (method, path, body, headers) => service.ask(method, path, { key, body, ...(headers && { headers }) }),
     category: async (name) => made(await shop.ask<Category>("POST", "/categories", { name })),
     pet: async (name, categoryId, more = {}) => made(await shop.ask<Pet>("POST", "/pets", { name, categoryId, ...more })),

@@ -1,7 +1,7 @@
 import { Button, Checkbox } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { lazy, Suspense, useState, type ReactNode } from "react";
 import { useList } from "../calls/lists.ts";
 import { useCategoryNames } from "../categories/category-select.tsx";
 import { Waiting } from "../frame/waiting.tsx";
@@ -28,6 +28,7 @@ import { WithThumb } from "./thumb.tsx";
 
 const route = getRouteApi("/dashboard/animals");
 const words = texts.store.animals;
+const InsideNames = lazy(() => import("./inside-names.tsx"));
 
 /** `/dashboard/animals`: the catalogue with its filters. */
 export function PetsPage(): ReactNode {
@@ -81,11 +82,20 @@ export function PetsPage(): ReactNode {
           onOpen={open}
         />
       )}
+      {filters.q !== undefined && list.rows && <MoreMatches q={filters.q} />}
       {choice.ids.length > 0 && (
         <BulkBar ids={choice.ids} all={counts?.count} onAll={choice.all} isChoosing={choice.isChoosing} onClear={choice.clear} />
       )}
       <PetDialogs {...{ search, filters, show, deleting, setDeleting }} />
     </>
+  );
+}
+
+function MoreMatches({ q }: { q: string }): ReactNode {
+  return (
+    <Suspense>
+      <InsideNames key={q} q={q} />
+    </Suspense>
   );
 }
 

@@ -50,6 +50,13 @@ export function* portionsByWords<T>(rows: readonly T[], keyOf: (row: T) => strin
 /** The characters that separate the words of a name (specification 2.1). */
 const separators = /[\t\n\v\f\r \u0085\u1680\u2028\u2029/()["'.,&+*#:;_\]-]/g;
 
+/** Returns whether a search for a key finds a name: the name, or a later word of it, begins with the key. */
+export function beginsAWord(nameKey: string, wanted: string): boolean {
+  for (let at = nameKey.indexOf(wanted); at >= 0; at = nameKey.indexOf(wanted, at + 1))
+    if (at === 0 || nameKey[at - 1]!.search(separators) === 0) return true;
+  return false;
+}
+
 /** Returns the distinct values of `shared` in the account's words that are less than `below`. Takes one index step for each value. */
 export async function sharedBelow(db: Database, accountId: number, below: number, ms = waitMs): Promise<number[]> {
   const found = await lengthsBelow(db, accountId, below);
