@@ -96,7 +96,7 @@ test("Markdown becomes markup only where it is meant: HTML in a text stays text"
 
 test("with scripts a guide is a page of the reference, which nothing shifts; without them its text is there", async (t) => {
   const { page } = await visit(t, browser, `${own.address}/reference`);
-  await page.getByRole("link", { name: "Idempotency" }).click();
+  await page.getByRole("link", { name: "Idempotency", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "Idempotency" }).waitFor();
   await page.reload();
   await page.getByRole("heading", { level: 1, name: "Idempotency" }).waitFor();

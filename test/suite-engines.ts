@@ -303,6 +303,7 @@ export const groups: Group[] = [
       "typeface",
       "web-files",
       "web-pages",
+      "web-quick-start",
       "web-reference",
       "web-published-reference",
       "web-starter",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { stage } from "./support/browser.ts";
 import { operationsIn, type Document } from "./support/description.ts";
-import { assertAccessible, isUncovered, overflow, phone, visit } from "./support/pages.ts";
+import { assertAccessible, findings, isUncovered, overflow, phone, visit } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
@@ -175,14 +175,8 @@ test("the navigation folds all resources but that of the open operation, which i
   assert.match(await navigation.getByRole("link", { name: "Get a pet" }).first().innerText(), /GET \/pets\?id=\{petId\}/);
 });
 
-test("the overview begins with requests that work one after another, and an operation has its answer beside the request", async (t) => {
-  const { page } = await open(t, "");
-  const code = await page.getByRole("group", { name: "Quick start" }).innerText();
-  assert.deepEqual(
-    Array.from(code.matchAll(/-X (\w+) "\$BASE_URL(\/[\w/]+)"/g), ([, method, path]) => `${method} ${path}`),
-    ["POST /categories", "POST /pets", "PUT /store/inventory/1", "POST /store/orders"],
-  );
-  await page.goto(`${service.address}/reference/createPet`);
+test("an operation has its answer beside the request, and samples in five languages", async (t) => {
+  const { page } = await open(t, "/createPet");
   assert.match(await page.getByRole("group", { name: "Example response: 201" }).innerText(), /"name": "Bella"/);
   for (const [label, text] of [
     ["Go", "http.NewRequest("],
@@ -191,4 +185,51 @@ test("the overview begins with requests that work one after another, and an oper
     await page.getByRole("tab", { name: label }).click();
     assert.ok((await page.getByRole("tabpanel").innerText()).includes(text));
   }
+});
+
+test("the navigation has methods as letters in their colours, and names them whole to screen readers", async (t) => {
+  const { page } = await open(t, "/deletePet");
+  const navigation = page.getByRole("navigation", { name: "API reference" });
+  const link = navigation.locator("[aria-current=page]");
+  assert.match(await link.ariaSnapshot(), /link "DELETE Delete a pet"/);
+  assert.equal(await link.getByText("DEL", { exact: true }).isVisible(), true);
+  const colours = await page.evaluate<Record<string, string>>(`(() => {
+    const letters = [...document.querySelectorAll("nav ul[aria-label=Animals] a > span:first-child")];
+    return Object.fromEntries(letters.map((each) => [each.firstChild.textContent, getComputedStyle(each).color]));
+  })()`);
+  assert.deepEqual(Object.keys(colours).toSorted(), ["DEL", "GET", "PATCH", "POST", "PUT"]);
+  assert.equal(new Set(Object.values(colours)).size, 5);
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`code is on a dark panel in ${colorScheme} colours, in operations and guides, and axe finds nothing`, async (t) => {
+    const { page } = await open(t, "/createPet", { colorScheme });
+    for (const path of ["createPet", "guides/errors"]) {
+      await page.goto(`${service.address}/reference/${path}`);
+      await page.locator("main pre code").first().waitFor();
+      const grounds = await page.evaluate<number[][]>(`[...document.querySelectorAll("main pre")].map((pre) => {
+        const element = pre.classList.length > 0 ? pre : pre.firstChild;
+        return getComputedStyle(element).backgroundColor.match(/\\d+/g).map(Number);
+      })`);
+      assert.ok(grounds.length > 0);
+      for (const ground of grounds) assert.ok(Math.max(...ground.slice(0, 3)) < 40 && ground[3] !== 0, String(ground));
+      assert.deepEqual(await findings(page, { rules: ["color-contrast"] }), []);
+    }
+  });
+}
+
+test("in a wide window the answer is beside the form that was sent, in view, and on a phone below it", async (t) => {
+  const { page } = await open(t, "/createPet", { viewport: desktop });
+  await page.getByRole("link", { name: "Try it" }).click();
+  const form = page.locator("#try-it form");
+  const boxes = async () =>
+    [(await form.boundingBox())!, (await page.getByRole("heading", { name: "Response", exact: true }).boundingBox())!] as const;
+  await form.getByRole("button", { name: "Send" }).click();
+  await page.getByText("401 Unauthorized").waitFor();
+  const [wide, beside] = await boxes();
+  assert.ok(beside.x >= wide.x + wide.width && beside.y >= wide.y && beside.y < wide.y + wide.height, JSON.stringify([wide, beside]));
+  for (const shown of ["#try-it [aria-live] h3", "#try-it [aria-live] pre"]) assert.equal(await isUncovered(page, shown), true, shown);
+  await page.setViewportSize(phone);
+  const [narrow, below] = await boxes();
+  assert.ok(below.y >= narrow.y + narrow.height, JSON.stringify([narrow, below]));
 });

@@ -15,6 +15,7 @@ import { petRoutes } from "./pets/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { descriptionQuery } from "./reference/load.ts";
 import { referenceBelow } from "./reference/routes.ts";
+import { LazyPanel } from "./reference/try-it/lazy-panel.ts";
 import { reservationRoutes } from "./reservations/routes.ts";
 import { root } from "./root.tsx";
 import { startRoutes } from "./start/routes.ts";
@@ -70,10 +71,12 @@ async function loadDashboard(router: AppRouter, queryClient: QueryClient): Promi
   await Promise.all([router.load(), Promise.race([Promise.all(ofFrame), new Promise((resolve) => setTimeout(resolve, frameMsMax))])]);
 }
 
-/** Loads the highlighter too, so that code has its colours when it first appears. */
-function loadReference(router: AppRouter, queryClient: QueryClient): Promise<unknown> {
+/** Loads the highlighter too, so that code has its colours when it first appears, and the code of the operation's panel. */
+async function loadReference(router: AppRouter, queryClient: QueryClient): Promise<void> {
   const highlighter = import("./frame/code-block.tsx").then(({ highlighterQuery }) => queryClient.prefetchQuery(highlighterQuery));
-  return Promise.all([queryClient.ensureQueryData(descriptionQuery), router.load(), highlighter]);
+  const [{ operations }] = await Promise.all([queryClient.ensureQueryData(descriptionQuery), router.load(), highlighter]);
+  const shown = operations.find(({ id }) => id === location.pathname.split("/")[2]);
+  if (shown?.hasPanel) await LazyPanel.preload?.();
 }
 
 declare module "@tanstack/react-router" {

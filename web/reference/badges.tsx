@@ -8,6 +8,17 @@ export function MethodBadge({ method, small = true }: { method: Operation["metho
   return <span className={`${styles.method} ${styles[method]} ${small ? "" : styles.large}`}>{method}</span>;
 }
 
+/** A method in the navigation: a few letters in its colour, and its whole name for screen readers. */
+export function MethodLetters({ method }: { method: Operation["method"] }): ReactNode {
+  const letters = method === "DELETE" ? "DEL" : method;
+  return (
+    <span className={`${styles.letters} ${styles[method]}`}>
+      <span aria-hidden={letters !== method}>{letters}</span>
+      {letters !== method && <VisuallyHidden>{method}</VisuallyHidden>}
+    </span>
+  );
+}
+
 /** The badge of a stability level. Its tooltip has the level's promise. */
 export function StabilityBadge({ stability }: { stability: NonNullable<Operation["stability"]> }): ReactNode {
   const badge = <span className={`${styles.badge} ${styles[stability.level]}`}>{referenceTexts.stability[stability.level]}</span>;

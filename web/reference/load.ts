@@ -7,6 +7,8 @@ const serviceUrl = document.querySelector<HTMLMetaElement>('meta[name="petstore-
 
 export const descriptionUrl = `${serviceUrl}/openapi.json`;
 export const yamlUrl = `${serviceUrl}/openapi.yaml`;
+/** The page of the dashboard where keys are made. */
+export const keysUrl = `${serviceUrl}/dashboard/keys`;
 const timeoutMs = 20_000;
 
 /** The description of the service; read once. */

@@ -5,7 +5,7 @@ import { SearchIcon } from "../frame/icons.tsx";
 import { search } from "../frame/search.ts";
 import { referenceTexts } from "../texts/en-reference.ts";
 import { texts } from "../texts/texts.ts";
-import { MethodBadge, StabilityBadge, StabilityDot } from "./badges.tsx";
+import { MethodLetters, StabilityBadge, StabilityDot } from "./badges.tsx";
 import { searchTexts, type Group, type Operation, type Section } from "./description.ts";
 import { guides } from "./guides.ts";
 import styles from "./navigation.module.css";
@@ -17,7 +17,9 @@ export function Navigation({ groups }: { groups: Group[] }): ReactNode {
   const { operationId } = useParams({ strict: false });
   const shown = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (operationId !== undefined) shown.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
+    const current = operationId === undefined ? null : shown.current?.querySelector("[aria-current=page]");
+    // first the resource as far as it fits, then the operation
+    for (const part of [current?.closest("details"), current]) part?.scrollIntoView({ block: "nearest" });
   }, [operationId]);
   return (
     <nav ref={shown} aria-label={texts.reference} className={styles.navigation}>
@@ -112,7 +114,7 @@ function OperationLinks({ label, operations, of }: LinksProps): ReactNode {
       {operations.map((operation) => (
         <li key={operation.id}>
           <Link to="/reference/$operationId" params={{ operationId: operation.id }} className={styles.link}>
-            <MethodBadge method={operation.method} />
+            <MethodLetters method={operation.method} />
             <span className={styles.name}>
               <span className={operation.deprecation && styles.struck}>{operation.summary}</span>
               {operation.deprecation?.successor && <code className={styles.instead}>{operation.deprecation.successor.request}</code>}

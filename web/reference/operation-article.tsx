@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Prose } from "../frame/markdown.tsx";
-import { referenceTexts } from "../texts/en-reference.ts";
+import { referenceTexts, tryItTexts } from "../texts/en-reference.ts";
 import { formatMomentUtc } from "../texts/texts.ts";
 import { Anchor, idOf } from "./anchor.tsx";
 import { Answers, FirstAnswer } from "./answers.tsx";
@@ -18,21 +18,23 @@ type Props = { operation: Operation; level: 1 | 2; panel?: ReactNode };
 
 /**
  * An operation with everything that the description says about it. The samples and `panel` are between request and response, so that on a
- * phone nobody has to scroll past the errors to reach them. On the operation's page (level 1) a wide window has them in a right column.
+ * phone nobody has to scroll past the errors to reach them. On the operation's page (level 1) a wide window has the samples in a right column.
  */
 export function OperationArticle({ operation, level, panel }: Props): ReactNode {
   return (
     <article className={level === 1 ? `${styles.article} ${styles.columns}` : styles.article}>
-      <div className={styles.request}>
-        <Head operation={operation} level={level} />
-        <Parameters parameters={operation.parameters} level={level} at={operation.id} />
-        {operation.body.length > 0 && <BodyDescription contents={operation.body} level={level} at={operation.id} />}
+      <div className={styles.top}>
+        <div className={styles.request}>
+          <Head operation={operation} level={level} hasPanel={Boolean(panel)} />
+          <Parameters parameters={operation.parameters} level={level} at={operation.id} />
+          {operation.body.length > 0 && <BodyDescription contents={operation.body} level={level} at={operation.id} />}
+        </div>
+        <div className={styles.side}>
+          <Samples samples={operation.samples} level={level} id={idOf(operation.id, "samples")} />
+          {level === 1 && <FirstAnswer answers={operation.answers} />}
+        </div>
       </div>
-      <div className={styles.side}>
-        <Samples samples={operation.samples} level={level} id={idOf(operation.id, "samples")} />
-        {level === 1 && <FirstAnswer answers={operation.answers} />}
-        {panel}
-      </div>
+      {panel && <div className={styles.panel}>{panel}</div>}
       <div className={styles.response}>
         <Answers answers={operation.answers} level={level} at={operation.id} />
         <Errors errors={operation.errors} level={level} at={operation.id} />
@@ -41,7 +43,7 @@ export function OperationArticle({ operation, level, panel }: Props): ReactNode 
   );
 }
 
-function Head({ operation, level }: Pick<Props, "operation" | "level">): ReactNode {
+function Head({ operation, level, hasPanel }: Pick<Props, "operation" | "level"> & { hasPanel: boolean }): ReactNode {
   const { serverUrl } = useDescription();
   const Title = `h${level}` as const;
   return (
@@ -59,6 +61,11 @@ function Head({ operation, level }: Pick<Props, "operation" | "level">): ReactNo
           <span className={styles.server}>{serverUrl}</span>
           {operation.path}
         </code>
+        {hasPanel && (
+          <a href="#try-it" className={`${styles.toPanel} screen-only`}>
+            {tryItTexts.title}
+          </a>
+        )}
       </p>
       <Deprecation operation={operation} />
       <StabilityPromise operation={operation} />

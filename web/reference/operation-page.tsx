@@ -1,13 +1,13 @@
-import { lazyRouteComponent, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { Suspense, type ReactNode } from "react";
 import { NotFoundPage } from "../frame/message-page.tsx";
 import { usePageTitle } from "../frame/page-title.ts";
 import { texts } from "../texts/texts.ts";
 import { useDescription } from "./context.ts";
+import type { Operation } from "./description.ts";
 import { OperationArticle } from "./operation-article.tsx";
 import { useShownTarget } from "./shown-target.ts";
-
-const Panel = lazyRouteComponent(() => import("./try-it/panel.tsx"), "TryItPanel");
+import { LazyPanel } from "./try-it/lazy-panel.ts";
 
 /** `/reference/{operationId}`: an operation, its code samples, and its test panel unless the description hides that. */
 export function OperationPage(): ReactNode {
@@ -15,12 +15,16 @@ export function OperationPage(): ReactNode {
   const { operations } = useDescription();
   const operation = operations.find(({ id }) => id === operationId);
   usePageTitle(operation?.summary ?? texts.notFound.title);
-  useShownTarget();
   if (!operation) return <NotFoundPage text={texts.notFound.operation(operationId)} />;
-  const panel = operation.hasPanel && (
+  // what follows the panel would move if the panel came later
+  return (
     <Suspense>
-      <Panel operation={operation} />
+      <ShownOperation key={operation.id} operation={operation} />
     </Suspense>
   );
-  return <OperationArticle key={operation.id} operation={operation} level={1} panel={panel} />;
+}
+
+function ShownOperation({ operation }: { operation: Operation }): ReactNode {
+  useShownTarget();
+  return <OperationArticle operation={operation} level={1} panel={operation.hasPanel && <LazyPanel operation={operation} />} />;
 }

@@ -9,12 +9,15 @@ import { texts } from "../texts/texts.ts";
 import { MethodBadge, OperationBadges, StabilityBadge } from "./badges.tsx";
 import { useDescription } from "./context.ts";
 import type { Section } from "./description.ts";
+import { readIntroduction } from "./introduction.ts";
 import { absoluteUrl, descriptionUrl, yamlUrl } from "./load.ts";
 import styles from "./overview.module.css";
+import { QuickStart } from "./quick-start.tsx";
 
 /** The introduction of the API and the list of operations. */
 export function OverviewPage(): ReactNode {
   const { title, version, introduction, serverUrl, groups } = useDescription();
+  const { lead, topics } = readIntroduction(introduction);
   usePageTitle(texts.reference);
   return (
     <div className={styles.page}>
@@ -22,7 +25,7 @@ export function OverviewPage(): ReactNode {
         <h1>{title}</h1>
         <p className={styles.version}>{referenceTexts.version(version)}</p>
       </header>
-      <Prose text={introduction} />
+      <Prose text={lead} />
       <div className={styles.address}>
         <h2>{referenceTexts.baseUrl}</h2>
         <CodeBlock code={absoluteUrl(serverUrl)} language="text" label={referenceTexts.baseUrl} />
@@ -38,7 +41,7 @@ export function OverviewPage(): ReactNode {
           </Button>
         </p>
       </div>
-      <QuickStart />
+      <QuickStart topics={topics} />
       {groups.map(({ name, sections }) => (
         <section key={name} aria-labelledby={`group-${name}`}>
           <h2 id={`group-${name}`} className={styles.group}>
@@ -50,26 +53,6 @@ export function OverviewPage(): ReactNode {
         </section>
       ))}
     </div>
-  );
-}
-
-/** The operations of the quick start, each of which needs what the one before it has made. */
-const firstOperations = ["createCategory", "createPet", "replaceInventoryItem", "createOrder"];
-
-/** The first requests of a new shop, as the samples of the operations have them. */
-function QuickStart(): ReactNode {
-  const { operations, serverUrl } = useDescription();
-  const samples = firstOperations.flatMap(
-    (name) => operations.find(({ id }) => id === name)?.samples.filter(({ label }) => label === "curl") ?? [],
-  );
-  if (samples.length === 0) return null;
-  const code = [`export BASE_URL=${absoluteUrl(serverUrl)} API_KEY=psk_…`, ...samples.map(({ source }) => source)].join("\n\n");
-  return (
-    <section aria-labelledby="quick-start" className={styles.section}>
-      <h2 id="quick-start">{referenceTexts.quickStart}</h2>
-      <p className={styles.description}>{referenceTexts.quickStartLead}</p>
-      <CodeBlock code={code} language="bash" label={referenceTexts.quickStart} />
-    </section>
   );
 }
 

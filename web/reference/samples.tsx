@@ -19,11 +19,9 @@ const languages: Record<string, Language> = {
   php: "php",
 };
 
-/** The code samples in tabs; the chosen language applies to all operations. */
+/** The code samples of an operation, and what their variables are. */
 export function Samples({ samples, level, id }: { samples: CodeSample[]; level: 1 | 2; id: string }): ReactNode {
   const { serverUrl } = useDescription();
-  const labels = samples.map(({ label, lang }) => label ?? lang);
-  const [chosen, choose] = useSampleLanguage(labels);
   const Title = level === 1 ? "h2" : "h3";
   if (samples.length === 0) return null;
   return (
@@ -32,21 +30,30 @@ export function Samples({ samples, level, id }: { samples: CodeSample[]; level: 
         <Title id={id}>{referenceTexts.samples}</Title>
         <Anchor id={id} name={referenceTexts.samples} />
       </div>
-      <Tabs value={chosen} onChange={(label) => choose(label ?? "")} keepMounted={false}>
-        <Tabs.List aria-labelledby={id}>
-          {labels.map((label) => (
-            <Tabs.Tab key={label} value={label}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {samples.map(({ lang, label = lang, source }) => (
-          <Tabs.Panel key={label} value={label} pt="xs">
-            <CodeBlock code={source} language={languages[lang.toLowerCase()] ?? "text"} label={label} />
-          </Tabs.Panel>
-        ))}
-      </Tabs>
+      <SampleTabs samples={samples} labelledBy={id} />
       <p className={styles.hint}>{referenceTexts.samplesHint(absoluteUrl(serverUrl))}</p>
     </div>
+  );
+}
+
+/** Code in tabs; the chosen language applies to all samples of the reference. */
+export function SampleTabs({ samples, labelledBy }: { samples: CodeSample[]; labelledBy: string }): ReactNode {
+  const labels = samples.map(({ label, lang }) => label ?? lang);
+  const [chosen, choose] = useSampleLanguage(labels);
+  return (
+    <Tabs value={chosen} onChange={(label) => choose(label ?? "")} keepMounted={false}>
+      <Tabs.List aria-labelledby={labelledBy}>
+        {labels.map((label) => (
+          <Tabs.Tab key={label} value={label}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {samples.map(({ lang, label = lang, source }) => (
+        <Tabs.Panel key={label} value={label} pt="xs">
+          <CodeBlock code={source} language={languages[lang.toLowerCase()] ?? "text"} label={label} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
   );
 }

@@ -25,8 +25,6 @@ export const referenceTexts = {
   example: "Example",
   answers: "Responses",
   firstAnswer: (status: string) => `Example response: ${status}`,
-  quickStart: "Quick start",
-  quickStartLead: "An animal with its stock, and an order that sells one. Set your key, and run these in a shell.",
   answerHeaders: "Response headers",
   noBody: "No body.",
   errors: "Errors",
@@ -51,6 +49,20 @@ export const referenceTexts = {
     arrayOf: (type: string) => `array of ${type}`,
     deeper: "and so on",
   },
+};
+
+export const quickStartTexts = {
+  title: "Quick start",
+  key: "Make a key",
+  keyText: "An owner of the shop makes it in the dashboard, which shows it once.",
+  toKeys: "API keys in the dashboard",
+  request: "Send the first request",
+  requestText:
+    "In a shell, with the variables above. The TypeScript client is the package in the folder `client` of the service's repository: `npm install ../petstore/client`.",
+  answer: "Read the answer",
+  sell: "Sell an animal",
+  sellText: "The first animal of a new shop, its stock, and an order that takes two units of it.",
+  more: (title: string) => `More: ${title}`,
 };
 
 export const tryItTexts = {

@@ -46,31 +46,43 @@ export function TryItPanel({ operation }: { operation: Operation }): ReactNode {
     <section id="try-it" aria-labelledby={titleId} className={`${styles.panel} screen-only`}>
       <h2 id={titleId}>{tryItTexts.title}</h2>
       <p className={styles.real}>{tryItTexts.real}</p>
-      <form onSubmit={submit} noValidate className={styles.form}>
-        <KeyField operation={operation} />
-        <ParameterFields
-          parameters={operation.parameters}
-          values={draft.values}
-          missing={wasSent ? missing.map(fieldId) : []}
-          onChange={(id, value) => setDraft((before) => ({ ...before, values: { ...before.values, [id]: value } }))}
-        />
-        {operation.body.length > 0 && <BodyField contents={operation.body} draft={draft} onChange={setDraft} onKeyDown={submitFromBody} />}
-        <Group gap="sm">
-          <Button type="submit" loading={sending.isPending}>
-            {tryItTexts.send}
-          </Button>
-          {sending.isPending && (
-            <Button variant="default" onClick={() => cancel.current?.abort()}>
-              {tryItTexts.cancel}
-            </Button>
+      <div className={styles.sides}>
+        <form onSubmit={submit} noValidate className={styles.form}>
+          <KeyField operation={operation} />
+          <ParameterFields
+            parameters={operation.parameters}
+            values={draft.values}
+            missing={wasSent ? missing.map(fieldId) : []}
+            onChange={(id, value) => setDraft((before) => ({ ...before, values: { ...before.values, [id]: value } }))}
+          />
+          {operation.body.length > 0 && (
+            <BodyField contents={operation.body} draft={draft} onChange={setDraft} onKeyDown={submitFromBody} />
           )}
-        </Group>
-      </form>
-      <div aria-live="polite">
-        {sending.isError && <Failure error={sending.error} />}
-        {sending.data && <ReplyView reply={sending.data} operation={operation} />}
+          <SendButtons isSending={sending.isPending} onCancel={() => cancel.current?.abort()} />
+        </form>
+        <div className={styles.outcome}>
+          <div aria-live="polite">
+            {sending.isError && <Failure error={sending.error} />}
+            {sending.data && <ReplyView reply={sending.data} operation={operation} />}
+          </div>
+          <Curl request={request} />
+        </div>
       </div>
-      <Curl request={request} />
     </section>
+  );
+}
+
+function SendButtons({ isSending, onCancel }: { isSending: boolean; onCancel: () => void }): ReactNode {
+  return (
+    <Group gap="sm">
+      <Button type="submit" loading={isSending}>
+        {tryItTexts.send}
+      </Button>
+      {isSending && (
+        <Button variant="default" onClick={onCancel}>
+          {tryItTexts.cancel}
+        </Button>
+      )}
+    </Group>
   );
 }
