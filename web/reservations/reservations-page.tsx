@@ -82,7 +82,7 @@ function columnsOf(ask: (asked: Asked, reservation: Reservation) => void): Colum
     return state === "accepted" && endedAt === undefined ? [action("refuse")] : [];
   };
   return [
-    { id: "id", header: words.id, width: "90px", cell: ({ id }) => id },
+    { id: "id", header: words.id, width: "90px", isNumeric: true, isWideOnly: true, cell: ({ id }) => id },
     { id: "animal", header: words.animal, cell: ({ petId }) => <PetLink petId={petId} /> },
     { id: "kind", header: words.kind, width: "130px", cell: (reservation) => <Kind of={reservation} /> },
     { id: "contact", header: words.contact, width: "200px", cell: ({ id }) => <ContactCell id={id} /> },
