@@ -118,3 +118,62 @@ test("a change of many animals shows how far it is, sends again what the service
   await page.getByText("The status of 400 is changed.").waitFor();
   assert.equal(await available(), 0);
 });
+
+test("one action raises the prices of all animals, names those without a price, and undo restores each price", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const dogs = await shop.category("Dogs");
+  const { body: pets } = await shop.ask<Pet[]>(
+    "POST",
+    "/pets/batch",
+    Array.from({ length: 105 }, (_, index) => ({ name: `Dog ${index}`, categoryId: dogs })),
+  );
+  const [first, second] = pets;
+  for (const { id } of pets.slice(0, 101)) {
+    await shop.ask("PUT", `/pets/${id}/profile`, { price: { amount: id === first!.id ? 1_005 : 20_000, currency: "EUR" } });
+  }
+  const priceOf = async (pet: Pet | undefined) => (await shop.ask<{ price?: object }>("GET", `/pets/${pet!.id}/profile`)).body.price;
+  const page = await shop.open("/animals");
+  await page.getByText("105 animals", { exact: true }).waitFor();
+  await rowOf(page, "Dog 0").getByText("€10.05").waitFor();
+  await page.getByRole("checkbox", { name: "Choose Dog 0", exact: true }).check();
+  const bar = page.getByRole("region", { name: "Chosen animals" });
+  await bar.getByRole("button", { name: "Choose all 105" }).click();
+  await bar.getByText("105 animals chosen").waitFor();
+  await bar.getByRole("button", { name: "Price" }).click();
+  const dialog = page.getByRole("dialog");
+  const begin = dialog.getByRole("button", { name: "Change the price of 105" });
+  assert.ok(await begin.isDisabled());
+  await dialog.getByRole("textbox", { name: "Price" }).fill("12.345");
+  await dialog.getByText("Write an amount such as 49.00.").waitFor();
+  assert.ok(await begin.isDisabled());
+  await dialog.getByText("Lower by").click();
+  await dialog.getByRole("textbox", { name: "Percent" }).fill("100.5");
+  await dialog.getByText("Write a percentage up to 100, such as 10 or 2.5.").waitFor();
+  assert.ok(await begin.isDisabled());
+  await assertAccessible(page);
+  await dialog.getByText("Raise by").click();
+  await dialog.getByRole("textbox", { name: "Percent" }).fill("2,5");
+  await begin.click();
+  const left = page.getByRole("dialog", { name: "4 stayed as they were" });
+  await left.getByText("4: It has no price that could be raised or lowered. (Dog 101, Dog 102, Dog 103, Dog 104)").waitFor();
+  await page.getByText("The price of 101 is changed.").hover(); // a notice under the pointer stays
+  assert.deepEqual(await priceOf(first), { amount: 1_030, currency: "EUR" });
+  await left.getByRole("button", { name: "Close" }).last().click();
+  await rowOf(page, "Dog 0").getByText("€10.30").waitFor();
+  await rowOf(page, "Dog 1").getByText("€205.00").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Everything is as it was before.").waitFor();
+  assert.deepEqual(await Promise.all([first, second].map(priceOf)), [
+    { amount: 1_005, currency: "EUR" },
+    { amount: 20_000, currency: "EUR" },
+  ]);
+  await rowOf(page, "Dog 0").getByText("€10.05").waitFor();
+
+  await page.getByRole("checkbox", { name: "Choose Dog 1", exact: true }).check();
+  await bar.getByRole("button", { name: "Price" }).click();
+  await dialog.getByRole("textbox", { name: "Price" }).fill("5000");
+  await dialog.getByRole("textbox", { name: "Currency" }).fill("jpy");
+  await dialog.getByRole("button", { name: "Change the price of 1" }).click();
+  await rowOf(page, "Dog 1").getByText("¥5,000").waitFor();
+  assert.deepEqual(await priceOf(second), { amount: 5_000, currency: "JPY" });
+});

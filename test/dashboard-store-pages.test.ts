@@ -42,6 +42,17 @@ const scenes: Scene[] = [
   { name: "an order", path: "/orders/1", ready: (page) => page.getByRole("list", { name: "History" }).getByText("Placed").waitFor() },
   { name: "an export", path: "/animals?export=true", ready: (page) => page.getByRole("radio").first().waitFor() },
   { name: "a new order", path: "/orders?order=1", ready: (page) => page.getByRole("button", { name: "Place order" }).waitFor() },
+  {
+    name: "the price of chosen animals",
+    path: "/animals?sort=name",
+    ready: async (page) => {
+      await page.getByRole("checkbox", { name: "Choose Rex", exact: true }).check();
+      await page.getByRole("region", { name: "Chosen animals" }).getByRole("button", { name: "Price" }).click();
+      await page.getByRole("dialog").getByText("Lower by").click();
+      await page.getByRole("dialog").getByRole("textbox", { name: "Percent" }).fill("101");
+      await page.locator("[aria-invalid=true]").first().waitFor();
+    },
+  },
   { name: "inventory", path: "/inventory", ready: (page) => page.getByRole("link", { name: "Rex" }).waitFor() },
   { name: "a file to be chosen", path: "/import", ready: (page) => page.getByRole("button", { name: "Choose a file" }).waitFor() },
 ];

@@ -25,7 +25,7 @@ export const directions: Record<string, string[]> = {
     "src/store/categories",
     "src/platform",
   ],
-  "src/store/inventory": ["src/store/pets", "src/store/categories", "src/platform"],
+  "src/store/inventory": ["src/store/profiles", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/pets": ["src/store/categories", "src/platform"],
   "src/store/categories": ["src/platform"],
 

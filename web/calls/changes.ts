@@ -4,16 +4,24 @@ import { patientSend } from "./patient.ts";
 import { refusalOf } from "./refusal.ts";
 import type { Schemas } from "./store.ts";
 
-/** The changes to one pet; omitted fields keep their values. A `stock` of null ends tracking. */
+type Price = Schemas["Price"];
+
+/**
+ * The changes to one pet; omitted fields keep their values. A `stock` of null ends tracking, and a `price` of null removes it. `pricePermille`
+ * raises the price by so many thousandths, or lowers it if negative.
+ */
 export type Change = {
   id: number;
   name?: string;
   categoryId?: number;
   status?: Schemas["PetStatus"];
   stock?: number | null;
+  price?: Price | null;
+  pricePermille?: number;
   delete?: true;
 };
-type PetState = { name: string; categoryId: number; status: Schemas["PetStatus"]; stock: number | null };
+/** `price` is there if the change is one of the price. */
+type PetState = { name: string; categoryId: number; status: Schemas["PetStatus"]; stock: number | null; price?: Price | null };
 /** The outcome of the changes to one pet. */
 export type Result = {
   id: number;

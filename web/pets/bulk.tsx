@@ -8,7 +8,7 @@ import type { Kind } from "./use-bulk-change.ts";
 const loadDialog = async () => (await import("./bulk-dialog.tsx")).BulkDialog;
 
 const words = texts.store.animals.bulk;
-const kinds: Kind[] = ["status", "category", "track", "delete"];
+const kinds: Kind[] = ["status", "category", "track", "price", "delete"];
 
 type Props = {
   ids: readonly number[];

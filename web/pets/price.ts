@@ -9,6 +9,13 @@ export function amountOf({ price, currency }: { price: string; currency: string 
   return { amount: Number(match[1]! + (match[2] ?? "").padEnd(digits, "0")), currency: code };
 }
 
+/** Parses a typed percentage with at most one decimal, into thousandths. Returns undefined for anything else, and for 0 or more than `max` percent. */
+export function permilleIn(text: string, max: number): number | undefined {
+  const match = /^(\d{1,4})(?:[.,](\d))?$/.exec(text.trim());
+  const permille = match ? Number(match[1]) * 10 + Number(match[2] ?? 0) : 0;
+  return permille > 0 && permille <= max * 10 ? permille : undefined;
+}
+
 /** A price as it is typed: 4900 minor units of EUR are `49.00`. */
 export function shownAmount({ amount, currency }: Price): string {
   const digits = digitsOf(currency);

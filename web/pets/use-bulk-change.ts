@@ -4,12 +4,13 @@ import { sendChanges, type Change, type Result } from "../calls/changes.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { numberIn } from "../calls/send.ts";
 import { notify } from "../parts/notices.ts";
-import { formatNumber, texts } from "../texts/texts.ts";
+import { bulkTexts as words } from "../texts/en-bulk.ts";
+import { formatNumber } from "../texts/texts.ts";
+import { priceChangeOf, type PriceValues } from "./price-change.ts";
 import type { PetStatus } from "./search.ts";
 
-const words = texts.store.animals.bulk;
-export type Kind = "status" | "category" | "track" | "delete";
-export type BulkValues = { status: PetStatus; categoryId: string | null; stock: string };
+export type Kind = "status" | "category" | "track" | "price" | "delete";
+export type BulkValues = { status: PetStatus; categoryId: string | null; stock: string; price: PriceValues };
 
 type Options = { kind: Kind; ids: readonly number[]; values: BulkValues; onClose: () => void; onDone: () => void };
 
@@ -68,7 +69,7 @@ function isMade({ outcome }: Result): boolean {
   return outcome !== "refused";
 }
 
-function changeOf(id: number, kind: Kind, { status, categoryId, stock }: BulkValues): Change {
+function changeOf(id: number, kind: Kind, { status, categoryId, stock, price }: BulkValues): Change {
   switch (kind) {
     case "status":
       return { id, status };
@@ -76,22 +77,25 @@ function changeOf(id: number, kind: Kind, { status, categoryId, stock }: BulkVal
       return { id, categoryId: Number(categoryId) };
     case "track":
       return { id, stock: numberIn(stock) };
+    case "price":
+      return { id, ...priceChangeOf(price) };
     case "delete":
       return { id, delete: true };
   }
 }
 
-/** Restores the changed pets' earlier values. A tracked pet's status follows its stock, so only that of untracked pets is sent. */
+/** Restores the earlier values of what changed. A tracked pet's status follows its stock, so only that of untracked pets is sent. */
 async function undo(client: QueryClient, results: readonly Result[]): Promise<void> {
   const changed = results.filter(({ outcome, before }) => outcome === "changed" && before);
   const back = changed.map(({ id, before, after }): Change => {
-    const { name, categoryId, status, stock } = before!;
+    const { name, categoryId, status, stock, price } = before!;
     const isStatus = stock === null && status !== after?.status;
     return {
       id,
-      name,
-      categoryId,
+      ...(name !== after?.name && { name }),
+      ...(categoryId !== after?.categoryId && { categoryId }),
       ...(stock !== after?.stock && { stock }),
+      ...(price !== undefined && { price }),
       ...((isStatus || after?.stock !== stock) && stock === null && { status }),
     };
   });

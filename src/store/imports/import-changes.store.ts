@@ -3,9 +3,8 @@ import type { Database, Transaction } from "../../platform/db/database.ts";
 import { findRows, walkRows } from "../../platform/db/index-walk.ts";
 import { statementOfRows } from "../../platform/db/statement.ts";
 import type { PetChange } from "../pets/pets.ts";
-import type { Facts } from "../profiles/facts.ts";
-import { findProfiles, recordProfile, writeProfiles } from "../profiles/profiles.store.ts";
-import type { Price, StoredProfile, UrlOf } from "../profiles/profiles.ts";
+import type { ProfileValues } from "../profiles/profile-values.store.ts";
+import type { UrlOf } from "../profiles/profiles.ts";
 import type { RowValues } from "./imports.ts";
 
 /** The import that rows belong to. */
@@ -195,54 +194,4 @@ export function afterBoth(earlier: Change | undefined, later: Change, between: V
     prior: { ...later.prior, ...earlier.prior, ...(later.prior.pet && { pet: { ...later.prior.pet, ...earlier.prior.pet } }) },
     versions: { pet: left("pet"), stock: left("stock"), profile: left("profile") },
   };
-}
-
-/** A description, a price and facts. A part that is left out stays as it is. */
-export type ProfileValues = { description?: string | null; price?: Price | null; facts?: Facts | null };
-
-/** What an import says of a profile: its facts are added to those of the pet. */
-type ImportedValues = ProfileValues & { addedFacts?: Facts | null };
-
-/** The parts of a profile that an import may change, as they were. */
-export function priorProfile({ description, price, facts }: StoredProfile): ProfileValues {
-  return { description, price, facts };
-}
-
-/** A profile before it was written, and its version afterwards. */
-export type WrittenProfile = { before: StoredProfile | undefined; version: number };
-
-/** Writes the descriptions, prices and facts of locked or new pets where they differ. Returns what was written, by pet. */
-export async function writeProfileValues(
-  tx: Transaction,
-  { accountId, urlOf }: { accountId: number; urlOf: UrlOf },
-  wanted: readonly { petId: number; values: ImportedValues }[],
-): Promise<Map<number, WrittenProfile>> {
-  const current = await findProfiles(
-    tx,
-    accountId,
-    wanted.map(({ petId }) => petId),
-  );
-  const changes = wanted.flatMap(({ petId, values }) => {
-    const before = current.get(petId);
-    const { description = before?.description ?? null, price = before?.price ?? null, facts = before?.facts ?? null } = values;
-    const after = {
-      petId,
-      description: description === "" ? null : description,
-      price,
-      facts: values.addedFacts ? { ...facts, ...values.addedFacts } : facts,
-      photos: before?.photos ?? [],
-      version: (before?.version ?? 0) + 1,
-    };
-    return isSame(before, after) ? [] : [{ before, after }];
-  });
-  if (changes.length === 0) return new Map();
-  await writeProfiles(tx, accountId, changes);
-  for (const { before, after } of changes) recordProfile(tx, accountId, urlOf, before, after);
-  return new Map(changes.map(({ before, after }) => [after.petId, { before, version: after.version }]));
-}
-
-function isSame(before: StoredProfile | undefined, after: StoredProfile): boolean {
-  const price = (of: StoredProfile | undefined): string => JSON.stringify([of?.price?.amount, of?.price?.currency]);
-  const facts = (of: StoredProfile | undefined): string => JSON.stringify(of?.facts ?? null);
-  return (before?.description ?? null) === after.description && price(before) === price(after) && facts(before) === facts(after);
 }

@@ -6,6 +6,7 @@ import { statusOfStock } from "../inventory/inventory.ts";
 import { insertPets, requireCategories, updatePets, type StoredPet } from "../pets/pets.store.ts";
 import { statusDefault, type Pet } from "../pets/pets.ts";
 import { factsOf } from "../profiles/facts.ts";
+import { priorProfile, writeProfileValues, type WrittenProfile } from "../profiles/profile-values.store.ts";
 import {
   afterBoth,
   findChanges,
@@ -13,13 +14,10 @@ import {
   findTaken,
   saveChanges,
   saveKnown,
-  priorProfile,
-  writeProfileValues,
   type Change,
   type ImportContext,
   type KnownRow,
   type PriorState,
-  type WrittenProfile,
 } from "./import-changes.store.ts";
 import { queuePhotos } from "./import-photos.store.ts";
 import {

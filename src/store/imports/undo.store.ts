@@ -4,6 +4,7 @@ import { deleteEntries, lockPetsWithEntries, setCounts, type StoredItem } from "
 import { statusOfStock } from "../inventory/inventory.ts";
 import { deletePets, updatePets, type StoredPet } from "../pets/pets.store.ts";
 import type { Pet } from "../pets/pets.ts";
+import { writeProfileValues, type ProfileValues } from "../profiles/profile-values.store.ts";
 import { deleteProfile, findProfiles, recordProfile } from "../profiles/profiles.store.ts";
 import { emptyProfile, type StoredProfile } from "../profiles/profiles.ts";
 import {
@@ -15,11 +16,9 @@ import {
   firstChanges,
   saveChanges,
   saveKnown,
-  writeProfileValues,
   type Change,
   type ImportContext,
   type KnownRow,
-  type ProfileValues,
   type Versions,
 } from "./import-changes.store.ts";
 import { dropPhotos } from "./import-photos.store.ts";

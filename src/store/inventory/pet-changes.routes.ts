@@ -1,28 +1,30 @@
 import { operation, type Operation } from "../../platform/http/operation.ts";
 import { changeInSteps } from "../../platform/http/steps.ts";
+import type { ProfileServices } from "../profiles/profile-answers.ts";
 import { countPets, listLowStock } from "./catalogue-counts.store.ts";
 import { CatalogueCounts, CountQuery, LowStock, lowEntriesDefault, LowStockQuery } from "./catalogue-counts.ts";
-import { changePets, refused, requireDistinct } from "./pet-changes.store.ts";
+import { changePets, refused, requireConsistent } from "./pet-changes.store.ts";
 import { BulkChanges, BulkResults, changesBytesMax, type BulkChange, type BulkResult } from "./pet-changes.ts";
 
 /** Operations on many pets at once, which only the dashboard calls. */
-export const petChangeRoutes: Operation[] = [
+export const petChangeRoutes: Operation<ProfileServices>[] = [
   operation({
     operationId: "changePets",
     method: "POST",
     path: "/pets/changes",
     tag: "Animals",
     summary: "Change many pets",
-    description: "Changes, tracks or deletes up to 1,000 pets in steps, each in a transaction of its own, with a result for each pet.",
+    description:
+      "Changes, prices, tracks or deletes up to 1,000 pets in steps, each in a transaction of its own, with a result for each pet.",
     scope: "catalogue:write",
     dryRun: true,
     body: BulkChanges,
     bodyBytesMax: changesBytesMax,
     answers: { 200: { description: "The result of each change, in the order of the request.", schema: BulkResults } },
-    steps: (steps, { accountId, body: { changes } }) => {
-      requireDistinct(changes);
+    steps: (steps, { accountId, body: { changes }, services }) => {
+      requireConsistent(changes);
       return changeInSteps<BulkChange, BulkResult>(steps, changes, {
-        change: (tx, left) => changePets(tx, accountId, left),
+        change: (tx, left) => changePets(tx, { accountId, urlOf: services.photos.urlOf }, left),
         refused: ({ id }, problem) => refused(id, problem),
       });
     },

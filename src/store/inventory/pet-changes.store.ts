@@ -1,25 +1,37 @@
 import sql, { join } from "sql-template-tag";
 import { openStep, stepRowsMax } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
-import { byId, Problem } from "../../platform/problem.ts";
+import { byId, invalidAt, Problem } from "../../platform/problem.ts";
 import { deletePet, lockPet, lockPetWithEntry, updatePet, type StoredPet } from "../pets/pets.store.ts";
+import { writeProfileValues } from "../profiles/profile-values.store.ts";
+import { findProfiles } from "../profiles/profiles.store.ts";
+import type { Price, UrlOf } from "../profiles/profiles.ts";
 import { deleteItem, lockItem, lockItemWithOrders, lockPetsWithEntries, setQuantity } from "./inventory.store.ts";
-import type { BulkChange, BulkResult, PetState } from "./pet-changes.ts";
+import { changesPrice, priceAfter, type BulkChange, type BulkResult, type PetState } from "./pet-changes.ts";
 
-/** The state before the changes: the pets and stock counts, whose rows are locked, and which of the named categories exist. */
-type LockedRows = { pets: Map<number, StoredPet>; stock: Map<number, number>; categories: Set<number> };
+/**
+ * The state before the changes: the pets and stock counts, whose rows are locked, the prices of those whose price changes, and which of the named
+ * categories exist.
+ */
+type LockedRows = { pets: Map<number, StoredPet>; stock: Map<number, number>; prices: Map<number, Price | null>; categories: Set<number> };
 
-/** @throws Problem `invalid_request` if a pet is named twice */
-export function requireDistinct(changes: readonly BulkChange[]): void {
+/** @throws Problem `invalid_request` if a pet is named twice, or a change has both a price and a percentage */
+export function requireConsistent(changes: readonly BulkChange[]): void {
   if (new Set(changes.map(({ id }) => id)).size < changes.length)
     throw new Problem("invalid_request", "body.changes names an animal twice.");
+  const both = changes.findIndex(({ price, pricePermille }) => price !== undefined && pricePermille !== undefined);
+  if (both >= 0) throw invalidAt(`body.changes[${both}].pricePermille`, "must be left out beside price");
 }
 
 /**
  * Changes the first of these pets one after another, as many as one step takes, and returns the result of each change. A refused change has no
  * effect and does not stop the others.
  */
-export async function changePets(tx: Transaction, accountId: number, changes: readonly BulkChange[]): Promise<BulkResult[]> {
+export async function changePets(
+  tx: Transaction,
+  { accountId, urlOf }: { accountId: number; urlOf: UrlOf },
+  changes: readonly BulkChange[],
+): Promise<BulkResult[]> {
   const isOver = openStep();
   const some = changes.slice(0, stepRowsMax);
   const locked = await lock(tx, accountId, some);
@@ -29,6 +41,8 @@ export async function changePets(tx: Transaction, accountId: number, changes: re
     if (isOver()) break;
     await tx.giveTurn();
   }
+  const prices = results.flatMap(({ id, after }) => (after?.price === undefined ? [] : [{ petId: id, values: { price: after.price } }]));
+  if (prices.length > 0) await writeProfileValues(tx, { accountId, urlOf }, prices);
   return results;
 }
 
@@ -50,8 +64,14 @@ async function lock(tx: Transaction, accountId: number, changes: readonly BulkCh
     wanted.size === 0
       ? []
       : await tx.query<{ id: number }>(sql`SELECT id FROM categories WHERE account_id = ${accountId} AND id IN (${join([...wanted])})`);
+  const profiles = await findProfiles(
+    tx,
+    accountId,
+    changes.filter(changesPrice).map(({ id }) => id),
+  );
   return {
     pets,
+    prices: new Map(Array.from(profiles, ([id, { price }]) => [id, price])),
     stock: new Map(Array.from(entries.values(), ({ item }) => [item.petId, item.quantity])),
     categories: new Set(categories.map(({ id }) => id)),
   };
@@ -62,7 +82,8 @@ async function changeOne(tx: Transaction, accountId: number, change: BulkChange,
   const current = locked.pets.get(id);
   if (current === undefined) return refused(id, new Problem("not_found", `There is no ${byId("pet", id)}.`));
   const { name, categoryId, status } = current.pet;
-  const before: PetState = { name, categoryId, status, stock: locked.stock.get(id) ?? null };
+  const price = changesPrice(change) ? { price: locked.prices.get(id) ?? null } : {};
+  const before: PetState = { name, categoryId, status, stock: locked.stock.get(id) ?? null, ...price };
   try {
     const hasFields = Object.keys(change).length > 1;
     const after = hasFields ? await applyChange(tx, accountId, change, before, locked) : before;
@@ -76,11 +97,13 @@ async function changeOne(tx: Transaction, accountId: number, change: BulkChange,
   }
 }
 
-/** Applies one change, after all checks that may refuse it. Returns the pet's new state, or undefined if it deleted the pet. */
+/**
+ * Applies one change except that of the price, after all checks that may refuse it. Returns the pet's new state, or undefined if it deleted the pet.
+ */
 async function applyChange(
   tx: Transaction,
   accountId: number,
-  { id, delete: isDeleted, stock, ...fields }: BulkChange,
+  { id, delete: isDeleted, stock, price: wanted, pricePermille, ...fields }: BulkChange,
   before: PetState,
   { pets, categories }: LockedRows,
 ): Promise<PetState | undefined> {
@@ -93,6 +116,7 @@ async function applyChange(
   const isStatusNew = fields.status !== undefined && fields.status !== before.status;
   if (isStatusNew && stock === undefined && before.stock !== null)
     throw new Problem("status_follows_stock", "Its stock is counted, so its status follows the count.");
+  const price = before.price === undefined ? {} : { price: priceAfter(before.price, { price: wanted, pricePermille }) };
   if (stock === null && before.stock !== null) await deleteItem(tx, accountId, await lockItemWithOrders(tx, accountId, id));
   if (typeof stock === "number" && stock !== before.stock)
     await setQuantity(tx, accountId, id, stock, before.stock === null ? undefined : await lockItem(tx, accountId, id));
@@ -101,7 +125,7 @@ async function applyChange(
   // A tracked pet keeps the status that follows from its stock.
   const status = after === null ? (fields.status ?? current.pet.status) : current.pet.status;
   const saved = await updatePet(tx, accountId, current, { name: before.name, categoryId: before.categoryId, ...fields, status });
-  return { name: saved.pet.name, categoryId: saved.pet.categoryId, status: saved.pet.status, stock: after };
+  return { name: saved.pet.name, categoryId: saved.pet.categoryId, status: saved.pet.status, stock: after, ...price };
 }
 
 function gone(id: number): never {

@@ -1,6 +1,8 @@
 import { Id, int32Max, Nullable, Text } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
+import { Problem } from "../../platform/problem.ts";
 import { PetStatus } from "../pets/pets.ts";
+import { amountMax, price, type Price } from "../profiles/profiles.ts";
 
 const closed = { additionalProperties: false };
 
@@ -11,7 +13,10 @@ export const changesBytesMax = 1_048_576;
 
 const count = Type.Integer({ minimum: 0, maximum: int32Max });
 
-/** A change of one pet. Fields that are left out keep their values. A null `stock` ends tracking; a number begins it or replaces the count. */
+/**
+ * A change of one pet. Fields that are left out keep their values. A null `stock` ends tracking; a number begins it or replaces the count. A null
+ * `price` removes it; `pricePermille` raises it by so many thousandths, or lowers it if negative.
+ */
 const PetChangeSchema = Type.Object(
   {
     id: Id("The pet."),
@@ -19,6 +24,8 @@ const PetChangeSchema = Type.Object(
     categoryId: Type.Optional(Id("ID of the category the pet belongs to.")),
     status: Type.Optional(PetStatus),
     stock: Type.Optional(Nullable(count)),
+    price: Type.Optional(Nullable(price)),
+    pricePermille: Type.Optional(Type.Integer({ minimum: -1_000, maximum: 10_000 })),
     delete: Type.Optional(Type.Boolean()),
   },
   closed,
@@ -32,7 +39,14 @@ export const BulkChanges = Type.Object(
   closed,
 );
 
-const State = Type.Object({ name: Type.String(), categoryId: Id(""), status: PetStatus, stock: Nullable(count) });
+/** `price` is there if the change is one of the price. */
+const State = Type.Object({
+  name: Type.String(),
+  categoryId: Id(""),
+  status: PetStatus,
+  stock: Nullable(count),
+  price: Type.Optional(Nullable(price)),
+});
 export type PetState = Static<typeof State>;
 
 /** The result of one change. `before` is absent if there is no such pet, and `after` if the pet was deleted or the change refused. */
@@ -50,3 +64,22 @@ const BulkResult = Type.Object({
 export type BulkResult = Static<typeof BulkResult>;
 
 export const BulkResults = Type.Object({ results: Type.Array(BulkResult) });
+
+type PriceChange = Pick<BulkChange, "price" | "pricePermille">;
+
+export function changesPrice({ price: wanted, pricePermille }: PriceChange): boolean {
+  return wanted !== undefined || pricePermille !== undefined;
+}
+
+/**
+ * Returns the price after a change of it. A raised or lowered amount is rounded to a whole minor unit, halves up, and is at most the highest price.
+ *
+ * @throws Problem `invalid_request` for a pet without a price that is to be raised or lowered
+ */
+export function priceAfter(before: Price | null, { price: wanted, pricePermille }: PriceChange): Price | null {
+  if (wanted !== undefined) return wanted && { amount: wanted.amount, currency: wanted.currency };
+  if (pricePermille === undefined) return before;
+  if (before === null) throw new Problem("invalid_request", "It has no price that could be raised or lowered.");
+  const amount = (BigInt(before.amount) * BigInt(1_000 + pricePermille) + 500n) / 1_000n; // exact beyond 2^53
+  return { amount: amount > amountMax ? amountMax : Number(amount), currency: before.currency };
+}

@@ -7,7 +7,7 @@ import { Facts, FactsInput, FactsPatch } from "./facts.ts";
 /** The most photos of one pet. */
 export const photosMax = 10;
 /** The highest price, in minor units: the largest safe integer. */
-const amountMax = Number.MAX_SAFE_INTEGER;
+export const amountMax = Number.MAX_SAFE_INTEGER;
 
 export const description = Text("A text for buyers.", 0, 5_000);
 export const price = named(

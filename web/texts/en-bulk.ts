@@ -1,0 +1,40 @@
+/** The texts of the dialog that changes many animals. */
+export const bulkTexts = {
+  titles: {
+    status: (count: string) => `Change the status of ${count}`,
+    category: (count: string) => `Move ${count}`,
+    track: (count: string) => `Count the stock of ${count}`,
+    price: (count: string) => `Change the price of ${count}`,
+    delete: (count: string) => `Delete ${count}`,
+  },
+  explained: {
+    status: "Animals whose stock is counted keep the status that follows from it.",
+    category: "You can undo this.",
+    track: "From then on, nobody can order more than there is. Existing counts are replaced.",
+    price: {
+      set: "Every price becomes this one. You can undo this.",
+      percent: "Animals without a price stay as they are. You can undo this.",
+    },
+    delete: "Animals with open orders stay. This cannot be undone.",
+  },
+  done: {
+    status: (count: string) => `The status of ${count} is changed.`,
+    category: (count: string) => `${count} moved.`,
+    track: (count: string) => `The stock of ${count} is counted.`,
+    price: (count: string) => `The price of ${count} is changed.`,
+    delete: (count: string) => `${count} deleted.`,
+  },
+  units: "Free units of each",
+  how: "How the price changes",
+  hows: { set: "Set to", raise: "Raise by", lower: "Lower by" },
+  percent: "Percent",
+  percentHint: "Such as 10 or 2.5. Each price is rounded to the smallest unit of its currency.",
+  wrongPercent: { raise: "Write a percentage up to 1000, such as 10 or 2.5.", lower: "Write a percentage up to 100, such as 10 or 2.5." },
+  wrongCurrency: "Write three letters, such as EUR.",
+  progress: (done: string, count: string) => `${done} of ${count} are done`,
+  interrupted: (done: string, count: string) => `${done} of ${count} are done. The others are as they were.`,
+  refused: (count: string) => `${count} stayed as they were`,
+  more: (count: string) => `${count} more`,
+  undone: "Everything is as it was before.",
+  notUndone: (count: string) => `${count} could not be changed back.`,
+};
