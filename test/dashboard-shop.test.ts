@@ -40,6 +40,32 @@ suite("a shop from the dashboard", () => {
     await assertAccessibleOnPhone(page);
   });
 
+  test("the form changes the look, the time zone and the social links, and says at the field what is wrong", async (t) => {
+    const shop = await openDashboardShop(t, browser, platform.service);
+    const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Luna", slug: "luna-shop" });
+    const page = await shop.open(`/projects/${body.id}`);
+    await page.getByRole("button", { name: "Publish the shop" }).click();
+    await page.getByLabel("Look").selectOption("Classic: warm, with serifs");
+    await page.getByLabel("Opening hours").fill("Mon – Sun: 9 – 18");
+    await page.getByRole("combobox", { name: "Time zone" }).fill("berlin");
+    await page.getByRole("option", { name: "Europe/Berlin" }).click();
+    const social = page.getByLabel("Social networks");
+    await social.fill("instagram.com/luna");
+    await page.getByRole("button", { name: "Publish the changes" }).click();
+    await page.getByText("must be an https address").waitFor();
+    assert.equal(await social.getAttribute("aria-invalid"), "true");
+    assert.deepEqual(await findings(page), []);
+    await social.fill("https://www.instagram.com/luna\nhttps://bsky.app/profile/luna");
+    await page.getByRole("button", { name: "Publish the changes" }).click();
+    await page.getByText("Published. Your shop shows the changes.").waitFor();
+    const shown = (await platform.http("luna-shop.sites.test", "/")).body;
+    for (const text of ["Fraunces", 'data-zone="Europe/Berlin"', "Instagram", "Bluesky"]) assert.ok(shown.includes(text), text);
+    await page.reload();
+    assert.equal(await page.getByRole("combobox", { name: "Time zone" }).inputValue(), "Europe/Berlin");
+    assert.equal(await page.getByLabel("Look").inputValue(), "classic");
+    assert.equal(await social.inputValue(), "https://www.instagram.com/luna\nhttps://bsky.app/profile/luna");
+  });
+
   test("a logo is published when it is chosen, without discarding typed text, and is removed with one button", async (t) => {
     const shop = await openDashboardShop(t, browser, platform.service);
     const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Logo", slug: "logo-shop" });

@@ -79,6 +79,24 @@ test("a save of the form keeps the settings that it does not have", async () => 
     assert.ok(body.includes(text), text);
 });
 
+test("a save of the form changes the theme, the time zone and the social links, and removes those that are empty", async () => {
+  const { id, url } = await openStorefront(service, "later", { hero: "none" });
+  const social = ["https://www.instagram.com/rex"];
+  const hours = [{ days: "Mon", time: "9 – 18" }];
+  await publish(id, { theme: "playful", timeZone: "Europe/Berlin", social, hours });
+  const texts = ["Baloo 2", "Instagram", 'data-zone="Europe/Berlin"'];
+  const { body } = await visitSite(url);
+  for (const text of texts) assert.ok(body.includes(text), text);
+  for (const wrong of [{ theme: "dark" }, { timeZone: "Berlin" }, { social: ["http://x.example"] }, { social: Array(9).fill(social[0]) }]) {
+    const refused = await member.ask<{ details: { path: string }[] }>("PUT", pathOf(id), { ...values, ...wrong });
+    assert.deepEqual([refused.status, refused.body.details[0]?.path], [400, `body.${Object.keys(wrong)[0]}`]);
+  }
+  assert.equal((await visitSite(url)).body, body, "a refused save changes nothing");
+  await publish(id, { theme: "", timeZone: "", social: [], hours });
+  const plain = (await visitSite(url)).body;
+  for (const text of texts) assert.ok(!plain.includes(text), text);
+});
+
 test("the first publication keeps the files of a site; it removes the start page only on request", async () => {
   const { id, url } = await newProject("own-site");
   const site = await packSite({ "petstore.json": "{}", "index.html": "my page", "style.css": "body{}" });

@@ -1,6 +1,6 @@
-import { ColorInput, Switch, Textarea, TextInput } from "@mantine/core";
+import { ColorInput, NativeSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import { CallForm, useCallForm, type FormState } from "../parts/call-form.tsx";
 import { notify } from "../parts/notices.ts";
 import { reservationsTexts } from "../texts/en-reservations.ts";
@@ -29,15 +29,41 @@ export default function ShopForm({ projectId, initial }: { projectId: number; in
       <CallForm form={form} submit={words.again}>
         <TextInput label={words.name} required maxLength={200} {...form.text("name")} />
         <ColorInput mt="sm" withEyeDropper={false} label={words.colour} format="hex" value={value} onChange={onChange} error={error} />
+        <NativeSelect mt="sm" label={words.theme} description={words.themeHint} data={words.themes} {...form.text("theme")} />
         <TextInput mt="sm" label={words.tagline} maxLength={200} {...form.text("tagline")} />
         <Textarea mt="sm" label={words.about} autosize minRows={2} maxLength={2_000} {...form.text("about")} />
         <TextInput mt="sm" label={words.email} type="email" maxLength={200} {...form.text("email")} />
         <TextInput mt="sm" label={words.phone} type="tel" maxLength={50} {...form.text("phone")} />
         <Textarea mt="sm" label={words.address} autosize minRows={2} maxLength={500} {...form.text("address")} />
         <Textarea mt="sm" label={words.hours} description={words.hoursHint} autosize minRows={2} {...form.text("hours")} />
+        <TimeZone form={form} />
+        <Textarea mt="sm" label={words.social} description={words.socialHint} autosize minRows={2} {...form.text("social")} />
         <ReservationFields form={form} />
       </CallForm>
     </div>
+  );
+}
+
+/** The time zone, which the browser lists. One that it does not know, such as one with an earlier name, stays. */
+function TimeZone({ form }: { form: FormState<ShopValues> }): ReactNode {
+  const { value, onChange, error } = form.choice("timeZone");
+  const [initial] = useState(value);
+  const zones = useMemo(() => [...new Set([...(initial === "" ? [] : [initial]), ...Intl.supportedValuesOf("timeZone")])], [initial]);
+  return (
+    <Select
+      mt="sm"
+      label={words.timeZone}
+      description={words.timeZoneHint}
+      placeholder={words.timeZoneNone}
+      data={zones}
+      searchable
+      clearable
+      clearButtonProps={{ "aria-label": words.timeZoneNone }}
+      name="timeZone"
+      value={value === "" ? null : value}
+      onChange={(zone) => onChange(zone ?? "")}
+      error={error}
+    />
   );
 }
 

@@ -3,7 +3,7 @@ import type { Schemas } from "../calls/store.ts";
 
 type Deployment = Schemas["Deployment"];
 
-/** The fields of the shop's form; `hours` has a line for each day, as `Mon – Fri: 9 – 18`. */
+/** The fields of the shop's form; `hours` has a line for each day, as `Mon – Fri: 9 – 18`, and `social` one for each address. */
 export type ShopValues = {
   name: string;
   colour: string;
@@ -13,6 +13,9 @@ export type ShopValues = {
   phone: string;
   address: string;
   hours: string;
+  theme: string;
+  timeZone: string;
+  social: string;
   /** Whether visitors may reserve, for how many hours a unit is held, and the words above the form. */
   reserves: boolean;
   holdHours: string;
@@ -28,6 +31,9 @@ type Stored = {
     about?: string;
     contact: { email?: string; phone?: string; address?: string };
     hours: { days: string; time: string }[];
+    theme?: string;
+    timeZone?: string;
+    social?: string[];
     reservations?: { enabled: boolean; holdHours: number; text?: string };
   };
 };
@@ -43,19 +49,34 @@ const colourDefault = "#0b6b58";
 export function shopValues(name: string, stored: string | null): ShopValues {
   const { name: own, settings } = stored === null ? ({} as Partial<Stored>) : (JSON.parse(stored) as Stored);
   const { colour = colourDefault, tagline = "", about = "", contact = {}, hours = [], reservations } = settings ?? {};
+  const { theme = "modern", timeZone = "", social = [] } = settings ?? {};
   const { email = "", phone = "", address = "" } = contact;
-  const lines = hours.map(({ days, time }) => `${days}: ${time}`).join("\n");
   const { enabled: reserves = false, holdHours = 48, text: reservationText = "" } = reservations ?? {};
-  const ofReservations = { reserves, holdHours: String(holdHours), reservationText };
-  return { name: own ?? name, colour, tagline, about, email, phone, address, hours: lines, ...ofReservations };
+  return {
+    name: own ?? name,
+    colour,
+    tagline,
+    about,
+    email,
+    phone,
+    address,
+    hours: hours.map(({ days, time }) => `${days}: ${time}`).join("\n"),
+    theme,
+    timeZone,
+    social: social.join("\n"),
+    reserves,
+    holdHours: String(holdHours),
+    reservationText,
+  };
 }
 
 /** Returns the request body for the form's values. */
-function bodyOf({ hours, reserves, holdHours, reservationText, ...values }: ShopValues, replacesStartPage: boolean): object {
-  const lines = hours.split("\n").filter((line) => line.trim() !== "");
+function bodyOf({ hours, social, reserves, holdHours, reservationText, ...values }: ShopValues, replacesStartPage: boolean): object {
   const reservations = { enabled: reserves, holdHours: Number(holdHours), text: reservationText };
-  return { ...values, hours: lines.map(hoursOf), reservations, replacesStartPage };
+  return { ...values, hours: linesOf(hours).map(hoursOf), social: linesOf(social), reservations, replacesStartPage };
 }
+
+const linesOf = (text: string): string[] => text.split("\n").filter((line) => line.trim() !== "");
 
 const addressOf = (projectId: number, part = ""): URL => new URL(`${callsBelow}/projects/${projectId}/storefront${part}`, location.href);
 

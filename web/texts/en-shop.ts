@@ -29,6 +29,18 @@ export const shopTexts = {
   address: "Address",
   hours: "Opening hours",
   hoursHint: "One per line, such as “Mon – Fri: 9 – 18”.",
+  theme: "Look",
+  themeHint: "The typeface, the shapes and the background. Your colour stays.",
+  themes: [
+    { value: "modern", label: "Modern: clear and bold" },
+    { value: "classic", label: "Classic: warm, with serifs" },
+    { value: "playful", label: "Playful: round and cheerful" },
+  ],
+  timeZone: "Time zone",
+  timeZoneHint: "Type a city near you. With it, your shop says whether it is open now.",
+  timeZoneNone: "Do not say whether it is open",
+  social: "Social networks",
+  socialHint: "One address per line, such as https://www.instagram.com/petshop. At most 8.",
 };
 
 export const profileTexts = {

@@ -16,9 +16,19 @@ export const ShownStorefront = Type.Object({
 
 const optional = (lengthMax: number) => Type.Optional(Nullable(Text("", 0, lengthMax)));
 
+/** The settings that stay if a request leaves them out, because pages of earlier releases do not know them. An empty text or list removes one. */
+const laterFields = {
+  theme: optional(20),
+  timeZone: optional(60),
+  social: Type.Optional(
+    Nullable(Type.Array(Text("", 0, 200), { maxItems: 100, description: "Addresses of the shop at social networks." })),
+  ),
+};
+
 /** The values of the dashboard's form. */
 export const WrittenStorefront = Type.Object(
   {
+    ...laterFields,
     name: Text("The name of the shop.", 1, 200),
     colour: Type.Optional(Nullable(Type.String({ maxLength: 7, description: "Six hexadecimal digits, as in `#0b6b58`." }))),
     tagline: optional(200),
@@ -52,7 +62,15 @@ export const WrittenStorefront = Type.Object(
   { additionalProperties: false },
 );
 
-const { name: shopName, hours: shopHours, reservations: _reservations, ...otherFields } = WrittenStorefront.properties;
+const {
+  name: shopName,
+  hours: shopHours,
+  reservations: _reservations,
+  theme: _theme,
+  timeZone: _timeZone,
+  social: _social,
+  ...otherFields
+} = WrittenStorefront.properties;
 
 /** A change of a storefront by an agent. */
 export const StorefrontPatch = Type.Object(
@@ -100,17 +118,19 @@ export const isMadeLogo = (path: string | undefined): path is string => path !==
 /** Returns the storefront with the form's values. Settings that the form does not have, such as the logo, stay. @throws Problem `invalid_request` */
 export function withForm(stored: StoredStorefront | undefined, form: Static<typeof WrittenStorefront>): StoredStorefront {
   const { name, colour, tagline, about, email, phone, address, hours } = form;
-  const before = stored?.settings.reservations;
+  const before: Partial<StorefrontSettings> = stored?.settings ?? {};
   const refuse = (why: string): never => {
     const [, path = "", ...message] = why.split("`"); // "`storefront.contact.email` must …"
     const [field = ""] = path.replace(/^storefront\.(?:contact\.)?/, "").split(/[.[]/, 1);
     throw invalidAt(`body.${field}`, message.join("`").trim().replace(/\.$/, ""));
   };
-  const reservations = form.reservations ? withChanges(before, form.reservations) : before;
-  const shown = { colour, tagline, about, contact: { email, phone, address }, hours, reservations };
-  const { logo, logoSize, icon, theme, hero, action, timeZone, social, pages } = stored?.settings ?? {};
-  const kept = { logo, logoSize, icon, theme, hero, action, timeZone, social, pages };
-  return { name: name.trim(), settings: { ...parseStorefront(shown, refuse), ...kept } };
+  const reservations = form.reservations ? withChanges(before.reservations, form.reservations) : before.reservations;
+  const theme = form.theme ?? before.theme;
+  const timeZone = form.timeZone ?? before.timeZone;
+  const social = form.social ?? before.social;
+  const shown = { colour, tagline, about, contact: { email, phone, address }, hours, reservations, theme, timeZone, social };
+  const { logo, logoSize, icon, hero, action, pages } = before;
+  return { name: name.trim(), settings: { ...parseStorefront(shown, refuse), logo, logoSize, icon, hero, action, pages } };
 }
 
 /** Merges the given settings of reservations; null, as a form sends it, changes none. */
