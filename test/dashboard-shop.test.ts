@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
+import { outlineOf } from "../src/publishing/storefront/silhouettes.ts";
 import { stage } from "./support/browser.ts";
 import { openDashboardShop, type DashboardShop } from "./support/dashboard-shop.ts";
 import { assertAccessibleOnPhone, findings } from "./support/pages.ts";
@@ -157,6 +158,9 @@ suite("a shop from the dashboard", () => {
     const row = (name: string) => page.getByRole("row").filter({ hasText: name });
     await isShown(row("Luna"));
     assert.equal(await row("Lucy").locator("img").count(), 0);
+    await row("Lucy")
+      .locator(`path[d="${outlineOf("Cats")}"]`)
+      .waitFor();
     await page.getByRole("navigation").getByRole("link", { name: "Animals" }).click();
     await page.getByRole("table", { name: "Animals" }).getByText("€49.50").waitFor();
     await isShown(row("Luna"));
@@ -174,6 +178,14 @@ suite("a shop from the dashboard", () => {
     await page.goto(page.url().replace(/animals.*/, "orders?new=true"));
     await page.getByRole("dialog").getByRole("combobox", { name: "Animal" }).fill("lu");
     await isShown(page.getByRole("option", { name: /^Luna/ }));
+
+    for (const petId of [luna, plain]) await shop.ask("PUT", `/store/inventory/${petId}`, { quantity: 1 });
+    await page.goto(page.url().replace(/orders.*/, "inventory"));
+    await isShown(row("Luna"));
+    await page.goto(page.url().replace(/\/inventory.*/, ""));
+    for (const name of ["Open orders", "Low stock"])
+      await isShown(page.getByRole("list", { name }).getByRole("listitem").filter({ hasText: "Luna" }));
+    assert.deepEqual(await findings(page), []);
   });
 
   test("photos move by buttons, keys, mouse and touch, and keep the text typed beside them", async (t) => {

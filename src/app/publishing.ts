@@ -113,7 +113,7 @@ export function openPublishing(context: AppContext, edgeSide: EdgeSide): Publish
       announcer,
       sendsHsts: sendsHsts(settings),
       logos: logosOf(photos, watch.open),
-      photos: { ...photos, urlOf: (form) => originsOf(settings, state).ofPhotos() + photoPath(form) },
+      photos: { ...photos, urlOf: (form) => originsOf(settings, state).ofPhotos() + photoPath(form), outlinesOf },
     },
     content: subsystem.watch,
     platformCertificateExpiry: () => state.certificateExpiry,
@@ -129,6 +129,12 @@ export function openPublishing(context: AppContext, edgeSide: EdgeSide): Publish
     retire: () => state.edge?.retire(),
     close: () => close(subsystem),
   };
+}
+
+/** The outlines are loaded with the first list of the dashboard, or page of a storefront. */
+async function outlinesOf(words: readonly string[]): Promise<string[]> {
+  const { outlineOf } = await import("../publishing/storefront/silhouettes.ts");
+  return words.map(outlineOf);
 }
 
 function expiryOf(pair: KeyPair | null): number | undefined {

@@ -8,7 +8,7 @@ import { accountQuery } from "../members/queries.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { PageHeader, Section } from "../parts/page-header.tsx";
 import { petCountsQuery } from "../pets/counts.ts";
-import { PetLink } from "../pets/pet-link.tsx";
+import { ThumbLink, WithThumb } from "../pets/thumb.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { Attention } from "./attention.tsx";
 import { Figures } from "./figures.tsx";
@@ -63,7 +63,7 @@ function OpenOrders(): ReactNode {
               <Link to="/dashboard/orders/$orderId" params={{ orderId: String(id) }}>
                 {texts.store.orders.editTitle(id ?? 0)}
               </Link>
-              {petId === undefined ? <span>{texts.store.orders.draft}</span> : <PetLink petId={petId} />}
+              <span className={styles.animal}>{petId === undefined ? texts.store.orders.draft : <ThumbLink petId={petId} />}</span>
               <span>{words.units(formatNumber(quantity ?? 1))}</span>
             </li>
           ))}
@@ -87,9 +87,13 @@ function LowStock(): ReactNode {
         <ul className={styles.list} aria-label={words.low}>
           {low.entries.map(({ petId, quantity, name }) => (
             <li key={petId}>
-              <Link to="/dashboard/animals/$animalId" params={{ animalId: String(petId) }}>
-                {name}
-              </Link>
+              <span className={styles.animal}>
+                <WithThumb petId={petId}>
+                  <Link to="/dashboard/animals/$animalId" params={{ animalId: String(petId) }}>
+                    {name}
+                  </Link>
+                </WithThumb>
+              </span>
               <span>{quantity === 0 ? texts.store.inventory.none : words.left(formatNumber(quantity))}</span>
             </li>
           ))}

@@ -1,9 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { usePetName } from "../pets/queries.ts";
+import { ThumbLink } from "../pets/thumb.tsx";
 import { pastImportsTexts as words } from "../texts/en-past-imports.ts";
 import { formatNumber } from "../texts/texts.ts";
 import styles from "./past-imports.module.css";
@@ -47,7 +46,7 @@ export function DetailsDialog({ of: { fileName, stays, photosFailed }, onClose }
         <Details title={words.staysTitle} count={stays.count} shown={stays.pets.length}>
           {stays.pets.map(({ petId, reason }) => (
             <li key={petId}>
-              <Animal petId={petId} /> <span className={styles.quiet}>{reason}</span>
+              <ThumbLink petId={petId} /> <span className={styles.quiet}>{reason}</span>
             </li>
           ))}
         </Details>
@@ -56,7 +55,7 @@ export function DetailsDialog({ of: { fileName, stays, photosFailed }, onClose }
         <Details title={words.photosTitle} count={photosFailed.count} shown={photosFailed.photos.length}>
           {photosFailed.photos.map(({ petId, url, reason }) => (
             <li key={`${petId} ${url}`}>
-              <Animal petId={petId} /> <span className={styles.quiet}>{`${url}: ${reason}`}</span>
+              <ThumbLink petId={petId} /> <span className={styles.quiet}>{`${url}: ${reason}`}</span>
             </li>
           ))}
         </Details>
@@ -74,13 +73,5 @@ function Details({ title, count, shown, children }: DetailsProps): ReactNode {
       {count > shown && <p className={styles.quiet}>{words.first(formatNumber(shown), formatNumber(count))}</p>}
       <ul>{children}</ul>
     </section>
-  );
-}
-
-function Animal({ petId }: { petId: number }): ReactNode {
-  return (
-    <Link to="/dashboard/animals/$animalId" params={{ animalId: String(petId) }}>
-      {usePetName(petId)}
-    </Link>
   );
 }

@@ -15,11 +15,11 @@ import { PageHeader } from "../parts/page-header.tsx";
 import { RowMenu } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { present } from "../parts/search-values.ts";
-import { PetLink } from "../pets/pet-link.tsx";
 import { PetPicker, chosen } from "../pets/pet-picker.tsx";
 import { usePetName, type Pet } from "../pets/queries.ts";
 import { petStatuses, type PetStatus } from "../pets/search.ts";
 import { StatusBadge } from "../pets/status-badge.tsx";
+import { ThumbLink } from "../pets/thumb.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { LowStockMark } from "./low-stock.tsx";
 import { lowStockQuery, cacheNewStock, setStock, type InventoryItem } from "./queries.ts";
@@ -118,7 +118,7 @@ function EntriesTable({ rows, askToStop }: TableProps): ReactNode {
 
 function columnsOf(askToStop: AskToStop): Column<InventoryItem>[] {
   return [
-    { id: "animal", header: words.animal, cell: ({ petId }) => <PetLink petId={petId} /> },
+    { id: "animal", header: words.animal, cell: ({ petId }) => <ThumbLink petId={petId} /> },
     { id: "units", header: words.units, width: "250px", cell: (item) => <Units item={item} /> },
     { id: "mark", header: words.mark, width: "130px", cell: ({ quantity }) => <StockMarkBadge quantity={quantity} /> },
     { id: "status", header: words.status, width: "130px", cell: ({ status }) => <StatusBadge status={status} /> },

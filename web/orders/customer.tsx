@@ -7,6 +7,7 @@ import { ContactLink } from "../parts/contact-link.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { PetLink } from "../pets/pet-link.tsx";
+import { WithThumb } from "../pets/thumb.tsx";
 import { ordersTexts as words } from "../texts/en-orders.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { ContactDialog, DeleteContactDialog } from "./contact-dialogs.tsx";
@@ -87,9 +88,9 @@ function Other({ order: { id, petId, quantity, complete } }: { order: Order }): 
       <Link to="/dashboard/orders/$orderId" params={{ orderId: String(id) }}>
         {texts.store.orders.editTitle(id)}
       </Link>
-      <span>
+      <WithThumb petId={petId}>
         {formatNumber(quantity)} × {petId === undefined ? texts.store.orders.draft : <PetLink petId={petId} />}
-      </span>
+      </WithThumb>
       <span>
         <PlacedCell orderId={id} />
       </span>

@@ -7,7 +7,7 @@ import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { PageHeader, Section } from "../parts/page-header.tsx";
-import { PetLink } from "../pets/pet-link.tsx";
+import { ThumbLink } from "../pets/thumb.tsx";
 import { ordersTexts } from "../texts/en-orders.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { Customer } from "./customer.tsx";
@@ -94,7 +94,7 @@ function Facts({ order: { id, petId, quantity, shipDate }, state }: { order: Ord
         <span className={styles.explained}>{ordersTexts.explained[state]}</span>
       </dd>
       <dt>{words.animal}</dt>
-      <dd>{petId === undefined ? words.draft : <PetLink petId={petId} />}</dd>
+      <dd>{petId === undefined ? words.draft : <ThumbLink petId={petId} />}</dd>
       <dt>{words.quantity}</dt>
       <dd>{formatNumber(quantity)}</dd>
       <dt>{ordersTexts.total}</dt>

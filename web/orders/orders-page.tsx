@@ -13,10 +13,9 @@ import { PageHeader } from "../parts/page-header.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { idIn } from "../parts/search-values.ts";
-import { PetLink } from "../pets/pet-link.tsx";
 import { PetPicker } from "../pets/pet-picker.tsx";
 import { petQuery, type Pet } from "../pets/queries.ts";
-import { WithThumb } from "../pets/thumb.tsx";
+import { ThumbLink, WithThumb } from "../pets/thumb.tsx";
 import { ordersTexts } from "../texts/en-orders.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { CustomerCell, PlacedCell, TotalCell } from "./details-cells.tsx";
@@ -156,7 +155,7 @@ function columnsOf(ask: (dialog: OpenDialog) => void): Column<Order>[] {
     {
       id: "animal",
       header: words.animal,
-      cell: ({ petId }) => <WithThumb petId={petId}>{petId === undefined ? words.draft : <PetLink petId={petId} />}</WithThumb>,
+      cell: ({ petId }) => (petId === undefined ? <WithThumb petId={petId}>{words.draft}</WithThumb> : <ThumbLink petId={petId} />),
     },
     { id: "quantity", header: words.quantity, width: "90px", isNumeric: true, cell: ({ quantity }) => formatNumber(quantity) },
     {

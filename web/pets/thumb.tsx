@@ -1,16 +1,24 @@
 import type { ReactNode } from "react";
 import { PawIcon } from "../frame/icons.tsx";
+import { PetLink } from "./pet-link.tsx";
 import { useSummary } from "./summaries.ts";
 import styles from "./thumb.module.css";
 
-/** The first photo of a pet in 40 by 40 pixels, or a paw. It is decoration: the name is beside it. */
+/** The first photo of a pet in 40 by 40 pixels, or the outline of such an animal. It is decoration: the name is beside it. */
 export function Thumb({ petId }: { petId: number | undefined }): ReactNode {
   return <span className={styles.thumb}>{petId === undefined ? <PawIcon /> : <Picture petId={petId} />}</span>;
 }
 
 function Picture({ petId }: { petId: number }): ReactNode {
-  const url = useSummary(petId)?.photo?.url;
-  return url === undefined ? <PawIcon /> : <img src={url} alt="" width={40} height={40} decoding="async" />;
+  const summary = useSummary(petId);
+  if (summary === undefined) return null; // its place stays the same
+  if (summary?.photo) return <img src={summary.photo.url} alt="" width={40} height={40} decoding="async" />;
+  if (!summary?.outline) return <PawIcon />;
+  return (
+    <svg viewBox="0 0 64 64" width={30} height={30} fill="currentColor" fillRule="evenodd" aria-hidden="true">
+      <path d={summary.outline} />
+    </svg>
+  );
 }
 
 /** A pet's picture with its name beside it. */
@@ -20,5 +28,14 @@ export function WithThumb({ petId, children }: { petId: number | undefined; chil
       <Thumb petId={petId} />
       <span className={styles.name}>{children}</span>
     </span>
+  );
+}
+
+/** A pet's picture with its name beside it, as a link to the pet. */
+export function ThumbLink({ petId }: { petId: number }): ReactNode {
+  return (
+    <WithThumb petId={petId}>
+      <PetLink petId={petId} />
+    </WithThumb>
   );
 }

@@ -11,7 +11,7 @@ import { Moment } from "../parts/moment.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
-import { PetLink } from "../pets/pet-link.tsx";
+import { ThumbLink } from "../pets/thumb.tsx";
 import { reservationsTexts as words } from "../texts/en-reservations.ts";
 import { texts } from "../texts/texts.ts";
 import { useContact, type Reservation } from "./queries.ts";
@@ -83,7 +83,7 @@ function columnsOf(ask: (asked: Asked, reservation: Reservation) => void): Colum
   };
   return [
     { id: "id", header: words.id, width: "90px", isNumeric: true, isWideOnly: true, cell: ({ id }) => id },
-    { id: "animal", header: words.animal, cell: ({ petId }) => <PetLink petId={petId} /> },
+    { id: "animal", header: words.animal, cell: ({ petId }) => <ThumbLink petId={petId} /> },
     { id: "kind", header: words.kind, width: "130px", cell: (reservation) => <Kind of={reservation} /> },
     { id: "contact", header: words.contact, width: "200px", cell: ({ id }) => <ContactCell id={id} /> },
     {

@@ -101,11 +101,16 @@ const byWord = new Map(shapes.flatMap(({ words, path }) => words.map((word) => [
 
 /** The picture of an animal without a photo, chosen by words about it, such as its category's name. */
 export function silhouetteOf(words: string): Markup {
+  return shapeOf(outlineOf(words));
+}
+
+/** The outline of that picture: the `d` of an SVG path in a square of 64, with the fill rule `evenodd`. */
+export function outlineOf(words: string): string {
   const found = words
     .toLowerCase()
     .split(/[^\p{L}]+/u)
     .find((word) => byWord.has(word));
-  return shapeOf(found === undefined ? paw : byWord.get(found)!);
+  return found === undefined ? paw : byWord.get(found)!;
 }
 
 /** The sign of a shop without a logo. */

@@ -96,7 +96,10 @@ function profileOf(db: Pick<Queryable, "reportDamage">, row: ProfileRow, forms: 
 }
 
 /** @throws Problem `unavailable` for a text that was damaged */
-function storedFacts(db: Pick<Queryable, "reportDamage">, { pet_id: petId, facts }: ProfileRow): Facts | null {
+export function storedFacts(
+  db: Pick<Queryable, "reportDamage">,
+  { pet_id: petId, facts }: Pick<ProfileRow, "pet_id" | "facts">,
+): Facts | null {
   if (facts === null) return null;
   const read = attempt(() => JSON.parse(facts) as unknown);
   if (!isFacts(read)) throw db.reportDamage(`the facts of pet ${petId} are damaged`);

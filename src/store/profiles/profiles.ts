@@ -215,6 +215,8 @@ export type PhotoService = {
   claim: (tx: Transaction, accountId: number, photoId: number, received: ReceivedPhoto) => Promise<void>;
   finish: (received: ReceivedPhoto) => void;
   urlOf: UrlOf;
+  /** Returns the outline that stands for each animal without a photo, by words about it: the `d` of an SVG path in a square of 64. */
+  outlinesOf: (words: readonly string[]) => Promise<string[]>;
 };
 
 /** Downloads a file and passes its bytes to `use`. An error with `isFinal` will recur, so trying again is useless. */

@@ -10,6 +10,7 @@ const PetSummaries = Type.Object({
       id: Id("The pet."),
       price: Nullable(Type.Object({ amount: Type.Integer(), currency: Type.String() })),
       photo: Nullable(Type.Object({ url: Type.String() })),
+      outline: Nullable(Type.String({ description: "Of a pet without a photo: the `d` of an SVG path in a square of 64." })),
     }),
   ),
 });
@@ -22,13 +23,16 @@ export const summaryRoutes: Operation<ProfileServices>[] = [
     path: "/pets/summaries",
     tag: "Animals",
     summary: "Get the summaries of pets",
-    description: "The price and a small picture of the first photo of each pet, without pets that have no profile.",
+    description:
+      "The price of each pet, and a small picture of its first photo or an outline of such an animal, without pets that do not exist.",
     scope: "catalogue:read",
     query: IdsQuery,
     answers: { 200: { description: "The summaries, by id.", schema: PetSummaries } },
-    read: async (db, { accountId, services, query: { id } }) => ({
-      status: 200,
-      body: { pets: await readSummaries(db, accountId, id, services.photos.urlOf) },
-    }),
+    read: async (db, { accountId, services: { photos }, query: { id } }) => {
+      const summaries = await readSummaries(db, accountId, id, photos.urlOf);
+      const outlines = await photos.outlinesOf(summaries.map(({ words }) => words));
+      const pets = summaries.map(({ words: _words, ...shown }, i) => ({ ...shown, outline: shown.photo === null ? outlines[i]! : null }));
+      return { status: 200, body: { pets } };
+    },
   }),
 ];
