@@ -517,6 +517,8 @@ export type Schemas = {
     key?: Schemas["KeyStrikes"];
     /** The free units at or below which the stock of a pet is low. */
     lowStock: number;
+    /** ISO 4217: what new prices begin with. Null until an owner chooses one. */
+    currency: string | null;
     /** The bans in force, by key. A banned key cannot make this request; another key of the account can. */
     bans: (Schemas["Ban"])[];
   };

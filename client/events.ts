@@ -37,7 +37,15 @@ type DataByKind = {
   key: { id: number; bannedUntil?: string };
   webhook: Omit<Schemas["Webhook"], "secret">;
   member: { id: number; role?: string };
-  account: { id: number; plan?: string; perMinute?: number; perDay?: number; lowStock?: number; contactDays?: number };
+  account: {
+    id: number;
+    plan?: string;
+    perMinute?: number;
+    perDay?: number;
+    lowStock?: number;
+    contactDays?: number;
+    currency?: string | null;
+  };
   limit: { id: number; window: "minute" | "day"; limit: number };
 };
 type DataOf<T extends Type> = T extends "pet.profile_updated"

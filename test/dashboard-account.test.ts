@@ -46,6 +46,44 @@ test("an owner renames the shop, which every page then shows, and a member canno
   assert.equal(accounts[0]?.name, "Bella’s Pets");
 });
 
+test("an owner chooses the shop's currency, with which new prices then begin; other prices stay, and a member has no choice", async (t) => {
+  const { page, account } = await openAccount(t);
+  await page.getByRole("button", { name: "Currency: EUR" }).click();
+  const dialog = page.getByRole("dialog", { name: "The shop’s currency" });
+  const choice = dialog.getByRole("combobox", { name: "Currency" });
+  await choice.fill("swiss");
+  await page.getByRole("option", { name: "CHF – Swiss Franc", exact: true }).click();
+  await assertAccessible(page);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText("New prices are in CHF.").waitFor();
+  await page.getByRole("button", { name: "Currency: CHF" }).waitFor();
+  await assertAccessibleOnPhone(page);
+
+  await page.goto(`${service.address}/dashboard/animals/new`);
+  assert.equal(await page.getByRole("textbox", { name: "Currency" }).inputValue(), "CHF");
+  const member = await newMember(service, { account, role: "member", email: "bob@francs.example", password });
+  const { body: category } = await member.ask<{ id: number }>("POST", "/categories", { name: "Dogs" });
+  const pets: number[] = [];
+  for (const name of ["Rex", "Tom"])
+    pets.push((await member.ask<{ id: number }>("POST", "/pets", { name, categoryId: category.id })).body.id);
+  await member.ask("PUT", `/pets/${pets[0]}/profile`, { price: { amount: 4_900, currency: "EUR" } });
+  for (const [index, currency] of ["EUR", "CHF"].entries()) {
+    await page.goto(`${service.address}/dashboard/animals/${pets[index]}`);
+    assert.equal(await page.getByRole("textbox", { name: "Currency" }).inputValue(), currency);
+    assert.equal(await page.getByText("There are changes that are not saved.").count(), 0);
+  }
+  await page.goto(`${service.address}/dashboard/animals`);
+  await page.getByRole("checkbox", { name: "Choose Tom", exact: true }).check();
+  await page.getByRole("region", { name: "Chosen animals" }).getByRole("button", { name: "Price" }).click();
+  assert.equal(await page.getByRole("dialog").getByRole("textbox", { name: "Currency" }).inputValue(), "CHF");
+  await page.getByRole("dialog").getByRole("textbox", { name: "Currency" }).fill("QQQ");
+  await page.getByText("Write the three letters of a currency, such as EUR.").waitFor();
+
+  const { page: other } = await visitSignedIn(t, browser, service, "/dashboard/account", { account, role: "member" });
+  await region(other, "Members").getByRole("table").waitFor();
+  assert.equal(await other.getByRole("button", { name: /^Currency/ }).count(), 0);
+});
+
 test("the page shows the plan and its limits, and a plan that an operator changed, without a reload", async (t) => {
   const { id: account } = await service.newAccount("pro");
   const { page } = await visitSignedIn(t, browser, service, "/dashboard/account", { account });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { stage } from "./support/browser.ts";
 import { openDashboardShop, pick } from "./support/dashboard-shop.ts";
+import { newMember } from "./support/dashboard.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { give, start, summary, petsOf } from "./support/import-page.ts";
 import { assertAccessibleOnPhone } from "./support/pages.ts";
@@ -134,6 +135,26 @@ test("files of spreadsheets in any usual encoding and with any usual delimiter a
   const button = start(page, "2");
   const box = await button.boundingBox();
   assert.ok(box && box.y + box.height <= (page.viewportSize()?.height ?? 0), "the start button is in the window");
+});
+
+test("prices that name no currency are in that of the shop on the page, which shows it and asks nothing", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const owner = await newMember(service, { account: shop.id, email: "francs@shop.example", role: "owner" });
+  await owner.ask("PATCH", "/account", { currency: "CHF" });
+  const file = join(temporaryFolder(t), "prices.csv");
+  await writeFile(file, "id,Name,Species,Price\n1,Rex,Dog,300.00\n2,Tom,Cat,400.00");
+  const page = await shop.open("/import");
+  await give(page, file);
+  await page.getByText("300.00 CHF", { exact: true }).waitFor();
+  assert.equal(await page.getByRole("combobox", { name: "Currency of prices that name none" }).inputValue(), "CHF");
+  assert.equal(await page.getByText("The prices are not clear").count(), 0);
+  await pick(page, "Currency of prices that name none", "USD");
+  await page.getByText("300.00 USD", { exact: true }).waitFor();
+  await start(page, "2").click();
+  assert.equal(await summary(page), "2 created, 0 changed, 0 unchanged, 0 rejected.");
+  const [rex] = await petsOf(shop);
+  const { body } = await shop.ask<object>("GET", `/pets/${rex?.id}/profile`);
+  assert.partialDeepStrictEqual(body, { price: { amount: 30_000, currency: "USD" } });
 });
 
 test("prices, descriptions, photos and stock are chosen on the page, which asks for the currency and the amounts that prices leave open", async (t) => {

@@ -30,6 +30,28 @@ test("descriptions, prices and stock of a file arrive, and a later file changes 
   assert.partialDeepStrictEqual(await profile(), { description: "Sweet", price: { amount: 110_000, currency: "EUR" } });
 });
 
+test("prices that name no currency are in that of the shop once an owner has chosen one, unless the command names another", async (t) => {
+  const shop = await openShop(t);
+  const file = join(shop.folder, "shop.csv");
+  await writeFile(file, "id,name,species,price\n1,Rex,Dog,1250.00\n2,Tom,Cat,90.00 EUR\n");
+  const asked = await petstore(shop, "import", file);
+  assert.match(asked.error, /does not show which currency the prices of “price” have \(--currency\)\. Nothing was imported/);
+  await shop.setCurrency("CHF");
+  const pricesAfter = async (...more: string[]) => {
+    const { code, error } = await petstore(shop, "import", file, ...more);
+    assert.equal(code, 0, error);
+    const headers = { authorization: `Bearer ${shop.key}` };
+    const profiles = (await exported<Pet>(shop, "pets")).map(async ({ id, name }) => {
+      const { price } = (await (await fetch(`${shop.url}/v1/pets/${id}/profile`, { headers })).json()) as { price: object };
+      return [name, price];
+    });
+    return Object.fromEntries((await Promise.all(profiles)) as [string, object][]);
+  };
+  const tom = { amount: 9_000, currency: "EUR" };
+  assert.deepEqual(await pricesAfter(), { Rex: { amount: 125_000, currency: "CHF" }, Tom: tom });
+  assert.deepEqual(await pricesAfter("--currency", "usd"), { Rex: { amount: 125_000, currency: "USD" }, Tom: tom });
+});
+
 test("rows with long descriptions are sent in batches that the service takes", async (t) => {
   const proxy = await openProxy(t, 1_048_576);
   const shop = { ...(await openShop(t)), url: proxy.url };

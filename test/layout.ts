@@ -16,7 +16,7 @@ export const directions: Record<string, string[]> = {
   "src/store/imports": ["src/store/profiles", "src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/profiles": ["src/store/pets", "src/platform"],
   "src/store/contacts": ["src/platform"],
-  "src/store/order-details": ["src/store/orders", "src/platform"],
+  "src/store/order-details": ["src/store/orders", "src/store/profiles", "src/platform"],
   "src/store/reservations": ["src/store/orders", "src/store/contacts", "src/store/inventory", "src/store/pets", "src/platform"],
   "src/store/orders": [
     "src/store/reservations/reservations.store.ts",
@@ -72,7 +72,8 @@ export const directions: Record<string, string[]> = {
   "web/calls": ["web/texts", "client"],
   "web/parts": ["web/calls", "web/frame", "web/texts"],
   "web/importing": ["src/importing", "src/platform", "client", "web"],
-  "web/pets": ["src/platform/http/pictures.ts", "client", "web"],
+  "web/pets": ["src/platform/http/pictures.ts", "src/platform/currencies.ts", "client", "web"],
+  "web/orders": ["src/platform/currencies.ts", "client", "web"],
   "web/projects": ["src/platform/http/pictures.ts", "src/platform/left-out.ts", "client", "web"],
   "web/webhooks": ["src/platform/event-types.ts", "client", "web"],
   web: ["client", "web"],

@@ -34,6 +34,7 @@ export const groups: Group[] = [
       "privacy",
       "request-log",
       "search",
+      "shop-currency",
       "stock-status",
       "usage",
       "write-back",

@@ -152,6 +152,7 @@ export const sharingSuites: string[] = [
   "session-cookies",
   "shared-bytes",
   "shared-connections",
+  "shop-currency",
   "sign-in",
   "stock",
   "stock-status",

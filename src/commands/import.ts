@@ -26,7 +26,10 @@ const readingOptions: Command["options"] = {
     about: "the line with the names of the columns; those above it are left out. Default: the file shows it",
   },
   sheet: { value: "NAME", about: "the sheet of a workbook. Default: the first visible one with rows" },
-  currency: { value: "CODE", about: "the currency of prices that name none, such as EUR. Default: as the column's name says" },
+  currency: {
+    value: "CODE",
+    about: "the currency of prices that name none, such as EUR. Default: as the column's name says, else the shop's",
+  },
   decimal: {
     value: "comma|point",
     about: "the decimal mark of prices such as 1.234, which may be two amounts. Default: as the other prices show",

@@ -9,7 +9,16 @@ import { importSource, previewSource } from "./import.ts";
 import { inspectFile, rowsOf, type InputFile, type Inspected } from "./inspect.ts";
 import type { ImportSource } from "./load.ts";
 import { openFile, readMapping, readState, writeRejects } from "./local-files.ts";
-import { mappingToComplete, planMapping, questionsOf, withAnswers, type MappingPlan, type PriceAnswers } from "./mapping-plan.ts";
+import {
+  mappingToComplete,
+  openPrices,
+  planMapping,
+  questionsOf,
+  withAnswers,
+  withCurrency,
+  type MappingPlan,
+  type PriceAnswers,
+} from "./mapping-plan.ts";
 import type { Mapping } from "./mapping-schema.ts";
 import { checkBelongs, type State } from "./memory.ts";
 import { checkEdits, countsOfExport, type ExportPlan, makeEdits, planExport, previewPatches, recognizeExport } from "./own-export.ts";
@@ -120,15 +129,16 @@ async function openImport(options: ImportOptions, client: PetStore | undefined):
   const mapping = options.mappingFile === undefined ? undefined : await readMapping(options.mappingFile);
   const file = await openFile(options.file, options.format);
   const inspected = await inspectSettled(file);
-  if (mapping !== undefined) return { file, inspected, plan: planMapping(inspected.columns, withAnswers(mapping, options.prices)) };
+  const { columns, guess } = inspected;
+  const priced = (of: Mapping): Promise<Mapping> => inShopCurrency(client, columns, withAnswers(of, options.prices));
+  if (mapping !== undefined) return { file, inspected, plan: planMapping(columns, await priced(mapping)) };
   if (client && (await isExport(client, file, inspected, options))) {
     const open = () => rowsOf(file, inspected.format);
     const edits = await planExport({ client, open, appliesStale: options.appliesStale });
     return { inspected, edits };
   }
-  const { columns, guess } = inspected;
   if (guess === undefined) throw headless(file.name);
-  const answered = withAnswers(guess.mapping, options.prices);
+  const answered = await priced(guess.mapping);
   const questions = questionsOf(columns, { ...guess, mapping: answered });
   if (questions.length > 0)
     throw new Problem(
@@ -136,6 +146,13 @@ async function openImport(options: ImportOptions, client: PetStore | undefined):
       `${file.name} does not show ${questions.join("; ")}. Nothing was imported. Write the guessed mapping with --write-mapping FILE, correct it, and import with --mapping FILE.`,
     );
   return { file, inspected, plan: planMapping(columns, answered) };
+}
+
+/** Adds the currency of the shop to a mapping that leaves it open, if the key may read the account. */
+async function inShopCurrency(client: PetStore | undefined, columns: Inspected["columns"], mapping: Mapping): Promise<Mapping> {
+  if (!client || !openPrices(columns, mapping).currency) return mapping;
+  const { data } = await client.GET("/account");
+  return withCurrency(columns, mapping, data?.currency);
 }
 
 /** Whether the file is an export of the shop. @throws Problem `invalid_request` if only a person can say */

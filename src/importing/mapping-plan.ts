@@ -50,6 +50,11 @@ export function openPrices(columns: readonly Column[], { price }: Mapping): { cu
   };
 }
 
+/** Adds the currency of the shop, if it has chosen one, to a mapping that reads prices without a currency. */
+export function withCurrency(columns: readonly Column[], mapping: Mapping, currency: string | null | undefined): Mapping {
+  return currency && openPrices(columns, mapping).currency ? withAnswers(mapping, { currency }) : mapping;
+}
+
 /** What a guess does not settle, each as a clause of a sentence; empty if it settles everything. */
 export function questionsOf(columns: readonly Column[], { mapping, unsure }: Guess): string[] {
   const { id, name, category, status, description, price, photos, stock } = mapping;

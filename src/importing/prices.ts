@@ -1,3 +1,4 @@
+import { isCurrency, minorDigits, type Price } from "../platform/currencies.ts";
 import type { Reason } from "./cells.ts";
 
 /*
@@ -5,8 +6,6 @@ import type { Reason } from "./cells.ts";
  * that is no amount is refused: none is ever read as an amount that it does not say (decision 0111).
  */
 
-/** In minor units of the currency, as in the API. */
-export type Price = { amount: number; currency: string };
 /** The decimal mark: `1,5` or `1.5`. */
 export type Decimal = "comma" | "point";
 /** How the prices of a column are read: the currency of those that name none, and the decimal mark of those that can be read in two ways. */
@@ -77,15 +76,13 @@ const headerCodes = new Set(
     " ",
   ),
 );
-let codes: ReadonlySet<string> | undefined;
 
 /** The currencies that a mark or code may stand for; undefined if it is neither. */
 export function currenciesOf(text: string): readonly string[] | undefined {
   const mark = plain(text).trim().toLowerCase();
   const found = marks.get(mark);
   if (found) return found;
-  codes ??= new Set(Intl.supportedValuesOf("currency"));
-  return codes.has(mark.toUpperCase()) ? [mark.toUpperCase()] : undefined;
+  return isCurrency(mark.toUpperCase()) ? [mark.toUpperCase()] : undefined;
 }
 
 /** The currency that a header names, as in `Price (EUR)` or `Preis in €`. */
@@ -97,17 +94,6 @@ export function currencyInHeader(header: string): string | undefined {
   });
   return new Set(named).size === 1 ? named[0] : undefined;
 }
-
-/** How many digits the minor unit of a currency has. Remembers it, because a number format takes long to make. */
-function minorDigits(currency: string): number {
-  const known = digitsOf.get(currency);
-  if (known !== undefined) return known;
-  const digits = new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 2;
-  if (digitsOf.size < digitsKeptMax) digitsOf.set(currency, digits);
-  return digits;
-}
-const digitsOf = new Map<string, number>();
-const digitsKeptMax = 500;
 
 /** Parses a cell; undefined if it is not an amount. */
 export function parsePrice(cell: string): PriceCell | undefined {

@@ -1,7 +1,8 @@
 import type { Schemas } from "../../client/api.gen.ts";
+import type { Price } from "../platform/currencies.ts";
 import { isReason, isTooLong, textReader, type Reason } from "./cells.ts";
 import type { Mapping } from "./mapping-schema.ts";
-import { currenciesOf, readPrice, type Price } from "./prices.ts";
+import { currenciesOf, readPrice } from "./prices.ts";
 
 /** The profile in a row. An empty cell leaves the shop's value as it is. */
 export type Profile = NonNullable<Schemas["ImportRow"]["profile"]>;

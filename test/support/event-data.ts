@@ -78,7 +78,15 @@ const webhook: Table["webhook.created"] = {
   createdAt: always,
 };
 const member: Table["member.invited"] = { id: always, role: maybe };
-const account: Table["account.updated"] = { id: always, plan: maybe, perMinute: maybe, perDay: maybe, lowStock: maybe, contactDays: maybe };
+const account: Table["account.updated"] = {
+  id: always,
+  plan: maybe,
+  perMinute: maybe,
+  perDay: maybe,
+  lowStock: maybe,
+  contactDays: maybe,
+  currency: maybe,
+};
 const imported: Table["import.finished"] = {
   id: always,
   source: always,

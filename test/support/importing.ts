@@ -11,6 +11,7 @@ import { after, before, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Report } from "../../src/importing/report.ts";
 import { runCommand, type Ended } from "./commands.ts";
+import { newMember } from "./dashboard.ts";
 import { temporaryFolder } from "./folder.ts";
 import { inherited } from "./process.ts";
 import { startService, type TestService } from "./service.ts";
@@ -21,7 +22,13 @@ export const longbeach = fileURLToPath(new URL("../../examples/longbeach.mapping
 
 export type Pet = { id: number; name: string; categoryId: number; status: string };
 /** An account of its own, a folder for its files, and the address at which it calls the service. */
-type Shop = { key: string; folder: string; url: string; allowRecords: (records: number) => Promise<unknown> };
+type Shop = {
+  key: string;
+  folder: string;
+  url: string;
+  allowRecords: (records: number) => Promise<unknown>;
+  setCurrency: (currency: string) => Promise<void>;
+};
 type Killed = Omit<Ended, "code"> & { code: number | null; signal: string | null };
 
 // One service for all tests of the file that imports this; each test has an account of its own.
@@ -53,7 +60,11 @@ export const petstore = (shop: Shop, ...args: string[]): Promise<Ended> => runCo
 export async function openShop(t: TestContext): Promise<Shop> {
   const { id, key } = await service.newAccount("business");
   const allowRecords = (records: number) => service.administration["accounts.setPlan"]({ id, plan: "business", records });
-  return { key, folder: temporaryFolder(t), url: service.address, allowRecords };
+  const setCurrency = async (currency: string): Promise<void> => {
+    const owner = await newMember(service, { account: id, email: `owner${id}@shop.example`, role: "owner" });
+    assert.equal((await owner.ask("PATCH", "/account", { currency })).status, 200);
+  };
+  return { key, folder: temporaryFolder(t), url: service.address, allowRecords, setCurrency };
 }
 
 /** The command line of an import whose state and rejects are in the shop's folder. */

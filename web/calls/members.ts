@@ -20,8 +20,15 @@ export type Member = {
   /** The last time that an owner removed only the second factors. */
   factorsReset: { at: string; by: string } | null;
 };
-/** `lowStock`: the free units at or below which a pet's stock is low. `contactDays`: how long contacts of complete orders are kept. */
-type Account = { id: number; name: string; plan: "free" | "pro" | "business" | "enterprise"; lowStock: number; contactDays: number };
+/** `lowStock`: the free units at or below which a pet's stock is low. `contactDays`: how long contacts of complete orders are kept. `currency`: what new prices begin with. */
+type Account = {
+  id: number;
+  name: string;
+  plan: "free" | "pro" | "business" | "enterprise";
+  lowStock: number;
+  contactDays: number;
+  currency: string | null;
+};
 export type CurrentUser = { member: Member; account: Account };
 /** An account that this browser is signed in to. */
 export type BrowserSession = { current: boolean; memberId: number; email: string | null; account: { id: number; name: string } };
@@ -72,7 +79,10 @@ type Calls = {
   "DELETE /members/{id}/factors": { body: undefined; answer: Member };
   "PATCH /members/{id}": { body: { role: Role }; answer: Member };
   "DELETE /members/{id}": { body: undefined; answer: undefined };
-  "PATCH /account": { body: { name: string } | { lowStock: number } | { contactDays: number }; answer: CurrentUser };
+  "PATCH /account": {
+    body: { name: string } | { lowStock: number } | { contactDays: number } | { currency: string | null };
+    answer: CurrentUser;
+  };
   "POST /keys": {
     body: { scopes?: string[]; expires?: string; publishable?: boolean; name?: string; origins?: string[] };
     answer: MadeKey;

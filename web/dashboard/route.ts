@@ -11,5 +11,6 @@ export const dashboard = createRoute({
 export const dashboardIndex = createRoute({
   getParentRoute: () => dashboard,
   path: "/",
+  validateSearch: (search): { currency?: true | undefined } => ({ currency: search["currency"] === true || undefined }),
   component: lazyRouteComponent(() => import("../home/home-page.tsx"), "HomePage"),
 });

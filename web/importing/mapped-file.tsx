@@ -1,11 +1,12 @@
 import { Alert, Autocomplete } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState, type ReactNode } from "react";
+import { useEffect, useMemo, useState, type ReactNode } from "react";
 import type { CsvFormat } from "../../src/importing/csv.ts";
 import type { Guess } from "../../src/importing/guess.ts";
 import { listed } from "../../src/importing/lists.ts";
-import { openPrices, planMapping } from "../../src/importing/mapping-plan.ts";
+import { openPrices, planMapping, withCurrency } from "../../src/importing/mapping-plan.ts";
 import type { Mapping } from "../../src/importing/mapping-schema.ts";
+import { useSession } from "../dashboard/session.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { importTexts as words } from "../texts/en-import-file.ts";
@@ -35,7 +36,9 @@ type MappedProps = {
 /** The form that maps the columns of a file, what that makes of its rows, and the import. */
 export function MappedFile({ file, source: named, sources, onSource, columns, guess, format, account }: MappedProps): ReactNode {
   const client = useQueryClient();
-  const [mapping, setMapping] = useState(guess.mapping);
+  const { currency } = useSession().account;
+  const [given, setMapping] = useState(guess.mapping);
+  const mapping = useMemo(() => withCurrency(columns.columns, given, currency), [columns, given, currency]);
   const [isChecked, setChecked] = useState(guess.unsure.length === 0);
   const { state: checked, start: check } = useTask<"check">();
   const { state: run, start, stop } = useTask<"import">();

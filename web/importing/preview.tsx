@@ -2,8 +2,8 @@ import { Alert, Button, Loader } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Mapping } from "../../src/importing/mapping-schema.ts";
 import type { Pet } from "../../src/importing/pets.ts";
+import { decimalAmount } from "../../src/platform/currencies.ts";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
-import { shownAmount } from "../pets/price.ts";
 import { StatusBadge } from "../pets/status-badge.tsx";
 import { importTexts as words } from "../texts/en-import-file.ts";
 import { profileTexts } from "../texts/en-import-profile.ts";
@@ -39,7 +39,7 @@ const priceColumn: Column<Pet> = {
   id: "price",
   header: profileTexts.price,
   width: "140px",
-  cell: ({ profile }) => profile?.price && `${shownAmount(profile.price)} ${profile.price.currency}`,
+  cell: ({ profile }) => profile?.price && `${decimalAmount(profile.price)} ${profile.price.currency}`,
 };
 
 /** The first pets that the mapping produces. */

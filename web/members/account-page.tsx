@@ -1,3 +1,4 @@
+import { Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useSession } from "../dashboard/session.ts";
@@ -12,6 +13,7 @@ import { accountQuery, factorsQuery, membersQuery, sessionsQuery } from "./queri
 import { RenameShop } from "./rename.tsx";
 import { SecondFactors } from "./second-factors.tsx";
 import { Sessions } from "./sessions.tsx";
+import { ShopCurrency } from "./shop-currency.tsx";
 
 /** `/dashboard/account`: the plan, the members, and the member's own password and sessions. */
 export function AccountPage(): ReactNode {
@@ -34,7 +36,12 @@ function Parts(): ReactNode {
   return (
     <>
       <Plan />
-      {isOwner && <ContactDays />}
+      {isOwner && (
+        <Group gap="xs" my="lg">
+          <ShopCurrency />
+          <ContactDays />
+        </Group>
+      )}
       <Members />
       <Password />
       <SecondFactors />

@@ -19,7 +19,7 @@ export function ContactDays(): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button mb="lg" size="xs" variant="default" onClick={() => setOpen(true)}>
+      <Button size="xs" variant="default" onClick={() => setOpen(true)}>
         {words.open(formatNumber(account.contactDays))}
       </Button>
       {isOpen && <DaysDialog days={account.contactDays} onClose={() => setOpen(false)} />}

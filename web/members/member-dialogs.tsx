@@ -7,6 +7,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { notify } from "../parts/notices.ts";
 import { Secret } from "../parts/secret.tsx";
+import { factorTexts } from "../texts/en-factors.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./account.module.css";
 
@@ -64,16 +65,16 @@ export function ResetMember({ of: { id, email }, onDone, onClose }: Props): Reac
 export function ResetFactors({ of: { id, email }, onDone, onClose }: Props): ReactNode {
   return (
     <ConfirmDialog
-      title={texts.factors.resetTitle(email ?? "")}
-      action={texts.factors.resetAction}
+      title={factorTexts.resetTitle(email ?? "")}
+      action={factorTexts.resetAction}
       onConfirm={() => ask("DELETE /members/{id}/factors", { id })}
       onDone={() => {
         onDone();
-        notify(texts.factors.resetDone(email ?? ""));
+        notify(factorTexts.resetDone(email ?? ""));
       }}
       onClose={onClose}
     >
-      {texts.factors.resetText}
+      {factorTexts.resetText}
     </ConfirmDialog>
   );
 }

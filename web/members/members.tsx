@@ -12,6 +12,7 @@ import { notify, notifyError } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
+import { factorTexts } from "../texts/en-factors.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./account.module.css";
 import { InviteMember, RemoveMember, ResetFactors, ResetMember, StepDown } from "./member-dialogs.tsx";
@@ -78,7 +79,7 @@ function OpenDialog({ open: { dialog, member }, selfId, ...callbacks }: OpenDial
 function actionsFor(member: Member, selfId: number, open: (dialog: Open) => void, changeRole: (member: Member) => void): RowAction[] {
   const isSelf = member.id === selfId;
   const newLink = { label: texts.account.newLink, run: () => open({ dialog: "reset", member }) };
-  const noFactor = { label: texts.factors.reset, run: () => open({ dialog: "factors", member }) };
+  const noFactor = { label: factorTexts.reset, run: () => open({ dialog: "factors", member }) };
   const makeOwner = { label: texts.account.makeOwner, run: () => changeRole(member) };
   const makeMember = {
     label: texts.account.makeMember,
@@ -101,9 +102,9 @@ function columnsFor(selfId: number, actionsOf?: (member: Member) => RowAction[])
     },
     {
       id: "factor",
-      header: texts.factors.column,
+      header: factorTexts.column,
       width: "130px",
-      cell: ({ hasSecondFactor }) => (hasSecondFactor ? texts.factors.hasFactor : texts.factors.hasNoFactor),
+      cell: ({ hasSecondFactor }) => (hasSecondFactor ? factorTexts.hasFactor : factorTexts.hasNoFactor),
     },
     {
       id: "seen",
@@ -137,7 +138,7 @@ function State({ of: { hasPassword, reset, factorsReset } }: { of: Member }): Re
       )}
       {factorsReset && (
         <span className={styles.reset}>
-          {texts.factors.resetBy(factorsReset.by)} <Moment at={factorsReset.at} />
+          {factorTexts.resetBy(factorsReset.by)} <Moment at={factorsReset.at} />
         </span>
       )}
     </>

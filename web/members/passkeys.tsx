@@ -7,7 +7,7 @@ import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { notify } from "../parts/notices.ts";
-import { texts } from "../texts/texts.ts";
+import { factorTexts } from "../texts/en-factors.ts";
 import { Factor } from "./factor.tsx";
 
 type Props = { factors: Factors; onChanged: () => void; onCodes: (codes: string[] | null) => void };
@@ -19,17 +19,17 @@ export function Passkeys({ factors: { passkeys, passkeysAvailable }, onChanged, 
   const [renaming, setRenaming] = useState<Passkey>();
   return (
     <>
-      <Factor name={texts.factors.passkeys} text={passkeysAvailable ? texts.factors.passkeysText : texts.factors.passkeysUnavailable}>
-        {passkeysAvailable && <Button onClick={() => setIsAdding(true)}>{texts.factors.addPasskey}</Button>}
+      <Factor name={factorTexts.passkeys} text={passkeysAvailable ? factorTexts.passkeysText : factorTexts.passkeysUnavailable}>
+        {passkeysAvailable && <Button onClick={() => setIsAdding(true)}>{factorTexts.addPasskey}</Button>}
       </Factor>
       {passkeys.map((passkey) => (
         <Factor key={passkey.id} name={passkey.name} text={<State of={passkey} />}>
           <Group gap="xs">
             <Button variant="default" onClick={() => setRenaming(passkey)}>
-              {texts.factors.renamePasskey(passkey.name)}
+              {factorTexts.renamePasskey(passkey.name)}
             </Button>
             <Button variant="default" onClick={() => setRemoving(passkey)}>
-              {texts.factors.removePasskey(passkey.name)}
+              {factorTexts.removePasskey(passkey.name)}
             </Button>
           </Group>
         </Factor>
@@ -38,16 +38,16 @@ export function Passkeys({ factors: { passkeys, passkeysAvailable }, onChanged, 
       {renaming && <RenamePasskey of={renaming} onChanged={onChanged} onClose={() => setRenaming(undefined)} />}
       {removing && (
         <ConfirmDialog
-          title={texts.factors.removePasskeyTitle(removing.name)}
-          action={texts.factors.removePasskeyAction}
+          title={factorTexts.removePasskeyTitle(removing.name)}
+          action={factorTexts.removePasskeyAction}
           onConfirm={() => ask("DELETE /passkeys/{id}", { id: removing.id })}
           onDone={() => {
             onChanged();
-            notify(texts.factors.passkeyRemoved);
+            notify(factorTexts.passkeyRemoved);
           }}
           onClose={() => setRemoving(undefined)}
         >
-          {texts.factors.removePasskeyText}
+          {factorTexts.removePasskeyText}
         </ConfirmDialog>
       )}
     </>
@@ -55,13 +55,13 @@ export function Passkeys({ factors: { passkeys, passkeysAvailable }, onChanged, 
 }
 
 function State({ of: { works, host, createdAt, usedAt } }: { of: Passkey }): ReactNode {
-  if (!works) return texts.factors.passkeyElsewhere(host);
+  if (!works) return factorTexts.passkeyElsewhere(host);
   return (
     <>
-      {texts.factors.passkeySince} <Moment at={createdAt} />
+      {factorTexts.passkeySince} <Moment at={createdAt} />
       {usedAt !== null && (
         <>
-          , {texts.factors.passkeyUsed} <Moment at={usedAt} />
+          , {factorTexts.passkeyUsed} <Moment at={usedAt} />
         </>
       )}
     </>
@@ -74,7 +74,7 @@ function AddPasskey({ onChanged, onCodes, onClose }: Omit<Props, "factors"> & { 
     send: ({ name }) => add(name),
     onDone: () => {
       onChanged();
-      notify(texts.factors.added);
+      notify(factorTexts.added);
     },
     afterwards: ({ recoveryCodes }) => {
       onClose();
@@ -82,11 +82,11 @@ function AddPasskey({ onChanged, onCodes, onClose }: Omit<Props, "factors"> & { 
     },
   });
   return (
-    <Dialog title={texts.factors.addTitle} onClose={onClose}>
-      <CallForm form={form} submit={texts.factors.addPasskey} onCancel={onClose}>
+    <Dialog title={factorTexts.addTitle} onClose={onClose}>
+      <CallForm form={form} submit={factorTexts.addPasskey} onCancel={onClose}>
         <TextInput
-          label={texts.factors.passkeyName}
-          description={`${texts.factors.passkeyNameHint} ${texts.factors.othersEnd}`}
+          label={factorTexts.passkeyName}
+          description={`${factorTexts.passkeyNameHint} ${factorTexts.othersEnd}`}
           maxLength={100}
           data-autofocus
           {...form.text("name")}
@@ -102,16 +102,16 @@ function RenamePasskey({ of: { id, name }, onChanged, onClose }: { of: Passkey; 
     send: (body) => ask("PATCH /passkeys/{id}", { id, body }),
     onDone: (passkey) => {
       onChanged();
-      notify(texts.factors.passkeyRenamed(passkey.name));
+      notify(factorTexts.passkeyRenamed(passkey.name));
     },
     afterwards: onClose,
   });
   return (
-    <Dialog title={texts.factors.renamePasskeyTitle} onClose={onClose}>
-      <CallForm form={form} submit={texts.factors.renamePasskeyAction} onCancel={onClose}>
+    <Dialog title={factorTexts.renamePasskeyTitle} onClose={onClose}>
+      <CallForm form={form} submit={factorTexts.renamePasskeyAction} onCancel={onClose}>
         <TextInput
-          label={texts.factors.passkeyName}
-          description={texts.factors.passkeyNameHint}
+          label={factorTexts.passkeyName}
+          description={factorTexts.passkeyNameHint}
           maxLength={100}
           data-autofocus
           {...form.text("name")}
@@ -125,7 +125,7 @@ async function add(name: string) {
   const { options } = await ask("POST /passkeys/options");
   const { startRegistration } = await import("@simplewebauthn/browser");
   const made = await startRegistration({ optionsJSON: JSON.parse(options) as never }).catch((cause: unknown) => {
-    throw new Refusal("cancelled", texts.factors.notAdded, { status: 0, cause });
+    throw new Refusal("cancelled", factorTexts.notAdded, { status: 0, cause });
   });
   const { clientDataJSON, attestationObject, transports = [] } = made.response;
   return ask("POST /passkeys", { body: { name, id: made.id, clientDataJSON, attestationObject, transports } });

@@ -1,16 +1,16 @@
 import { Button, CopyButton, Group } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Dialog } from "../parts/dialog.tsx";
-import { texts } from "../texts/texts.ts";
+import { factorTexts } from "../texts/en-factors.ts";
 import styles from "./factors.module.css";
 
 /** Shows new recovery codes, once. */
 export function RecoveryCodes({ codes, onClose }: { codes: string[]; onClose: () => void }): ReactNode {
   const text = `${codes.join("\n")}\n`;
   return (
-    <Dialog title={texts.factors.codesTitle} size="lg" onClose={onClose}>
-      <p>{texts.factors.codesShown}</p>
-      <ul className={styles.codes} aria-label={texts.factors.codes}>
+    <Dialog title={factorTexts.codesTitle} size="lg" onClose={onClose}>
+      <p>{factorTexts.codesShown}</p>
+      <ul className={styles.codes} aria-label={factorTexts.codes}>
         {codes.map((code) => (
           <li key={code}>{code}</li>
         ))}
@@ -20,19 +20,19 @@ export function RecoveryCodes({ codes, onClose }: { codes: string[]; onClose: ()
           variant="default"
           component="a"
           href={`data:text/plain;charset=utf-8,${encodeURIComponent(text)}`}
-          download={texts.factors.downloadName}
+          download={factorTexts.downloadName}
         >
-          {texts.factors.downloadCodes}
+          {factorTexts.downloadCodes}
         </Button>
         <CopyButton value={text}>
           {({ copied, copy }) => (
             <Button variant="default" onClick={copy}>
-              {copied ? texts.factors.copied : texts.factors.copyCodes}
+              {copied ? factorTexts.copied : factorTexts.copyCodes}
             </Button>
           )}
         </CopyButton>
         <Button onClick={onClose} data-autofocus>
-          {texts.factors.saved}
+          {factorTexts.saved}
         </Button>
       </Group>
     </Dialog>

@@ -12,7 +12,7 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { notify } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
-import { texts } from "../texts/texts.ts";
+import { factorTexts } from "../texts/en-factors.ts";
 import { Factor } from "./factor.tsx";
 import styles from "./factors.module.css";
 import { Passkeys } from "./passkeys.tsx";
@@ -37,38 +37,38 @@ export function SecondFactors(): ReactNode {
   const showCodes = (codes: string[] | null) => setOpen(codes === null ? undefined : { dialog: "codes", codes });
 
   return (
-    <Section title={texts.factors.title} lead={texts.factors.lead}>
+    <Section title={factorTexts.title} lead={factorTexts.lead}>
       <ErrorPanel error={error ?? prepare.error} onRetry={() => void refetch()} />
       {!factors && !error && <Waiting lines={3} />}
       {factors && (
         <div className={styles.rows}>
           <Factor
-            name={texts.factors.app}
+            name={factorTexts.app}
             text={
               factors.app ? (
                 <>
-                  {texts.factors.appSince} <Moment at={factors.app.enabledAt} />
+                  {factorTexts.appSince} <Moment at={factors.app.enabledAt} />
                 </>
               ) : (
-                texts.factors.appText
+                factorTexts.appText
               )
             }
           >
             {factors.app ? (
               <Button variant="default" onClick={() => setOpen({ dialog: "remove" })}>
-                {texts.factors.remove}
+                {factorTexts.remove}
               </Button>
             ) : (
               <Button loading={prepare.isPending} onClick={() => prepare.mutate()}>
-                {texts.factors.setUp}
+                {factorTexts.setUp}
               </Button>
             )}
           </Factor>
           <Passkeys factors={factors} onChanged={changed} onCodes={showCodes} />
           {(factors.app || factors.passkeys.length > 0) && (
-            <Factor name={texts.factors.codes} text={`${texts.factors.codesLeft(factors.recoveryCodesLeft)}. ${texts.factors.codesText}`}>
+            <Factor name={factorTexts.codes} text={`${factorTexts.codesLeft(factors.recoveryCodesLeft)}. ${factorTexts.codesText}`}>
               <Button variant="default" onClick={() => setOpen({ dialog: "newCodes" })}>
-                {texts.factors.makeCodes}
+                {factorTexts.makeCodes}
               </Button>
             </Factor>
           )}
@@ -87,16 +87,16 @@ function OpenDialog({ open, onChanged, onCodes, onClose }: DialogProps): ReactNo
   if (open.dialog === "remove") {
     return (
       <ConfirmDialog
-        title={texts.factors.removeTitle}
-        action={texts.factors.remove}
+        title={factorTexts.removeTitle}
+        action={factorTexts.remove}
         onConfirm={() => ask("DELETE /factors/app")}
         onDone={() => {
           onChanged();
-          notify(texts.factors.removed);
+          notify(factorTexts.removed);
         }}
         onClose={onClose}
       >
-        {texts.factors.removeText}
+        {factorTexts.removeText}
       </ConfirmDialog>
     );
   }
@@ -106,14 +106,14 @@ function OpenDialog({ open, onChanged, onCodes, onClose }: DialogProps): ReactNo
   }
   return (
     <ConfirmDialog
-      title={texts.factors.makeCodesTitle}
-      action={texts.factors.makeCodes}
+      title={factorTexts.makeCodesTitle}
+      action={factorTexts.makeCodes}
       onConfirm={makeCodes}
       onDone={onChanged}
       onClose={onClose}
       afterwards={() => {}}
     >
-      {texts.factors.makeCodesText}
+      {factorTexts.makeCodesText}
     </ConfirmDialog>
   );
 }
@@ -124,20 +124,20 @@ function SetUp({ secret: { secret, uri }, onChanged, onCodes, onClose }: Omit<Di
     send: (body) => ask("POST /factors/app/enable", { body }),
     onDone: () => {
       onChanged();
-      notify(texts.factors.enabled);
+      notify(factorTexts.enabled);
     },
     afterwards: ({ recoveryCodes }) => onCodes(recoveryCodes),
   });
   return (
-    <Dialog title={texts.factors.setUpTitle} onClose={onClose}>
-      <p>{texts.factors.scan}</p>
-      <QrCode text={uri} label={texts.factors.qrLabel} />
-      <p>{texts.factors.typeInstead}</p>
+    <Dialog title={factorTexts.setUpTitle} onClose={onClose}>
+      <p>{factorTexts.scan}</p>
+      <QrCode text={uri} label={factorTexts.qrLabel} />
+      <p>{factorTexts.typeInstead}</p>
       <code className={styles.secret}>{secret.replaceAll(/(.{4})(?=.)/g, "$1 ")}</code>
-      <CallForm form={form} submit={texts.factors.enable} onCancel={onClose}>
+      <CallForm form={form} submit={factorTexts.enable} onCancel={onClose}>
         <TextInput
-          label={texts.factors.code}
-          description={texts.factors.othersEnd}
+          label={factorTexts.code}
+          description={factorTexts.othersEnd}
           inputMode="numeric"
           autoComplete="one-time-code"
           data-autofocus

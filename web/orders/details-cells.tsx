@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
+import { formatPrice } from "../../src/platform/currencies.ts";
 import { Moment } from "../parts/moment.tsx";
-import { formatPrice } from "../pets/price.ts";
 import { ordersTexts as words } from "../texts/en-orders.ts";
 import styles from "./details-cells.module.css";
 import { useDetails } from "./details.ts";

@@ -1,11 +1,11 @@
 import { queryOptions, useQuery, type QueryClient } from "@tanstack/react-query";
+import type { Price } from "../../src/platform/currencies.ts";
 import { batchedCall } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { reread } from "../calls/rows.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
-import type { Price } from "../pets/price.ts";
 import type { Order } from "./queries.ts";
 
 /** The details of an order (docs/dashboard-api.md). */

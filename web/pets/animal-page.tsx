@@ -24,6 +24,7 @@ import { DeletePetDialog } from "./delete-pet-dialog.tsx";
 import { PhotoEditor } from "./photo-editor.tsx";
 import { profileQuery } from "./profile-query.ts";
 import { petQuery, type Pet } from "./queries.ts";
+import { useShopCurrency } from "./shop-currency.ts";
 import { rereadSummary } from "./summaries.ts";
 
 const route = getRouteApi("/dashboard/animals/$animalId");
@@ -119,7 +120,9 @@ function useAnimalForm(stored: StoredAnimal, isTracked: boolean, onSaved: () => 
   const petId = stored.pet.value.id;
   const [base] = useState(stored);
   const [part, setPart] = useState<Part>("details");
-  const initial = valuesOf(base.pet.value, base.profile?.value);
+  const shopCurrency = useShopCurrency();
+  const [currency] = useState(shopCurrency); // an open form keeps that with which it began
+  const initial = valuesOf(base.pet.value, base.profile?.value, { currency });
   const form = useCallForm<AnimalValues, Pet>({
     initial,
     send: async (values) => {

@@ -1,8 +1,9 @@
+import { decimalAmount } from "../../src/platform/currencies.ts";
 import { answerOf, ifUnchanged, store, type Schemas, type Tagged } from "../calls/store.ts";
 import { setStock } from "../inventory/queries.ts";
 import { animalTexts } from "../texts/en-animal.ts";
 import { profileTexts } from "../texts/en-shop.ts";
-import { amountOf, shownAmount } from "./price.ts";
+import { amountOf } from "./price.ts";
 import { createPet, replacePet, type Pet, type PetValues } from "./queries.ts";
 
 export type Profile = Schemas["Profile"];
@@ -16,8 +17,11 @@ export type AnimalValues = PetValues & { description: string; price: string; cur
 /** An animal as the page read it. */
 export type StoredAnimal = { pet: Tagged<Pet>; profile: Tagged<Profile> | null };
 
+/** What the form of a new animal, or of one without a price, begins with. */
+type NewValues = { categoryId?: number | undefined; currency?: string };
+
 /** The values of a form: those of an animal, or of a new one. */
-export function valuesOf(pet: Pet | undefined, profile: Profile | undefined, categoryId?: number, currency = "EUR"): AnimalValues {
+export function valuesOf(pet: Pet | undefined, profile: Profile | undefined, { categoryId, currency = "" }: NewValues = {}): AnimalValues {
   const { description = "", price, facts } = profile ?? {};
   const category = pet?.categoryId ?? categoryId;
   return {
@@ -25,7 +29,7 @@ export function valuesOf(pet: Pet | undefined, profile: Profile | undefined, cat
     categoryId: category === undefined ? null : String(category),
     status: null,
     description,
-    price: price ? shownAmount(price) : "",
+    price: price ? decimalAmount(price) : "",
     currency: price?.currency ?? currency,
     facts: { species: "", breed: "", sex: "", born: "", colour: "", size: "", own: [], ...facts },
     units: "1",

@@ -11,16 +11,16 @@ import { BulkPrice } from "./bulk-price.tsx";
 import styles from "./bulk.module.css";
 import { priceChangeOf, type PriceValues } from "./price-change.ts";
 import { petStatuses } from "./search.ts";
+import { useShopCurrency } from "./shop-currency.ts";
 import { useBulkChange, type BulkValues, type Kind } from "./use-bulk-change.ts";
 
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
-
-const newPrice: PriceValues = { how: "set", price: "", currency: "EUR", percent: "" };
 
 type DialogProps = { kind: Kind; ids: readonly number[]; onClose: () => void; onDone: () => void };
 
 /** Asks for the new values, then shows how far the changes are, which can be stopped, and what stayed as it was. */
 export function BulkDialog({ kind, ids, onClose, onDone }: DialogProps): ReactNode {
+  const newPrice: PriceValues = { how: "set", price: "", currency: useShopCurrency(), percent: "" };
   const [values, setValues] = useState<BulkValues>({ status: "available", categoryId: null, stock: "1", price: newPrice });
   const { isRunning, isStopping, done, error, refused, start, stop, leave } = useBulkChange({ kind, ids, values, onClose, onDone });
   const [count, doneCount] = [formatNumber(ids.length), formatNumber(done)];

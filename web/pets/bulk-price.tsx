@@ -2,7 +2,7 @@ import { Group, SegmentedControl, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { bulkTexts as words } from "../texts/en-bulk.ts";
 import { profileTexts } from "../texts/en-shop.ts";
-import { isCurrency, priceChangeOf, priceHows, type PriceValues } from "./price-change.ts";
+import { isTypedCurrency, priceChangeOf, priceHows, type PriceValues } from "./price-change.ts";
 
 const hows = priceHows.map((value) => ({ value, label: words.hows[value] }));
 
@@ -29,14 +29,14 @@ export function BulkPrice({ values, onChange }: Props): ReactNode {
             label={profileTexts.price}
             inputMode="decimal"
             value={price}
-            error={isWrong && isCurrency(currency) && profileTexts.wrongPrice}
+            error={isWrong && isTypedCurrency(currency) && profileTexts.wrongPrice}
             onChange={({ currentTarget }) => onChange({ ...values, price: currentTarget.value })}
           />
           <TextInput
             label={profileTexts.currency}
             maxLength={3}
             value={currency}
-            error={!isCurrency(currency) && words.wrongCurrency}
+            error={!isTypedCurrency(currency) && words.wrongCurrency}
             onChange={({ currentTarget }) => onChange({ ...values, currency: currentTarget.value })}
           />
         </Group>

@@ -17,6 +17,7 @@ import { createAnimal, valuesOf, type AnimalValues } from "./animal-values.ts";
 import { cacheNewPet } from "./cache.ts";
 import { ChosenPhotos } from "./chosen-photos.tsx";
 import { newStatus, type Pet } from "./queries.ts";
+import { useShopCurrency } from "./shop-currency.ts";
 import { addAll } from "./use-photos.ts";
 
 const route = getRouteApi("/dashboard/animals/new");
@@ -40,7 +41,9 @@ function NewAnimal(): ReactNode {
   const made = useRef<Pet>(undefined);
   const page = useRef<HTMLDivElement>(null);
   useEffect(() => page.current?.querySelector<HTMLElement>("[data-autofocus]")?.focus(), []);
-  const initial = valuesOf(undefined, undefined, categoryId);
+  const shopCurrency = useShopCurrency();
+  const [currency] = useState(shopCurrency); // an open form keeps that with which it began
+  const initial = valuesOf(undefined, undefined, { categoryId, currency });
   const form = useCallForm<AnimalValues, Pet>({
     initial,
     send: async (values) => {

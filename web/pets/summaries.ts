@@ -1,8 +1,8 @@
 import { useQuery, type QueryClient } from "@tanstack/react-query";
+import type { Price } from "../../src/platform/currencies.ts";
 import { batchedCall } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { reread } from "../calls/rows.ts";
-import type { Price } from "./price.ts";
 
 /** What a row of a list shows of a pet beside its name. A pet without a photo has an outline: the `d` of an SVG path in a square of 64. */
 export type Summary = { id: number; price: Price | null; photo: { url: string } | null; outline: string | null };

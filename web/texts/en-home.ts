@@ -34,6 +34,7 @@ export const homeTexts = {
   open: "To do",
   steps: {
     shop: "Name your shop and choose its address",
+    currency: "Choose your currency",
     logo: "Publish your shop, and add your logo",
     animals: "Add your animals",
     domain: "Use a domain of your own",

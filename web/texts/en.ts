@@ -1,6 +1,5 @@
 import { dashboardTexts, signInTexts } from "./en-dashboard.ts";
 import { domainsTexts } from "./en-domains.ts";
-import { factorTexts } from "./en-factors.ts";
 import { homeTexts } from "./en-home.ts";
 import { importingTexts } from "./en-importing.ts";
 import { keysTexts } from "./en-keys.ts";
@@ -30,7 +29,6 @@ export const en = {
   dashboard: dashboardTexts,
   signIn: signInTexts,
   account: accountTexts,
-  factors: factorTexts,
   keys: keysTexts,
   usage: usageTexts,
   home: homeTexts,

@@ -6,7 +6,7 @@ import { fieldsBefore } from "../../platform/events.ts";
 import { setStorageLimits } from "../../platform/storage-quotas.ts";
 import { storageLimits, type Account, type AccountSettings, type Plan, type PlanStorage, type PlanTerms } from "./accounts.ts";
 
-const columns = raw("id, name, plan, per_minute, per_day, low_stock, contact_days, created_at");
+const columns = raw("id, name, plan, per_minute, per_day, low_stock, contact_days, currency, created_at");
 
 /** Adds an account. `now` is in ms since the Unix epoch. Default of `storage`: the plan's limits. */
 export async function insertAccount(
@@ -68,11 +68,15 @@ export async function updateAccount(tx: Transaction, id: number, asked: Partial<
   const [row] = await tx.query(sql`SELECT ${columns} FROM accounts WHERE id = ${id}${tx.forUpdate}`);
   if (!row) return;
   const before = accountOf(row);
-  const { name, lowStock, contactDays } = { ...before, ...asked };
-  if (name === before.name && lowStock === before.lowStock && contactDays === before.contactDays) return;
-  await tx.query(sql`UPDATE accounts SET name = ${name}, low_stock = ${lowStock}, contact_days = ${contactDays} WHERE id = ${id}`);
-  const previous = fieldsBefore({ lowStock: before.lowStock, contactDays: before.contactDays }, { lowStock, contactDays });
-  const data = { id, lowStock, contactDays };
+  const after = { ...before, ...asked };
+  const settingsOf = ({ lowStock, contactDays, currency }: AccountSettings) => ({ lowStock, contactDays, currency });
+  const previous = fieldsBefore(settingsOf(before), settingsOf(after));
+  if (after.name === before.name && Object.keys(previous).length === 0) return;
+  const { name, lowStock, contactDays, currency } = after;
+  await tx.query(
+    sql`UPDATE accounts SET name = ${name}, low_stock = ${lowStock}, contact_days = ${contactDays}, currency = ${currency} WHERE id = ${id}`,
+  );
+  const data = { id, ...settingsOf(after) };
   tx.record({ accountId: id, type: "account.updated", resource: { type: "account", id }, data, previous });
 }
 
@@ -138,6 +142,7 @@ function accountOf(row: Row): Account {
     perDay: row["per_day"] === null ? null : Number(row["per_day"]),
     lowStock: Number(row["low_stock"]),
     contactDays: Number(row["contact_days"]),
+    currency: row["currency"] as string | null,
     createdAt: Number(row["created_at"]),
   };
 }

@@ -1,6 +1,7 @@
-import { int32Max, named, variant } from "../../platform/http/schemas.ts";
+import { isCurrency } from "../../platform/currencies.ts";
+import { int32Max, named, Nullable, variant } from "../../platform/http/schemas.ts";
 import { Type } from "../../platform/json-schema.ts";
-import { Problem } from "../../platform/problem.ts";
+import { invalidAt, Problem } from "../../platform/problem.ts";
 import type { StorageLimits } from "../../platform/storage-quotas.ts";
 
 export const plans = ["free", "pro", "business", "enterprise"] as const;
@@ -13,7 +14,7 @@ export type Quota = { readonly perMinute: number; readonly perDay: number };
 export type PlanTerms = { plan: Plan; perMinute: number | null; perDay: number | null };
 
 /** What an account's owners set. */
-export type AccountSettings = { name: string; lowStock: number; contactDays: number };
+export type AccountSettings = { name: string; lowStock: number; contactDays: number; currency: string | null };
 export type Account = PlanTerms & AccountSettings & { id: number; createdAt: number };
 
 /** The free units at or below which a pet's stock is low, in events, on the home page and on the inventory page (specification 8.2). */
@@ -29,6 +30,16 @@ export const contactDaysSchema = Type.Integer({
   maximum: 3_650,
   description: "The days after which the contact of a complete order is deleted.",
 });
+
+/** The currency of new prices in the dashboard, and of imported prices that name none (specification 2.7). */
+export const currencySchema = Nullable(
+  Type.String({ minLength: 3, maxLength: 3, description: "ISO 4217: what new prices begin with. Null until an owner chooses one." }),
+);
+
+/** @throws Problem `invalid_request` for a code that is no currency's */
+export function requireCurrency(code: string | null | undefined): void {
+  if (typeof code === "string" && !isCurrency(code)) throw invalidAt("body.currency", "must be the code of a currency, such as EUR");
+}
 
 /** The largest figure that may be agreed for a window. */
 export const quotaMax = 1_000_000_000;

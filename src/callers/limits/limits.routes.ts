@@ -6,7 +6,7 @@ import { Type } from "../../platform/json-schema.ts";
 import { Problem } from "../../platform/problem.ts";
 import { readStorage } from "../../platform/storage-quotas.ts";
 import { findAccount } from "../accounts/accounts.store.ts";
-import { lowStockSchema, plans, quotaOf, storageExample, storageSchemas } from "../accounts/accounts.ts";
+import { currencySchema, lowStockSchema, plans, quotaOf, storageExample, storageSchemas } from "../accounts/accounts.ts";
 import { listKeys } from "../keys/keys.store.ts";
 import type { Limiter } from "./limits.ts";
 
@@ -47,6 +47,7 @@ const Account = named(
     ...storageSchemas,
     key: Type.Optional(KeyStrikes),
     lowStock: lowStockSchema,
+    currency: currencySchema,
     bans: Type.Array(Ban, {
       description: "The bans in force, by key. A banned key cannot make this request; another key of the account can.",
     }),
@@ -62,6 +63,7 @@ const example = {
   ...storageExample,
   key: { id: 1, strikes: 0, strikesRemaining: 200 },
   lowStock: 3,
+  currency: null,
   bans: [],
 };
 
@@ -108,6 +110,7 @@ async function readAccount(db: Database, { accountId, keyId, now, services: { li
     ...(await readStorage(db, accountId)),
     ...(own && { key: { id: own.id, strikes: own.strikes, strikesRemaining: own.strikesRemaining } }),
     lowStock: account.lowStock,
+    currency: account.currency,
     bans: strikes.flatMap(({ id, bannedUntil }) => (bannedUntil === undefined ? [] : [{ keyId: id, until: formatDateTime(bannedUntil) }])),
   };
   return { status: 200, body };

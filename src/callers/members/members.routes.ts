@@ -4,7 +4,7 @@ import { Id, Text } from "../../platform/http/schemas.ts";
 import { Type } from "../../platform/json-schema.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { updateAccount } from "../accounts/accounts.store.ts";
-import { accountName, contactDaysSchema, lowStockSchema } from "../accounts/accounts.ts";
+import { accountName, contactDaysSchema, currencySchema, lowStockSchema, requireCurrency } from "../accounts/accounts.ts";
 import { findMember, invite, listMembers, removeMember, reset, resetFactors, setRole } from "./members.store.ts";
 import { invitationResponse, memberResponse } from "./members.ts";
 import { CurrentUser, InvitationResponse, MemberResponse, personOf, requireConfirmed, RoleSchema, signedOut } from "./responses.ts";
@@ -146,19 +146,21 @@ export const accountRoutes: Operation<object>[] = [
     tag: "Account",
     summary: "Change the account",
     description:
-      "Changes the name of the shop, the free units at or below which the stock of an animal is low, or how long contacts of orders are kept.",
+      "Changes the name of the shop, the free units at or below which the stock of an animal is low, how long contacts of orders are kept, or the currency of new prices.",
     scope: "members:write",
     body: Type.Object(
       {
         name: Type.Optional(Text("The new name.", 1, 200)),
         lowStock: Type.Optional(lowStockSchema),
         contactDays: Type.Optional(contactDaysSchema),
+        currency: Type.Optional(currencySchema),
       },
       { additionalProperties: false },
     ),
     answers: { 200: { description: "The current user, with the account as it is now.", schema: CurrentUser } },
     handle: async ({ db, caller, body }) => {
       const { accountId, memberId } = personOf(caller);
+      requireCurrency(body.currency);
       const asked = { ...body, ...(body.name !== undefined && { name: accountName(body.name) }) };
       await db.write((tx) => updateAccount(tx, accountId, asked));
       return { status: 200, body: await currentUser(db, accountId, memberId) };

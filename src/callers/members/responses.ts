@@ -3,7 +3,7 @@ import type { Caller, Person } from "../../platform/http/caller.ts";
 import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
 import { Type } from "../../platform/json-schema.ts";
 import { Problem } from "../../platform/problem.ts";
-import { contactDaysSchema, lowStockSchema, plans, type Account, type Plan } from "../accounts/accounts.ts";
+import { contactDaysSchema, currencySchema, lowStockSchema, plans, type Account, type Plan } from "../accounts/accounts.ts";
 import { roles, memberResponse, type Member, type Role } from "./members.ts";
 import { isConfirmed } from "./sessions.ts";
 
@@ -55,12 +55,13 @@ export const CurrentUser = Type.Object({
     plan: Type.Unsafe<Plan>({ type: "string", enum: [...plans] }),
     lowStock: lowStockSchema,
     contactDays: contactDaysSchema,
+    currency: currencySchema,
   }),
 });
 
 /** The signed-in person and the account, as responses show them. */
-export function currentUserResponse(member: Member, { id, name, plan, lowStock, contactDays }: Account) {
-  return { member: memberResponse(member), account: { id, name, plan, lowStock, contactDays } };
+export function currentUserResponse(member: Member, { id, name, plan, lowStock, contactDays, currency }: Account) {
+  return { member: memberResponse(member), account: { id, name, plan, lowStock, contactDays, currency } };
 }
 
 /** Returns the signed-in person. @throws Problem `unauthorized` */

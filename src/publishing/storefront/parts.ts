@@ -1,3 +1,4 @@
+import { formatPrice, type Price } from "../../platform/currencies.ts";
 import { photoPath } from "../photos/photos.ts";
 import { type Markup, markup } from "./markup.ts";
 import { silhouetteOf } from "./silhouettes.ts";
@@ -75,10 +76,7 @@ export function pathOf(photo: ShownPhoto | undefined): string | undefined {
   return form && photoPath(form);
 }
 
-export function priceOf({ amount, currency }: { amount: number; currency: string }): string {
-  const format = new Intl.NumberFormat("en", { style: "currency", currency });
-  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
-}
+export const priceOf = (price: Price): string => formatPrice(price, "en");
 
 /** A text as search engines show it: one line of at most 160 characters. */
 export function short(text: string): string {

@@ -1,3 +1,4 @@
+import type { Price } from "../../platform/currencies.ts";
 import type { Coding } from "../../platform/http/negotiation.ts";
 import type { ListStatus, ShownFact, ShownFactName, ShownFacts } from "./requests.ts";
 import type { StorefrontSettings } from "./settings.ts";
@@ -56,7 +57,7 @@ export type ShownAnimal = {
   categoryId: number;
   status: "available" | "pending" | "sold";
   description: string | null;
-  price: { amount: number; currency: string } | null;
+  price: Price | null;
   facts: ShownFacts;
   photos: ShownPhoto[];
 };

@@ -1,3 +1,4 @@
+import { decimalAmount } from "../../platform/currencies.ts";
 import { factRows } from "./facts.ts";
 import { logoPath } from "./layout.ts";
 import { jsonMarkup, type Markup, markup } from "./markup.ts";
@@ -43,15 +44,11 @@ export function productData(
   const url = `${origin}/animals/${id}`;
   const images = photos.flatMap((photo) => pathOf(photo) ?? []);
   const properties = factRows(facts).map((row) => ({ "@type": "PropertyValue", ...row }));
-  const digits =
-    price === null
-      ? 0
-      : (new Intl.NumberFormat("en", { style: "currency", currency: price.currency }).resolvedOptions().maximumFractionDigits ?? 2);
   const offers = price !== null && {
     offers: {
       "@type": "Offer",
       url,
-      price: (price.amount / 10 ** digits).toFixed(digits),
+      price: decimalAmount(price),
       priceCurrency: price.currency,
       availability: `https://schema.org/${availability[status]}`,
       seller: { "@type": "PetStore", name: seller },

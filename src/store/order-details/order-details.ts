@@ -1,14 +1,12 @@
 import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { Order } from "../orders/orders.ts";
-
-const Price = Type.Object({ amount: Type.Integer(), currency: Type.String() });
-export type Price = Static<typeof Price>;
+import { price, type Price } from "../profiles/profiles.ts";
 
 const OrderDetails = Type.Object({
   id: Id(""),
   placedAt: Nullable(DateTime("Null if it was not noted.")),
-  price: Nullable(Price),
+  price: Nullable(price),
   total: Nullable(Type.Integer({ description: "In minor units of the currency of `price`." })),
   customer: Nullable(Type.Object({ name: Nullable(Type.String()) }, { description: "Null without a contact." })),
 });
@@ -20,8 +18,8 @@ export const othersMax = 20;
 export const OtherOrders = Type.Object({ orders: Type.Array(Order), isMore: Type.Boolean() });
 
 /** The price of all units in minor units; null if there is no price, or if the total is no safe integer. */
-export function totalOf(price: Price | null, quantity: number): number | null {
-  if (price === null) return null;
-  const total = price.amount * quantity;
+export function totalOf(unit: Price | null, quantity: number): number | null {
+  if (unit === null) return null;
+  const total = unit.amount * quantity;
   return Number.isSafeInteger(total) ? total : null;
 }

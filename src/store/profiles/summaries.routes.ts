@@ -2,13 +2,14 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { Id, IdsQuery, Nullable } from "../../platform/http/schemas.ts";
 import { Type } from "../../platform/json-schema.ts";
 import type { ProfileServices } from "./profile-answers.ts";
+import { price } from "./profiles.ts";
 import { readSummaries } from "./summaries.store.ts";
 
 const PetSummaries = Type.Object({
   pets: Type.Array(
     Type.Object({
       id: Id("The pet."),
-      price: Nullable(Type.Object({ amount: Type.Integer(), currency: Type.String() })),
+      price: Nullable(price),
       photo: Nullable(Type.Object({ url: Type.String() })),
       outline: Nullable(Type.String({ description: "Of a pet without a photo: the `d` of an SVG path in a square of 64." })),
     }),

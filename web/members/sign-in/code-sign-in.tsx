@@ -4,7 +4,7 @@ import { ask, type CurrentUser } from "../../calls/members.ts";
 import { Refusal } from "../../calls/refusal.ts";
 import { usePageTitle } from "../../frame/page-title.ts";
 import { CallForm, useCallForm } from "../../parts/call-form.tsx";
-import { texts } from "../../texts/texts.ts";
+import { factorTexts } from "../../texts/en-factors.ts";
 import { PasskeySignIn } from "./passkey-sign-in.tsx";
 import styles from "./sign-in.module.css";
 
@@ -12,20 +12,20 @@ type Props = { onSignedIn: (user: CurrentUser) => void; onStartAgain: () => void
 
 /** The second step of signing in: a code of the authenticator app, or a recovery code. */
 export function CodeSignIn(props: Props): ReactNode {
-  usePageTitle(texts.factors.signInTitle);
+  usePageTitle(factorTexts.signInTitle);
   const [isRecovery, setIsRecovery] = useState(false);
   return (
     <>
-      <h1>{texts.factors.signInTitle}</h1>
-      <p className={styles.lead}>{isRecovery ? texts.factors.signInRecovery : texts.factors.signInLead}</p>
+      <h1>{factorTexts.signInTitle}</h1>
+      <p className={styles.lead}>{isRecovery ? factorTexts.signInRecovery : factorTexts.signInLead}</p>
       {/* a new form for each kind of code, so that no typed text stays */}
       <CodeForm key={String(isRecovery)} isRecovery={isRecovery} {...props} />
       <Button mt="md" fullWidth variant="default" onClick={() => setIsRecovery(!isRecovery)}>
-        {isRecovery ? texts.factors.withApp : texts.factors.withRecovery}
+        {isRecovery ? factorTexts.withApp : factorTexts.withRecovery}
       </Button>
       <PasskeySignIn onSignedIn={props.onSignedIn} />
       <Button mt="xs" fullWidth variant="subtle" onClick={props.onStartAgain}>
-        {texts.factors.startAgain}
+        {factorTexts.startAgain}
       </Button>
     </>
   );
@@ -36,17 +36,17 @@ function CodeForm({ isRecovery, onSignedIn, onStartAgain }: Props & { isRecovery
   if (form.error instanceof Refusal && form.error.status === 401) {
     return (
       <>
-        <p role="alert">{texts.factors.tooLate}</p>
+        <p role="alert">{factorTexts.tooLate}</p>
         <Button fullWidth onClick={onStartAgain}>
-          {texts.factors.startAgain}
+          {factorTexts.startAgain}
         </Button>
       </>
     );
   }
   return (
-    <CallForm form={form} submit={texts.factors.continue}>
+    <CallForm form={form} submit={factorTexts.continue}>
       <TextInput
-        label={isRecovery ? texts.factors.recoveryCode : texts.factors.code}
+        label={isRecovery ? factorTexts.recoveryCode : factorTexts.code}
         inputMode={isRecovery ? "text" : "numeric"}
         autoComplete={isRecovery ? "off" : "one-time-code"}
         autoCapitalize="none"

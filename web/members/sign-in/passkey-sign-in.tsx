@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { ask, type CurrentUser } from "../../calls/members.ts";
 import { Refusal } from "../../calls/refusal.ts";
 import { ErrorPanel } from "../../parts/error-panel.tsx";
-import { texts } from "../../texts/texts.ts";
+import { factorTexts } from "../../texts/en-factors.ts";
 
 /** Signs in with a passkey, without a password or a code. Renders nothing where passkeys do not work, such as at an IP address. */
 export function PasskeySignIn({ onSignedIn }: { onSignedIn: (user: CurrentUser) => void }): ReactNode {
@@ -13,9 +13,9 @@ export function PasskeySignIn({ onSignedIn }: { onSignedIn: (user: CurrentUser) 
   if (!isNamed || !("PublicKeyCredential" in globalThis)) return null;
   return (
     <>
-      {error && !(error instanceof Refusal) ? <p role="alert">{texts.factors.passkeyFailed}</p> : <ErrorPanel error={error} />}
+      {error && !(error instanceof Refusal) ? <p role="alert">{factorTexts.passkeyFailed}</p> : <ErrorPanel error={error} />}
       <Button mt="md" fullWidth variant="default" loading={isPending} onClick={() => mutate()}>
-        {texts.factors.signInWithPasskey}
+        {factorTexts.signInWithPasskey}
       </Button>
     </>
   );
