@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop, pick } from "./support/dashboard-shop.ts";
 import type { Pet } from "./support/models.ts";
-import { assertAccessible, assertAccessibleOnPhone, goWithin } from "./support/pages.ts";
+import { assertAccessible, assertAccessibleOnPhone, findings, goWithin } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
@@ -143,6 +143,55 @@ test("tracking of an animal starts, its stock is adjusted and set in place, and 
   await page.getByRole("dialog", { name: "Stop counting “Rex”?" }).getByRole("button", { name: "Stop counting" }).click();
   await panel.getByText("Its stock is not counted").waitFor();
   assert.equal((await shop.ask("GET", `/store/inventory/${petId}`)).status, 404);
+});
+
+test("the page of an animal shows what changed of it, its stock and its orders, twenty entries at first, and a deleted animal keeps its history", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const [dogs, cats] = [await shop.category("Dogs"), await shop.category("Cats")];
+  const id = await shop.pet("Rex", dogs);
+  for (let i = 1; i <= 20; i++) await shop.ask("PATCH", `/pets/${id}`, { name: `Rex ${i}` });
+  await shop.ask("PATCH", `/pets/${id}`, { categoryId: cats });
+  await shop.ask("PUT", `/pets/${id}/profile`, { price: { amount: 4_950, currency: "EUR" }, description: "Barks." });
+  await shop.ask("PUT", `/store/inventory/${id}`, { quantity: 2 });
+  const { body: order } = await shop.ask<{ id: number }>("POST", "/store/orders", { petId: id, quantity: 2 });
+  const page = await shop.open(`/animals/${id}`);
+  const list = page.getByRole("list", { name: "History" });
+  const item = (place: number) => list.getByRole("listitem").nth(place);
+  await item(0).getByText("Ordered: 2 units").waitFor();
+  for (const text of ["Stock: 2 → 0", "Status: Available → Pending"]) await item(0).getByText(text).waitFor();
+  await item(0)
+    .getByRole("link", { name: `Order ${order.id}` })
+    .waitFor();
+  for (const text of ["The description changed", "Price: none → €49.50"]) await item(2).getByText(text).waitFor();
+  await item(3).getByText("Category: Dogs → Cats").waitFor();
+  await item(4).getByText("Name: “Rex 19” → “Rex 20”").waitFor();
+  const time = item(0).locator("time");
+  assert.match(await time.innerText(), /^(now|\d+ minutes? ago)$/);
+  assert.match((await time.getAttribute("title"))!, /\d{4}/);
+  await page.getByText(/^The newest \d+ changes of the whole shop/).waitFor();
+  assert.equal(await list.getByText("Added").count(), 0);
+
+  await shop.ask("DELETE", `/store/orders/${order.id}`);
+  await page.getByRole("button", { name: "Show older changes" }).click();
+  await list.getByText("Added").waitFor();
+  await page.getByRole("button", { name: "Show older changes" }).waitFor({ state: "detached" });
+  await assertAccessibleOnPhone(page);
+
+  assert.equal((await shop.ask("DELETE", `/pets/${id}`)).status, 204);
+  await page.reload();
+  await item(0).getByText("Deleted").waitFor();
+  assert.deepEqual(await findings(page), []);
+});
+
+test("a change of the stock on the page of an animal is in its history at once", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const id = await shop.pet("Rex", await shop.category("Dogs"));
+  await shop.ask("PUT", `/store/inventory/${id}`, { quantity: 2 });
+  const page = await shop.open(`/animals/${id}`);
+  const list = page.getByRole("list", { name: "History" });
+  await list.getByText("Stock: none → 2").waitFor();
+  await page.getByRole("button", { name: "One more of Rex" }).click();
+  await list.getByText("Stock: 2 → 3").waitFor();
 });
 
 test("the stock of all rows loads in a few requests, and can be changed in the row", async (t) => {

@@ -37,7 +37,10 @@ const scenes: Record<string, Scene> = {
     path: "/orders",
     ready: async (page) => Promise.all([page.getByRole("link", { name: "Rex" }).waitFor(), page.locator("main td time").first().waitFor()]),
   },
-  animal: { path: "/animals/1", ready: button("Stop counting") },
+  animal: {
+    path: "/animals/1",
+    ready: async (page) => Promise.all([button("Stop counting")(page), page.getByRole("list", { name: "History" }).waitFor()]),
+  },
   order: {
     path: "/orders/1",
     ready: async (page) => Promise.all([text("Placed")(page), page.getByRole("link", { name: "Rex" }).waitFor()]),
@@ -54,6 +57,7 @@ function masked(tree: string): string {
   return `${tree
     .replaceAll(new RegExp(`\\d{1,2} ${month} \\d{4}(?:,| at)? ?\\d\\d:\\d\\d`, "g"), "MOMENT")
     .replaceAll(/\d\d:\d\d(?::\d\d)?/g, "TIME")
+    .replaceAll(/time: (?:now|\d+ minutes? ago)/g, "time: AGO")
     .replaceAll(/Resets in [^,]+|Resets now/g, "Resets in DURATION")
     .replaceAll(/(MOMENT Never )(?:Never|MOMENT)/g, "$1LAST USED") // a key's use is written a while after it
     .replaceAll(/(- cell "Never"\n\s+)- cell "(?:Never"|MOMENT":\n\s+- time: MOMENT)/g, '$1- cell "LAST USED"')

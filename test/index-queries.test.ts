@@ -5,6 +5,7 @@ import sql, { raw } from "sql-template-tag";
 import { countEncrypted, usedKeyIds } from "../src/administration/encrypted-columns.store.ts";
 import { newestOf, readEvents } from "../src/events/log/events.store.ts";
 import { orderHistoryRoutes } from "../src/events/log/order-history.routes.ts";
+import { petHistoryRoutes } from "../src/events/log/pet-history.routes.ts";
 import { listDeliveries } from "../src/events/webhooks/deliveries.store.ts";
 import type { Database } from "../src/platform/db/database.ts";
 import { migrate } from "../src/platform/db/migrate.ts";
@@ -303,6 +304,26 @@ test("each index names the queries that need it, and SQLite uses it for them", a
       for (const query of queries) await requireUse(db, index, query);
     });
   }
+});
+
+test("the history of an animal reads ranges of the log by its primary key", async (t) => {
+  const db = openEmpty(t);
+  await migrate(db, 0);
+  await db.write(async (tx) => {
+    await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (1, 'Shop', 'pro', 0)`);
+    await tx.query(sql`INSERT INTO events (account_id, position, type, at, resource, actor, text, hash)
+      VALUES (1, 1, 'pet.created', 0, 'pet/1', 'key/1', '{}', '')`);
+  });
+  const { db: recorded, statements } = record(db);
+  await petHistoryRoutes[0]!.read!(recorded, { accountId: 1, params: { petId: 2 }, query: { before: 2 }, services: {} } as never);
+  const step = statements.find(({ sql: text }) => text.includes("instr("));
+  assert.ok(step);
+  const plan = await db.query<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${raw(step.sql)}`);
+  const key = "USING INDEX sqlite_autoindex_events_1 (account_id=? AND position>? AND position<?)";
+  assert.deepEqual(
+    plan.filter(({ detail }) => /events|SORT|B-TREE/i.test(detail)).map(({ detail }) => detail),
+    [`SEARCH events ${key}`],
+  );
 });
 
 test("a table has statistics for all of its indexes, or for none", async (t) => {

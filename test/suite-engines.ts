@@ -67,6 +67,7 @@ export const groups: Group[] = [
       "long-reads",
       "limits-shared",
       "order-history",
+      "pet-history",
       "projects",
       "reservations",
       "second-factors",

@@ -133,6 +133,7 @@ export const sharingSuites: string[] = [
   "order-of-refusals",
   "paging",
   "pet-changes",
+  "pet-history",
   "photos",
   "pipelining",
   "postgres-groups",

@@ -13,6 +13,7 @@ import { auditRoutes } from "../events/log/audit.routes.ts";
 import { eventRoutes, type EventServices } from "../events/log/events.routes.ts";
 import { figureRoutes } from "../events/log/figures.routes.ts";
 import { orderHistoryRoutes } from "../events/log/order-history.routes.ts";
+import { petHistoryRoutes } from "../events/log/pet-history.routes.ts";
 import { deliveryRoutes } from "../events/webhooks/deliveries.routes.ts";
 import { webhookRoutes, type WebhookServices } from "../events/webhooks/webhooks.routes.ts";
 import type { DescribedOperation, Operation, Sunsets } from "../platform/http/operation.ts";
@@ -92,6 +93,7 @@ export const dashboardOperations: Operation<DashboardServices & ApiServices>[] =
   ...insideNameRoutes,
   ...summaryRoutes,
   ...orderHistoryRoutes,
+  ...petHistoryRoutes,
   ...orderDetailRoutes,
   ...reservationContactRoutes,
   ...figureRoutes,

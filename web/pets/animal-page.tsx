@@ -1,8 +1,9 @@
 import { Button, Group } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { lazy, Suspense, useState, type ReactNode } from "react";
 import { reread } from "../calls/rows.ts";
+import { useIdle } from "../frame/use-idle.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { stockQuery, type InventoryItem } from "../inventory/queries.ts";
 import { StockPanel } from "../inventory/stock-panel.tsx";
@@ -29,6 +30,7 @@ import { rereadSummary } from "./summaries.ts";
 
 const route = getRouteApi("/dashboard/animals/$animalId");
 const words = texts.store.animals;
+const AnimalHistory = lazy(() => import("./animal-history.tsx"));
 
 /** `/dashboard/animals/{animalId}`: all of one animal, saved by one bar. */
 export function AnimalPage(): ReactNode {
@@ -52,7 +54,12 @@ export function AnimalPage(): ReactNode {
       <PageHeader title={pet.data?.value.name ?? words.animal(petId)} lead={<AllAnimals />} />
       {!isRead && !error && <Waiting lines={6} />}
       {!isRead && <ErrorPanel error={error} onRetry={() => void refetch()} />}
-      {pet.data === null && <p>{texts.store.gone(words.animal(petId))}</p>}
+      {pet.data === null && (
+        <>
+          <p>{texts.store.gone(words.animal(petId))}</p>
+          <LateHistory petId={petId} />
+        </>
+      )}
       {pet.data && profile.data !== undefined && (
         <Animal
           key={reloads}
@@ -100,6 +107,7 @@ function Animal({ stored, isSaved, onSaved, onReload }: Props): ReactNode {
           <Actions pet={stored.pet.value} stock={stock} />
         </aside>
       </div>
+      <LateHistory petId={petId} />
       <SaveBar
         of={formId}
         form={form}
@@ -111,6 +119,18 @@ function Animal({ stored, isSaved, onSaved, onReload }: Props): ReactNode {
         <ReloadIfChanged error={form.error} onReload={onReload} />
       </SaveBar>
     </>
+  );
+}
+
+/** The history is below all else, so it is loaded and read after it. */
+function LateHistory({ petId }: { petId: number }): ReactNode {
+  const isIdle = useIdle();
+  return (
+    isIdle && (
+      <Suspense>
+        <AnimalHistory petId={petId} />
+      </Suspense>
+    )
   );
 }
 

@@ -6,7 +6,7 @@ import { dashboardKey } from "../calls/lists.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
-import { insideNamesTexts as words } from "../texts/en-animal.ts";
+import { insideNamesTexts as words } from "../texts/en-inside-names.ts";
 import { formatNumber } from "../texts/texts.ts";
 import styles from "./inside-names.module.css";
 import type { Pet } from "./queries.ts";

@@ -5,20 +5,23 @@ import { Type, type Static } from "../../platform/json-schema.ts";
 import type { StoredEvent } from "./events.store.ts";
 import { ActorType, AnyObject, EventTypeSchema, nullableId, position } from "./events.ts";
 
+/** Who caused an event, for people. */
+export const NamedActor = Type.Object({
+  type: ActorType,
+  id: nullableId,
+  name: Type.Unsafe<string | null>({
+    type: "string",
+    nullable: true,
+    description: "The name of the key, or the email of the member; null if there is none, or the key or member was deleted.",
+  }),
+});
+
 /** An event for people: with the name of who caused it, and without the hash. */
 export const NamedEvent = Type.Object({
   position,
   type: EventTypeSchema,
   at: DateTime("When it happened."),
-  actor: Type.Object({
-    type: ActorType,
-    id: nullableId,
-    name: Type.Unsafe<string | null>({
-      type: "string",
-      nullable: true,
-      description: "The name of the key, or the email of the member; null if there is none, or the key or member was deleted.",
-    }),
-  }),
+  actor: NamedActor,
   requestId: Type.Unsafe<string | null>({ type: "string", nullable: true, description: "The `X-Request-Id` of the request." }),
   resource: Type.Object({ type: Type.String(), id: Type.Unsafe<number | string>({}) }),
   data: AnyObject("The resource after the change; its last state if it is gone."),

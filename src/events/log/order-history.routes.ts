@@ -1,4 +1,4 @@
-import sql, { raw } from "sql-template-tag";
+import sql, { join, raw } from "sql-template-tag";
 import type { Database } from "../../platform/db/database.ts";
 import { walkStatement } from "../../platform/db/index-walk.ts";
 import { operation, type Operation } from "../../platform/http/operation.ts";
@@ -35,7 +35,7 @@ export const orderHistoryRoutes: Operation<Pick<EventServices, "listeners">>[] =
     answers: { 200: { description: "What happened to the order.", schema: OrderHistory } },
     problems: ["not_found"],
     read: async (db, { accountId, params: { orderId }, services }) => {
-      await untilNumbered(db, accountId, orderId, services);
+      await untilNumbered(db, accountId, [`order/${orderId}`], services);
       const { events, isWhole } = await orderHistory(db, accountId, orderId);
       if (events.length === 0) await requireOrder(db, accountId, orderId);
       return { status: 200, body: { events: await withNames(db, accountId, events), isWhole } };
@@ -43,15 +43,15 @@ export const orderHistoryRoutes: Operation<Pick<EventServices, "listeners">>[] =
   }),
 ];
 
-/** Waits until all events of the order have positions, so that members see the change that they just made. */
-async function untilNumbered(
+/** Waits until all events of these resources have positions, so that members see the change that they just made. */
+export async function untilNumbered(
   db: Database,
   accountId: number,
-  orderId: number,
+  resources: readonly string[],
   { listeners }: Pick<EventServices, "listeners">,
 ): Promise<void> {
   const end = performance.now() + waitMs;
-  while (await db.scan(() => isOrderWaiting(db, accountId, orderId))) {
+  while (await db.scan(() => isWaiting(db, accountId, resources))) {
     const left = end - performance.now();
     if (left <= 0 || listeners.isClosed()) return;
     const listener = listeners.listen("wait", accountId);
@@ -83,10 +83,12 @@ async function orderHistory(db: Database, accountId: number, orderId: number): P
   return { events: [...(placing ? [placing] : []), ...changes], isWhole };
 }
 
-/** Whether an event of the order has no position yet. */
-async function isOrderWaiting(db: Database, accountId: number, orderId: number): Promise<boolean> {
+/** Whether an event of these resources has no position yet. */
+async function isWaiting(db: Database, accountId: number, resources: readonly string[]): Promise<boolean> {
   if (db.engine === "sqlite") return false;
-  const rows = await db.query(sql`SELECT 1 FROM event_outbox WHERE account_id = ${accountId} AND resource = ${`order/${orderId}`} LIMIT 1`);
+  const rows = await db.query(
+    sql`SELECT 1 FROM event_outbox WHERE account_id = ${accountId} AND resource IN (${join([...resources])}) LIMIT 1`,
+  );
   return rows.length > 0;
 }
 
