@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { suite, test, type TestContext } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { outlineOf } from "../src/publishing/storefront/silhouettes.ts";
 import { stage } from "./support/browser.ts";
@@ -11,6 +14,16 @@ import { packSite } from "./support/sites.ts";
 import { until } from "./support/until.ts";
 
 const [browser, platform] = await stage(openPlatform);
+
+/** What the frame of the preview shows. The page around it reads it, because nothing runs in the frame, not even what a test would run there. */
+type Framed = { text: string; scrolled: number; photos: number; hasFont: boolean };
+const shownIn = (page: Page): Promise<Framed> =>
+  page.evaluate<Framed>(`(() => {
+    const { body, defaultView, images, fonts } = document.querySelector("iframe").contentDocument;
+    const photos = [...images].filter(({ currentSrc, naturalWidth }) => currentSrc.includes("/photos/") && naturalWidth > 0).length;
+    return { text: body?.textContent ?? "", scrolled: defaultView.scrollY, photos, hasFont: fonts.check('20px "Baloo 2"') };
+  })()`);
+const showsText = (page: Page, text: string): Promise<void> => until(async () => (await shownIn(page)).text.includes(text));
 
 suite("a shop from the dashboard", () => {
   test("one button publishes the shop, and a form changes how it looks", async (t) => {
@@ -65,6 +78,64 @@ suite("a shop from the dashboard", () => {
     assert.equal(await page.getByRole("combobox", { name: "Time zone" }).inputValue(), "Europe/Berlin");
     assert.equal(await page.getByLabel("Look").inputValue(), "classic");
     assert.equal(await social.inputValue(), "https://www.instagram.com/luna\nhttps://bsky.app/profile/luna");
+  });
+
+  test("the preview shows the first page with what is typed, runs no script, and stays where it is scrolled", async (t) => {
+    const shop = await openDashboardShop(t, browser, platform.service);
+    const id = await shop.pet("Rex", await shop.category("Dogs"));
+    await shop.ask("POST", `/pets/${id}/profile/photos`, await picture("teal"), { "content-type": "image/jpeg" });
+    const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Seen", slug: "seen-shop" });
+    const photosHost = `photos.sites.test:${platform.service.publishing.addresses()!.http.port}`;
+    const page = await shop.open(`/projects/${body.id}`, { hosts: [photosHost] });
+    await page.getByRole("button", { name: "Publish the shop" }).click();
+    await page.route(`http://${photosHost}/photos/*`, async (route) =>
+      route.fulfill({ contentType: "image/webp", body: await picture("teal", { width: 480, format: "webp" }) }),
+    );
+    await page.getByRole("button", { name: "Show the preview" }).click();
+    const preview = page.getByRole("region", { name: "Preview" });
+    await showsText(page, "Welcome to Seen");
+    assert.equal(await preview.locator("iframe").getAttribute("sandbox"), "allow-same-origin");
+    await page.getByLabel("Look").selectOption("playful");
+    await page.getByLabel("Headline").fill("Good <b>friends</b>");
+    await showsText(page, "Good <b>friends</b>");
+    await until(async () => (await shownIn(page)).photos > 0 && (await shownIn(page)).hasFont);
+    await preview.getByText("Phone", { exact: true }).click();
+    await page.evaluate("document.querySelector('iframe').contentWindow.scrollTo(0, 300)");
+    await page.getByLabel("Telephone").fill("+49 30 123456");
+    await showsText(page, "+49 30 123456");
+    await until(async () => (await shownIn(page)).scrolled === 300);
+
+    await page.getByLabel("Email").fill("nobody");
+    await preview.getByRole("status").getByText("Email must be an email address.").waitFor();
+    assert.ok((await shownIn(page)).text.includes("+49 30 123456"), "the last page stays");
+    assert.ok(!(await platform.http("seen-shop.sites.test", "/")).body.includes("friends"), "nothing is published");
+    await page.getByLabel("Email").fill("");
+    await page.getByRole("button", { name: "Publish the changes" }).click();
+    await page.getByText("Published. Your shop shows the changes.").waitFor();
+    await showsText(page, "Good <b>friends</b>");
+    await assertAccessibleOnPhone(page);
+    await preview.getByRole("button", { name: "Hide the preview" }).click();
+    assert.equal(await preview.locator("iframe").count(), 0);
+  });
+
+  test("the frame of the preview runs no script and reaches no other site, whatever its document has", async (t) => {
+    const shop = await openDashboardShop(t, browser, platform.service);
+    const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Framed", slug: "framed-shop" });
+    const other = await startOther(t);
+    const page = await shop.open(`/projects/${body.id}`, { hosts: [new URL(other.url).host] }); // what is blocked counts as asked
+    await page.getByRole("button", { name: "Publish the shop" }).click();
+    page.removeAllListeners("console"); // the browser logs what it blocks
+    const html = `<!doctype html><head><link rel="stylesheet" href="${other.url}style" /><meta http-equiv="refresh" content="0;${other.url}away" /></head>
+      <body><script>parent.hasRun = true;</script><img src="${other.url}picture" onerror="parent.hasRun = true" /><iframe src="${other.url}frame"></iframe>
+      <form action="${other.url}form" target="_top"><button autofocus>Send</button></form><p style="background:url(${other.url}background)">All shown</p></body>`;
+    await page.route("**/storefront/preview", (route) => route.fulfill({ json: { html } }));
+    await page.getByRole("button", { name: "Show the preview" }).click();
+    await showsText(page, "All shown");
+    await page.evaluate("document.querySelector('iframe').contentDocument.querySelector('button').click()");
+    await until(() => page.evaluate<boolean>("document.querySelector('iframe').contentDocument.images[0].complete"));
+    assert.equal(await page.evaluate("globalThis.hasRun"), undefined);
+    await showsText(page, "All shown");
+    assert.deepEqual(other.paths, []);
   });
 
   test("a logo is published when it is chosen, without discarding typed text, and is removed with one button", async (t) => {
@@ -284,4 +355,16 @@ async function dragByTouch(page: Page, from: Locator, to: Locator): Promise<void
   await session.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: [end] });
   await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
   await session.detach();
+}
+
+/** Another site, which notes what browsers ask of it. */
+async function startOther(t: TestContext): Promise<{ url: string; paths: string[] }> {
+  const paths: string[] = [];
+  const server = createServer(({ url = "" }, response) => {
+    paths.push(url);
+    response.end();
+  }).listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, paths };
 }

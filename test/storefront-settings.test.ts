@@ -9,7 +9,7 @@ import { deployChanged } from "../src/publishing/projects/storefront-settings.st
 import { newMember, type Browser } from "./support/dashboard.ts";
 import { picture } from "./support/pictures.ts";
 import { startService, type Reply, type TestService } from "./support/service.ts";
-import { made } from "./support/shop.ts";
+import { made, newCategory, newPet } from "./support/shop.ts";
 import { packSite } from "./support/sites.ts";
 import { openStorefront, visitSite } from "./support/storefront.ts";
 
@@ -95,6 +95,60 @@ test("a save of the form changes the theme, the time zone and the social links, 
   await publish(id, { theme: "", timeZone: "", social: [], hours });
   const plain = (await visitSite(url)).body;
   for (const text of texts) assert.ok(!plain.includes(text), text);
+});
+
+test("a preview is the first page with unsaved settings, without scripts and links, and changes nothing", async () => {
+  const { id, url } = await openStorefront(service, "preview", { tagline: "As it was" });
+  await setLogo(id, await logoOf(100, 100));
+  const category = await newCategory(service, "Dogs");
+  const { id: petId } = await newPet(service, category.id);
+  const photo = new Uint8Array(await picture("teal"));
+  await service.ask("POST", `/pets/${petId}/profile/photos`, { body: photo, headers: { "content-type": "image/jpeg" } });
+  const published = (await visitSite(url)).body;
+  const hours = [{ days: "Mon", time: "9 – 18" }];
+  const more = { theme: "playful", tagline: "<script>alert(1)</script>", timeZone: "Europe/Berlin", hours };
+  const { status, body } = await member.ask<{ html: string }>("POST", pathOf(id, "/preview"), { ...values, ...more });
+  assert.equal(status, 200);
+  for (const text of [
+    "&#60;script&#62;alert(1)",
+    "Baloo 2",
+    "--brand:#a0430a",
+    "<body inert>",
+    'src="data:image/webp;base64,',
+    "Mon 9 – 18",
+  ])
+    assert.ok(body.html.includes(text), text);
+  assert.doesNotMatch(body.html, /<script|src="\/|srcset="\/|As it was/);
+  const photos = [...body.html.matchAll(/\S+\/photos\/[0-9a-f]{64}/g)].map(([one]) => one.replace(/^[^h]*/, ""));
+  assert.ok(photos.length > 0 && photos.every((one) => one.startsWith("http://photos.petstore.localhost:")), photos.join(" "));
+  const [, font = ""] = /href="(\/fonts\/[^"]+)"/.exec(body.html) ?? [];
+  const served = await fetch(service.address + font);
+  assert.deepEqual([served.status, served.headers.get("content-type")], [200, "font/woff2"]);
+  assert.equal((await fetch(`${service.address}/fonts/none.woff2`)).status, 404);
+  assert.equal((await visitSite(url)).body, published);
+  assert.equal((await made<Deployment[]>(service, "GET", `/projects/${id}/deployments`)).length, 2);
+  await service.ask("DELETE", `/pets/${petId}`);
+});
+
+test("a preview is refused like the save: wrong values at their field, large bodies, other accounts, and who is not signed in", async () => {
+  const { id } = await openStorefront(service, "no-preview", {});
+  const ask = (body: object) => member.ask<{ details: { path: string }[] }>("POST", pathOf(id, "/preview"), body);
+  const wrong = await ask({ ...values, timeZone: "Berlin" });
+  assert.deepEqual([wrong.status, wrong.body.details[0]?.path], [400, "body.timeZone"]);
+  assert.equal((await ask({ ...values, about: "x".repeat(70_000) })).status, 413);
+  const other = await newMember(service, { account: (await service.newAccount()).id, email: "eva@other.example", role: "owner" });
+  assert.equal((await other.ask("POST", pathOf(id, "/preview"), values)).status, 404);
+  const headers = { "content-type": "application/json", origin: service.address };
+  const anonymous = { method: "POST", headers, body: JSON.stringify(values) };
+  assert.equal((await fetch(`${service.address}/dashboard/v1${pathOf(id, "/preview")}`, anonymous)).status, 401);
+});
+
+test("a preview leaves out a picture that is too large for it, and shows a small one", async () => {
+  const files = { "hero.svg": `<svg xmlns="http://www.w3.org/2000/svg">${" ".repeat(300_000)}</svg>`, "logo.svg": "<svg/>" };
+  const { id } = await openStorefront(service, "large-hero", { hero: "hero.svg", logo: "logo.svg" }, { files });
+  const { body } = await member.ask<{ html: string }>("POST", pathOf(id, "/preview"), values);
+  assert.match(body.html, /<img src="data:image\/gif;base64,/);
+  assert.ok(body.html.includes(`<img src="data:image/svg+xml;base64,${btoa("<svg/>")}"`));
 });
 
 test("the first publication keeps the files of a site; it removes the start page only on request", async () => {

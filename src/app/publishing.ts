@@ -85,7 +85,7 @@ type State = {
 type Subsystem = AppContext &
   EdgeSide &
   ReturnType<typeof openFiles> &
-  ReturnType<typeof openVerification> & { hosts: Hosts; state: State };
+  ReturnType<typeof openVerification> & { hosts: Hosts; state: State; shown: ReturnType<typeof openShown> };
 
 /** Opens the publishing subsystem: settings → secrets → host map → edge → workers, and what its operations need. */
 export function openPublishing(context: AppContext, edgeSide: EdgeSide): Publishing {
@@ -100,8 +100,10 @@ export function openPublishing(context: AppContext, edgeSide: EdgeSide): Publish
   };
   const verification = openVerification(context, () => state.proofSecret ?? notStarted());
   const hosts = openHostMap(context, verification.checks, state);
-  const subsystem: Subsystem = { ...context, ...edgeSide, ...openFiles(context), ...verification, hosts, state };
+  const shown = openShown(context, state);
+  const subsystem: Subsystem = { ...context, ...edgeSide, ...openFiles(context), ...verification, hosts, state, shown };
   const { checks, uploads, photos, watch } = subsystem;
+  const logos = logosOf(photos, watch.open);
   return {
     services: {
       namesOf: (tx, projects, now) => projectNames(tx, checks, originsOf(settings, state), projects, now),
@@ -112,7 +114,12 @@ export function openPublishing(context: AppContext, edgeSide: EdgeSide): Publish
       wake: () => wake(state),
       announcer,
       sendsHsts: sendsHsts(settings),
-      logos: logosOf(photos, watch.open),
+      logos,
+      preview: async (previewed) => {
+        const { previewOf } = await import("../publishing/projects/storefront-preview.ts");
+        const photosOrigin = originsOf(settings, state).ofPhotos();
+        return previewOf({ renderStorefront: shown.renderStorefront, read: logos.read, photosOrigin }, previewed);
+      },
       photos: { ...photos, urlOf: (form) => originsOf(settings, state).ofPhotos() + photoPath(form), outlinesOf },
     },
     content: subsystem.watch,
@@ -147,14 +154,14 @@ async function start(wing: Subsystem, apiServer: Server): Promise<void> {
   await requireKnownKeys(db, keys);
   state.proofSecret = await readProofSecret(db, keys);
   await clearUnfinished(wing);
-  state.edge = await openServing(wing, openShown(wing), hosts, watch.open, apiServer);
+  state.edge = await openServing(wing, wing.shown, hosts, watch.open, apiServer);
   startWorkers(wing);
   startCleaning(wing);
   wake(state);
 }
 
-/** Finds photos and renders storefronts for the edge. The renderer is loaded for the first page. */
-function openShown({ db, clock, bounds, state }: Subsystem) {
+/** Finds photos and renders storefronts for the edge and for previews. The renderer is loaded for the first page. */
+function openShown({ db, clock, bounds }: Pick<AppContext, "db" | "clock" | "bounds">, state: State) {
   const load = async (): Promise<RenderStorefront> => {
     const [{ openRenderer }, { openCatalogue }] = await Promise.all([
       import("../publishing/storefront/renderer.ts"),

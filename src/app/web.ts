@@ -2,11 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sessionCookieName } from "../callers/members/sessions.ts";
+import { sendBytes } from "../platform/http/answers.ts";
 import { dashboardPrefix } from "../platform/http/api-surfaces.ts";
 import type { App } from "../platform/http/app.ts";
 import { type Exchange, headerLines } from "../platform/http/exchange.ts";
 import { addPage } from "../platform/http/router.ts";
 import { openStaticText, readStaticFiles, sendStaticFile, type StaticFile } from "../platform/http/static-files.ts";
+import { notFound } from "../platform/http/validation.ts";
 import { apiOperations } from "./operations.ts";
 import {
   apiCatalogue,
@@ -44,13 +46,16 @@ function belowDashboard(): string[] {
   return [area, `${area}/*`];
 }
 
-/** Allows inline styles only, because Mantine writes its variables into style elements and attributes. From other origins, allows only photos. */
+/**
+ * Allows inline styles only, because Mantine writes its variables into style elements and attributes. From other origins, allows only photos. The frame that
+ * previews a storefront has this policy too, and its pictures are `data:` URLs (decision 0127).
+ */
 const contentSecurityPolicy = (photosHost: string): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self' 'unsafe-inline'",
-    `img-src 'self' blob: ${photosHost}:*`,
+    `img-src 'self' blob: data: ${photosHost}:*`,
     "font-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
@@ -85,6 +90,7 @@ export async function readWeb(photosHost: string): Promise<Web | undefined> {
 
 /** Serves the web application. Files under /assets carry a hash in their name, and never change. */
 export function addWeb(app: Pick<App, "add">, web: Web): void {
+  addFonts(app);
   for (const path of pages)
     addPage(app, path, {}, async (exchange) => sendPage(exchange, { ...web, page: (await web.firstViews.pageOf(exchange)) ?? web.page }));
   for (const [path, file] of web.files) {
@@ -92,6 +98,18 @@ export function addWeb(app: Pick<App, "add">, web: Web): void {
     const lines = headerLines({ ...everyFile, "cache-control": caching });
     addPage(app, `/${path}`, {}, (exchange) => sendStaticFile(exchange, file, lines));
   }
+}
+
+/** Serves the fonts of storefronts to the frame that previews one: its paths are those of the dashboard. They are read for the first preview. */
+function addFonts(app: Pick<App, "add">): void {
+  const lines = headerLines({ ...everyFile, "cache-control": "public, max-age=31536000, immutable" });
+  addPage(app, "/fonts/:name", {}, async (exchange) => {
+    const { fontAt } = await import("../publishing/storefront/themes.ts");
+    const bytes = fontAt(`fonts/${exchange.params["name"]}`);
+    if (bytes === undefined) throw notFound();
+    exchange.lines += lines;
+    sendBytes(exchange, 200, bytes, "font/woff2");
+  });
 }
 
 /** Sends the page with which the application begins at every address. */

@@ -4,7 +4,7 @@ import { Refusal } from "../calls/refusal.ts";
 import { reread, supersede } from "../calls/rows.ts";
 import { serverNow } from "../calls/server-clock.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
-import { readShop } from "./shop.ts";
+import { previewShop, readShop, type ShopValues } from "./shop.ts";
 
 export type Project = Schemas["Project"];
 export type Deployment = Schemas["Deployment"];
@@ -44,6 +44,17 @@ export function shopQuery(projectId: number, deploymentId: number | null) {
     staleTime: freshMs,
     queryFn: ({ signal }) => readShop(projectId, signal),
     placeholderData: keepPreviousData,
+  });
+}
+
+/** The first page of a project's storefront with values that are not saved. A new deployment, as of a logo, makes another. */
+export function previewQuery(projectId: number, deploymentId: number | null, values: ShopValues) {
+  return queryOptions({
+    queryKey: [dashboardKey, "/projects", "preview", projectId, deploymentId, values],
+    staleTime: freshMs,
+    gcTime: freshMs,
+    retry: false,
+    queryFn: ({ signal }) => previewShop(projectId, values, signal),
   });
 }
 

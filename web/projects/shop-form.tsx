@@ -7,13 +7,22 @@ import { reservationsTexts } from "../texts/en-reservations.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./projects.module.css";
 import { rereadSite } from "./queries.ts";
+import { ShopPreview } from "./shop-preview.tsx";
 import { publishShop, type ShopValues } from "./shop.ts";
 
 const words = texts.projects.shop;
 const ofReservations = reservationsTexts.form;
 
+type Props = {
+  projectId: number;
+  deploymentId: number | null;
+  initial: ShopValues;
+  /** Whether the preview is shown, which outlives the form: each save opens another. */
+  preview: { isOpen: boolean; setOpen: (isOpen: boolean) => void };
+};
+
 /** The form that changes how the shop looks. Only a project that serves a shop loads it. */
-export default function ShopForm({ projectId, initial }: { projectId: number; initial: ShopValues }): ReactNode {
+export default function ShopForm({ projectId, deploymentId, initial, preview }: Props): ReactNode {
   const client = useQueryClient();
   const form = useCallForm<ShopValues, unknown>({
     initial,
@@ -25,7 +34,7 @@ export default function ShopForm({ projectId, initial }: { projectId: number; in
   });
   const { value, onChange, error } = form.choice("colour");
   return (
-    <div className={styles.form}>
+    <div className={styles.withPreview}>
       <CallForm form={form} submit={words.again}>
         <TextInput label={words.name} required maxLength={200} {...form.text("name")} />
         <ColorInput mt="sm" withEyeDropper={false} label={words.colour} format="hex" value={value} onChange={onChange} error={error} />
@@ -40,6 +49,7 @@ export default function ShopForm({ projectId, initial }: { projectId: number; in
         <Textarea mt="sm" label={words.social} description={words.socialHint} autosize minRows={2} {...form.text("social")} />
         <ReservationFields form={form} />
       </CallForm>
+      <ShopPreview projectId={projectId} deploymentId={deploymentId} values={form.values} {...preview} />
     </div>
   );
 }

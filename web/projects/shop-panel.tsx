@@ -17,6 +17,7 @@ const ShopForm = lazy(() => import("./shop-form.tsx"));
 /** Publishes the built-in shop with one button, and changes how it looks. */
 export function ShopPanel({ site }: { site: Site }): ReactNode {
   const { id, name, deploymentId } = site.project.value;
+  const [isOpen, setOpen] = useState(false);
   const { data, error, refetch } = useQuery(shopQuery(id, deploymentId));
   if (data === undefined) return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Waiting lines={2} />;
   const values = shopValues(name, data.settings);
@@ -29,7 +30,13 @@ export function ShopPanel({ site }: { site: Site }): ReactNode {
           <ShopLogo projectId={id} settings={data.settings} logo={data.logo} />
           {/* The key is the form's saved values: a new logo, which makes a new deployment too, does not reset typed text. */}
           <Suspense fallback={<Waiting lines={6} />}>
-            <ShopForm key={JSON.stringify(values)} projectId={id} initial={values} />
+            <ShopForm
+              key={JSON.stringify(values)}
+              projectId={id}
+              deploymentId={deploymentId}
+              initial={values}
+              preview={{ isOpen, setOpen }}
+            />
           </Suspense>
         </>
       )}

@@ -71,9 +71,9 @@ export function shopValues(name: string, stored: string | null): ShopValues {
 }
 
 /** Returns the request body for the form's values. */
-function bodyOf({ hours, social, reserves, holdHours, reservationText, ...values }: ShopValues, replacesStartPage: boolean): object {
+function bodyOf({ hours, social, reserves, holdHours, reservationText, ...values }: ShopValues): object {
   const reservations = { enabled: reserves, holdHours: Number(holdHours), text: reservationText };
-  return { ...values, hours: linesOf(hours).map(hoursOf), social: linesOf(social), reservations, replacesStartPage };
+  return { ...values, hours: linesOf(hours).map(hoursOf), social: linesOf(social), reservations };
 }
 
 const linesOf = (text: string): string[] => text.split("\n").filter((line) => line.trim() !== "");
@@ -100,8 +100,15 @@ export function publishShop(projectId: number, values: ShopValues, { replacesSta
   return change(projectId, "", {
     method: "PUT",
     headers: { "content-type": "application/json" },
-    body: jsonOf(bodyOf(values, replacesStartPage)),
+    body: jsonOf({ ...bodyOf(values), replacesStartPage }),
   });
+}
+
+/** Returns the shop's first page as unsaved values would make it: a document without scripts. @throws Refusal with the field that is wrong */
+export async function previewShop(projectId: number, values: ShopValues, signal: AbortSignal): Promise<string> {
+  const headers = { accept: "application/json", "content-type": "application/json" };
+  const request = new Request(addressOf(projectId, "/preview"), { method: "POST", headers, body: jsonOf(bodyOf(values)), signal });
+  return ((await (await send(request)).json()) as { html: string }).html;
 }
 
 export function setLogo(projectId: number, file: File): Promise<Deployment> {

@@ -41,6 +41,17 @@ export const shopTexts = {
   timeZoneNone: "Do not say whether it is open",
   social: "Social networks",
   socialHint: "One address per line, such as https://www.instagram.com/petshop. At most 8.",
+  preview: {
+    title: "Preview",
+    hint: "See the first page of your shop with your changes, before you publish them.",
+    show: "Show the preview",
+    hide: "Hide the preview",
+    frame: "The first page of your shop with your changes",
+    device: "Shown on",
+    phone: "Phone",
+    computer: "Computer",
+    failed: "The preview is as it was before: ",
+  },
 };
 
 export const profileTexts = {

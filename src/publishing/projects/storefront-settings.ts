@@ -94,8 +94,12 @@ export const Storefront = Type.Object({
   url: Type.String({ description: "Where visitors find it." }),
 });
 
+/** The first page of a storefront, for a frame. */
+export const StorefrontPreview = Type.Object({ html: Type.String({ description: "A document without scripts." }) });
+
 /** A shop as it is stored with a deployment. */
 export type StoredStorefront = { name: string | undefined; settings: StorefrontSettings };
+export type NamedStorefront = StoredStorefront & { name: string };
 
 /** An encoded and stored logo that no deployment has yet. */
 export type ReceivedLogo = {
@@ -116,7 +120,7 @@ export const hasStartPage = (manifest: Manifest): boolean => manifest.has(startP
 export const isMadeLogo = (path: string | undefined): path is string => path !== undefined && madePath.test(path);
 
 /** Returns the storefront with the form's values. Settings that the form does not have, such as the logo, stay. @throws Problem `invalid_request` */
-export function withForm(stored: StoredStorefront | undefined, form: Static<typeof WrittenStorefront>): StoredStorefront {
+export function withForm(stored: StoredStorefront | undefined, form: Static<typeof WrittenStorefront>): NamedStorefront {
   const { name, colour, tagline, about, email, phone, address, hours } = form;
   const before: Partial<StorefrontSettings> = stored?.settings ?? {};
   const refuse = (why: string): never => {

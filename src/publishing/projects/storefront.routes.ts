@@ -9,6 +9,7 @@ import { Deployment } from "./deployments.ts";
 import type { ProjectServices } from "./projects.routes.ts";
 import { findProject } from "./projects.store.ts";
 import { projectChanged, ProjectPath } from "./projects.ts";
+import type { Previewed } from "./storefront-preview.ts";
 import { deployChanged, findLive, type LiveDeployment } from "./storefront-settings.store.ts";
 import {
   formOf,
@@ -17,6 +18,7 @@ import {
   patchStorefront,
   type ReceivedLogo,
   ShownStorefront,
+  StorefrontPreview,
   type StoredStorefront,
   Storefront,
   StorefrontPatch,
@@ -34,6 +36,8 @@ export type StorefrontServices = DeploymentServices & {
     finish: (received: ReceivedLogo) => void;
     read: (hash: string, size: number) => Promise<Buffer>;
   };
+  /** Renders the first page of a storefront with settings that are not saved. @throws Problem `unavailable` */
+  preview: (previewed: Previewed) => Promise<string>;
 };
 
 const path = "/projects/{projectId}/storefront";
@@ -79,6 +83,24 @@ export const storefrontRoutes: Operation<StorefrontServices & Pick<ProjectServic
         stored: withForm(stored, call.body),
       })),
     finish: (_db, { services }) => services.announcer.waitForAll(),
+  }),
+  operation({
+    operationId: "previewStorefront",
+    method: "POST",
+    path: `${path}/preview`,
+    tag,
+    summary: "Preview the storefront of a project",
+    description: "The first page as these settings would make it, for a frame without scripts. Changes nothing.",
+    scope: "publishing:write",
+    params: ProjectPath,
+    body: WrittenStorefront,
+    answers: { 200: { description: "The page.", schema: StorefrontPreview } },
+    problems: ["not_found"],
+    read: async (db, { accountId, params: { projectId }, body, services }) => {
+      const { manifest, stored } = await findLive(db, accountId, projectId);
+      const html = await services.preview({ accountId, projectId, manifest, stored: withForm(stored, body) });
+      return { status: 200, body: { html } };
+    },
   }),
   operation({
     operationId: "publishStorefront",

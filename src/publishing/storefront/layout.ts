@@ -1,4 +1,4 @@
-import { networkOf } from "./links.ts";
+import { networkOf, pathTo } from "./links.ts";
 import { markup, Markup } from "./markup.ts";
 import { weekOf } from "./opening.ts";
 import { script } from "./script.ts";
@@ -115,8 +115,6 @@ function linkTo(slug: string, title: string, path: string | undefined): Markup {
 export function logoPath({ settings: { logo } }: Shop): string | undefined {
   return logo && pathTo(logo);
 }
-
-export const pathTo = (file: string): string => `/${file.split("/").map(encodeURIComponent).join("/")}`;
 
 function iconLink({ settings: { icon } }: Shop): Markup {
   if (icon === undefined) return markup`<link rel="icon" href="/favicon.ico" type="image/svg+xml" />`;

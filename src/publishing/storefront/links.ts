@@ -14,6 +14,9 @@ export function isOwnPath(text: string): boolean {
   return text.length <= linkLengthMax && /^\/(?!\/)[\w./?=&%#-]*$/.test(text);
 }
 
+/** The path of a file of the deployment. */
+export const pathTo = (file: string): string => `/${file.split("/").map(encodeURIComponent).join("/")}`;
+
 /** The networks whose names pages show, by the end of the host's name. */
 const networks: [string, string][] = [
   ["instagram.com", "Instagram"],

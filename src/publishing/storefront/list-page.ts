@@ -1,5 +1,6 @@
 import { chosenFact, type FactValues, labels } from "./facts.ts";
-import { pageOf, pathTo } from "./layout.ts";
+import { pageOf } from "./layout.ts";
+import { pathTo } from "./links.ts";
 import { type Markup, markup } from "./markup.ts";
 import { type Card, cardOf, pathOf, pictureOf, short } from "./parts.ts";
 import { addressOf, isPlain, type ListStart, type ListView } from "./requests.ts";

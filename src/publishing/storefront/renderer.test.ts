@@ -176,3 +176,17 @@ test("other work gets turns while a large sitemap is made", async () => {
     assert.ok(count >= 100, `${count} turns`);
   }
 });
+
+test("a preview keeps no page, and puts none out of the cache", async () => {
+  const scene = openScene();
+  await scene.visit(1, "10.0.0.1", "");
+  const before = scene.read.length;
+  const preview = () => scene.visit(1, "account-1", "", { isPreview: true, origin: "" });
+  await preview();
+  const each = scene.read.length - before;
+  assert.ok(each > 0);
+  await preview();
+  assert.equal(scene.read.length, before + 2 * each, "the second preview is rendered anew");
+  await scene.visit(1, "10.0.0.2", "");
+  assert.equal(scene.read.length, before + 2 * each, "the visitor's page is still kept");
+});

@@ -46,7 +46,14 @@ type State = {
 };
 
 /** One page to render: for which version of the catalogue, and in which coding. `listed`: what a sitemap lists. */
-type Job = { shop: Shop; wanted: RenderRequest; version: string; coding: Coding | undefined; listed: SitemapPages | undefined };
+type Job = {
+  shop: Shop;
+  wanted: RenderRequest;
+  version: string;
+  coding: Coding | undefined;
+  listed: SitemapPages | undefined;
+  isPreview: boolean;
+};
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
@@ -62,7 +69,7 @@ export function openRenderer(catalogue: Catalogue, clock: () => number, bounds: 
   const state: State = { catalogue, pages, running: openSharedRuns(), shelves: createCache(shelvesKept), clock, places };
   const list = openSitemaps(catalogue, clock, places);
 
-  return async (shop, { path, query, coding, turn }) => {
+  return async (shop, { path, query, coding, turn, isPreview = false }) => {
     const wanted = requestOf(path, query);
     if (wanted.kind === "font") {
       const bytes = fontAt(wanted.path);
@@ -73,7 +80,7 @@ export function openRenderer(catalogue: Catalogue, clock: () => number, bounds: 
     const today = Math.floor(clock() / dayMs); // what is new today is not tomorrow
     const name = `${shop.accountId} ${version} ${today} ${coding} ${wanted.key} ${settingsText(shop)}`;
     const key = createHash("sha256").update(name).digest("base64url");
-    const job = { shop, wanted, version, coding, listed };
+    const job = { shop, wanted, version, coding, listed, isPreview };
     return makeOnce({ key, turn, running: state.running, places, kept: () => pages.get(key), make: () => renderAndKeep(state, key, job) });
   };
 }
@@ -82,7 +89,7 @@ async function renderAndKeep(state: State, key: string, job: Job): Promise<Rende
   const page = await render(state, job);
   const { kind, isKept } = job.wanted;
   const bytes = Buffer.isBuffer(page.body) ? page.body.length : 0;
-  if (isKept && bytes > 0 && (page.status === 200 || kind === "nothing")) state.pages.set(key, page, bytes);
+  if (isKept && !job.isPreview && bytes > 0 && (page.status === 200 || kind === "nothing")) state.pages.set(key, page, bytes);
   return page;
 }
 

@@ -22,8 +22,11 @@ export type RenderedPage = {
   headers: Record<string, string>;
 };
 
-/** What a visitor asks for. `coding`: the one that the client prefers. `turn`: whose turns the request takes, as `12 192.0.2.1`. */
-export type PageRequest = { path: string; query: string; coding: Coding | undefined; turn: string };
+/**
+ * What a visitor asks for. `coding`: the one that the client prefers. `turn`: whose turns the request takes, as `12 192.0.2.1`. `isPreview`: the shop
+ * has settings that no visitor sees, so its page is not kept.
+ */
+export type PageRequest = { path: string; query: string; coding: Coding | undefined; turn: string; isPreview?: true };
 
 /**
  * Renders a page of a shop. Returns a page for every path: the 404 page for an unknown one.

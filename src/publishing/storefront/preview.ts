@@ -1,0 +1,22 @@
+/** One pixel that shows what is behind it. */
+const noPicture = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+
+/** Where a preview finds what its page names by paths of the site. */
+type PreviewSources = {
+  /** The address of the photos of animals. */
+  photosOrigin: string;
+  /** The shop's own pictures by their path, as `data:` URLs; undefined for one that the preview cannot show. */
+  pictures: ReadonlyMap<string, string | undefined>;
+};
+
+/**
+ * Returns a rendered page as a document for a frame of the dashboard (decision 0127): without scripts, and inert, so that no link or form in it works.
+ * Its photos come from `photosOrigin`, its fonts from the dashboard's own `/fonts/`.
+ */
+export function framedPage(page: string, { photosOrigin, pictures }: PreviewSources): string {
+  const plain = page
+    .replaceAll(/<script\b[^]*?<\/script>/g, "")
+    .replace("<body>", "<body inert>")
+    .replaceAll(/\/photos\/(?=[0-9a-f]{64}\.(?:webp|avif)\b)/g, () => `${photosOrigin}/photos/`);
+  return [...pictures].reduce((text, [path, source = noPicture]) => text.replaceAll(`src="${path}"`, () => `src="${source}"`), plain);
+}
