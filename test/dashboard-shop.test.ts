@@ -56,13 +56,24 @@ suite("a shop from the dashboard", () => {
 
   test("the form changes the look, the time zone and the social links, and says at the field what is wrong", async (t) => {
     const shop = await openDashboardShop(t, browser, platform.service);
+    const luna = await shop.pet("Luna", await shop.category("Cats"));
+    const milo = await shop.pet("Milo", await shop.category("Dogs"));
+    for (const id of [luna, milo])
+      await shop.ask("POST", `/pets/${id}/profile/photos`, await picture("teal"), { "content-type": "image/jpeg" });
     const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Luna", slug: "luna-shop" });
-    const page = await shop.open(`/projects/${body.id}`);
+    const photosHost = `photos.sites.test:${platform.service.publishing.addresses()!.http.port}`;
+    const page = await shop.open(`/projects/${body.id}`, { hosts: [photosHost] });
     await page.getByRole("button", { name: "Publish the shop" }).click();
     await page.getByLabel("Look").selectOption("Classic: warm, with serifs");
     await page.getByLabel("Opening hours").fill("Mon – Sun: 9 – 18");
     await page.getByRole("combobox", { name: "Time zone" }).fill("berlin");
     await page.getByRole("option", { name: "Europe/Berlin" }).click();
+    await page.getByLabel("Picture at the top").selectOption("The first photo of an animal that you choose");
+    const chosen = page.getByRole("combobox", { name: "Animal at the top" });
+    await chosen.fill("lun");
+    await page.getByRole("option", { name: /^Luna/ }).waitFor();
+    await chosen.press("ArrowDown");
+    await chosen.press("Enter");
     const social = page.getByLabel("Social networks");
     await social.fill("instagram.com/luna");
     await page.getByRole("button", { name: "Publish the changes" }).click();
@@ -73,10 +84,12 @@ suite("a shop from the dashboard", () => {
     await page.getByRole("button", { name: "Publish the changes" }).click();
     await page.getByText("Published. Your shop shows the changes.").waitFor();
     const shown = (await platform.http("luna-shop.sites.test", "/")).body;
-    for (const text of ["Fraunces", 'data-zone="Europe/Berlin"', "Instagram", "Bluesky"]) assert.ok(shown.includes(text), text);
+    for (const text of ["Fraunces", 'data-zone="Europe/Berlin"', "Instagram", "Bluesky", "Meet Luna"])
+      assert.ok(shown.includes(text), text);
     await page.reload();
     assert.equal(await page.getByRole("combobox", { name: "Time zone" }).inputValue(), "Europe/Berlin");
     assert.equal(await page.getByLabel("Look").inputValue(), "classic");
+    await until(async () => (await chosen.inputValue()).startsWith("Luna"));
     assert.equal(await social.inputValue(), "https://www.instagram.com/luna\nhttps://bsky.app/profile/luna");
   });
 

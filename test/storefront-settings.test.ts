@@ -97,6 +97,39 @@ test("a save of the form changes the theme, the time zone and the social links, 
   for (const text of texts) assert.ok(!plain.includes(text), text);
 });
 
+test("the form puts the first photo of an animal at the top, no other file, and a photo of another where the animal has none", async () => {
+  const { id, url } = await openStorefront(service, "chosen", { tagline: "Pets" }, { files: { "other.png": "" } });
+  const category = await newCategory(service, "Hamsters");
+  const ids: number[] = [];
+  for (const name of ["Ham", "Ster", "Bare"]) ids.push((await newPet(service, category.id, { name })).id);
+  const [first, second, bare] = ids as [number, number, number];
+  const photo = (colour: string) => picture(colour, { width: 60, height: 60 }).then((bytes) => new Uint8Array(bytes));
+  const headers = { "content-type": "image/jpeg" };
+  await service.ask("POST", `/pets/${first}/profile/photos`, { body: await photo("teal"), headers });
+  await service.ask("POST", `/pets/${second}/profile/photos`, { body: await photo("coral"), headers });
+  const atTop = async () => /Meet (?:Ham|Ster|Bare)</.exec((await visitSite(url)).body)?.[0];
+  assert.equal(await atTop(), "Meet Ster<", "the newest with a photo");
+  await publish(id, { hero: `animals/${first}` });
+  assert.equal(await atTop(), "Meet Ham<");
+  await publish(id, {});
+  assert.equal(await atTop(), "Meet Ham<", "a form that does not know the field keeps it");
+  await service.ask("PATCH", `/pets/${first}`, { body: { status: "sold" } });
+  assert.equal(await atTop(), "Meet Ster<", "sold");
+  for (const hero of [`animals/${bare}`, "animals/999999"]) {
+    await publish(id, { hero });
+    assert.equal(await atTop(), "Meet Ster<", hero);
+  }
+  for (const hero of ["other.png", "animals/0", "animals/x", "https://other.example/x.png", "../x.png"]) {
+    const refused = await member.ask<{ details: { path: string }[] }>("PUT", pathOf(id), { ...values, hero });
+    assert.deepEqual([refused.status, refused.body.details[0]?.path], [400, "body.hero"], hero);
+  }
+  await publish(id, { hero: "none" });
+  assert.equal(await atTop(), undefined);
+  await publish(id, { hero: "" });
+  assert.equal(await atTop(), "Meet Ster<");
+  for (const petId of ids) await service.ask("DELETE", `/pets/${petId}`);
+});
+
 test("a preview is the first page with unsaved settings, without scripts and links, and changes nothing", async () => {
   const { id, url } = await openStorefront(service, "preview", { tagline: "As it was" });
   await setLogo(id, await logoOf(100, 100));

@@ -5,6 +5,7 @@ import { CallForm, useCallForm, type FormState } from "../parts/call-form.tsx";
 import { notify } from "../parts/notices.ts";
 import { reservationsTexts } from "../texts/en-reservations.ts";
 import { texts } from "../texts/texts.ts";
+import { HeroField } from "./hero-field.tsx";
 import styles from "./projects.module.css";
 import { rereadSite } from "./queries.ts";
 import { ShopPreview } from "./shop-preview.tsx";
@@ -39,6 +40,7 @@ export default function ShopForm({ projectId, deploymentId, initial, preview }: 
         <TextInput label={words.name} required maxLength={200} {...form.text("name")} />
         <ColorInput mt="sm" withEyeDropper={false} label={words.colour} format="hex" value={value} onChange={onChange} error={error} />
         <NativeSelect mt="sm" label={words.theme} description={words.themeHint} data={words.themes} {...form.text("theme")} />
+        <HeroField form={form} />
         <TextInput mt="sm" label={words.tagline} maxLength={200} {...form.text("tagline")} />
         <Textarea mt="sm" label={words.about} autosize minRows={2} maxLength={2_000} {...form.text("about")} />
         <TextInput mt="sm" label={words.email} type="email" maxLength={200} {...form.text("email")} />

@@ -15,6 +15,8 @@ export type ShopValues = {
   hours: string;
   theme: string;
   timeZone: string;
+  /** `animals/ID`, `none`, the path of a file, or nothing for a photo that the shop chooses. */
+  hero: string;
   social: string;
   /** Whether visitors may reserve, for how many hours a unit is held, and the words above the form. */
   reserves: boolean;
@@ -33,6 +35,7 @@ type Stored = {
     hours: { days: string; time: string }[];
     theme?: string;
     timeZone?: string;
+    hero?: string;
     social?: string[];
     reservations?: { enabled: boolean; holdHours: number; text?: string };
   };
@@ -49,7 +52,7 @@ const colourDefault = "#0b6b58";
 export function shopValues(name: string, stored: string | null): ShopValues {
   const { name: own, settings } = stored === null ? ({} as Partial<Stored>) : (JSON.parse(stored) as Stored);
   const { colour = colourDefault, tagline = "", about = "", contact = {}, hours = [], reservations } = settings ?? {};
-  const { theme = "modern", timeZone = "", social = [] } = settings ?? {};
+  const { theme = "modern", timeZone = "", hero = "", social = [] } = settings ?? {};
   const { email = "", phone = "", address = "" } = contact;
   const { enabled: reserves = false, holdHours = 48, text: reservationText = "" } = reservations ?? {};
   return {
@@ -63,6 +66,7 @@ export function shopValues(name: string, stored: string | null): ShopValues {
     hours: hours.map(({ days, time }) => `${days}: ${time}`).join("\n"),
     theme,
     timeZone,
+    hero,
     social: social.join("\n"),
     reserves,
     holdHours: String(holdHours),

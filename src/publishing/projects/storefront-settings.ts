@@ -2,7 +2,7 @@ import { Nullable, Text } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { holdHoursMax, reservationTextMax } from "../storefront/reservation-settings.ts";
-import { parseStorefront, type StorefrontSettings } from "../storefront/settings.ts";
+import { heroAnimal, parseStorefront, type StorefrontSettings } from "../storefront/settings.ts";
 import type { Manifest } from "./content.ts";
 
 /** The live storefront, for the dashboard's form. */
@@ -20,6 +20,7 @@ const optional = (lengthMax: number) => Type.Optional(Nullable(Text("", 0, lengt
 const laterFields = {
   theme: optional(20),
   timeZone: optional(60),
+  hero: Type.Optional(Nullable(Text("The picture at the top: `none`, or `animals/` with the number of an animal.", 0, 200))),
   social: Type.Optional(
     Nullable(Type.Array(Text("", 0, 200), { maxItems: 100, description: "Addresses of the shop at social networks." })),
   ),
@@ -68,6 +69,7 @@ const {
   reservations: _reservations,
   theme: _theme,
   timeZone: _timeZone,
+  hero: _hero,
   social: _social,
   ...otherFields
 } = WrittenStorefront.properties;
@@ -132,9 +134,14 @@ export function withForm(stored: StoredStorefront | undefined, form: Static<type
   const theme = form.theme ?? before.theme;
   const timeZone = form.timeZone ?? before.timeZone;
   const social = form.social ?? before.social;
-  const shown = { colour, tagline, about, contact: { email, phone, address }, hours, reservations, theme, timeZone, social };
-  const { logo, logoSize, icon, hero, action, pages } = before;
-  return { name: name.trim(), settings: { ...parseStorefront(shown, refuse), logo, logoSize, icon, hero, action, pages } };
+  const hero = form.hero ?? before.hero;
+  const shown = { colour, tagline, about, contact: { email, phone, address }, hours, reservations, theme, timeZone, social, hero };
+  const { logo, logoSize, icon, action, pages } = before;
+  const settings = { ...parseStorefront(shown, refuse), logo, logoSize, icon, action, pages };
+  // no field of the form uploads a picture for the top, so it can only keep the one that the owner deployed
+  if (settings.hero !== before.hero && settings.hero !== undefined && settings.hero !== "none" && heroAnimal(settings.hero) === undefined)
+    throw invalidAt("body.hero", "must be `none`, or `animals/` with the number of an animal");
+  return { name: name.trim(), settings };
 }
 
 /** Merges the given settings of reservations; null, as a form sends it, changes none. */

@@ -4,6 +4,7 @@ import { pathTo } from "./links.ts";
 import { type Markup, markup } from "./markup.ts";
 import { type Card, cardOf, pathOf, pictureOf, short } from "./parts.ts";
 import { addressOf, isPlain, type ListStart, type ListView } from "./requests.ts";
+import { heroAnimal } from "./settings.ts";
 import { pawSign } from "./silhouettes.ts";
 import type { Shop, ShownCategory } from "./storefront.ts";
 import { storeData } from "./structured-data.ts";
@@ -17,6 +18,8 @@ export type ListPage = {
   /** The facts to filter by. */
   facts: FactValues[];
   view: ListView;
+  /** The animal that the shop chose for the top of its first page. */
+  chosen?: Card | undefined;
   /** Where the next page begins. */
   next: ListStart | undefined;
 };
@@ -28,7 +31,7 @@ const eagerMax = 4;
 export function listPage(shop: Shop, page: ListPage): Markup {
   const { name, settings } = shop;
   const { category, view, cards } = page;
-  const isHome = isWhole(view) && view.start === undefined;
+  const isHome = isFirst(view);
   const title = isWhole(view) ? name : `${headingOf(shop, page)} · ${name}`;
   const about = settings.about ?? `Animals looking for a home at ${name}.`;
   const isListed = isPlain(view) && view.start === undefined;
@@ -40,7 +43,7 @@ export function listPage(shop: Shop, page: ListPage): Markup {
     head: isWhole(view) ? storeData(shop) : undefined,
     search: view.q,
     hasAbout: isHome && settings.about !== undefined,
-    main: markup`${isHome && heroOf(shop, cards)}
+    main: markup`${isHome && heroOf(shop, page)}
       <div class="wide">
         ${isHome ? markup`<h2 class="section" id="animals">Our animals</h2>` : markup`<div class="head"><h1>${headingOf(shop, page)}</h1></div>`}
         ${chips(page)}${tools(page)}${
@@ -54,6 +57,9 @@ export function listPage(shop: Shop, page: ListPage): Markup {
   });
 }
 
+/** Whether a list is the first page of the shop. */
+export const isFirst = (view: ListView): boolean => isWhole(view) && view.start === undefined;
+
 const isWhole = (view: ListView): boolean => view.category === undefined && isPlain(view);
 
 function headingOf({ name }: Shop, { category, view: { q, fact } }: ListPage): string {
@@ -62,10 +68,10 @@ function headingOf({ name }: Shop, { category, view: { q, fact } }: ListPage): s
 }
 
 /** The top of the first page: what the shop says about itself, one button, and one photo. */
-function heroOf(shop: Shop, cards: Card[]): Markup {
+function heroOf(shop: Shop, page: ListPage): Markup {
   const { tagline, about, action } = shop.settings;
   const { label, link } = action ?? { label: "Meet our animals", link: "#animals" };
-  const picture = heroPicture(shop, cards);
+  const picture = heroPicture(shop, page);
   return markup`<div class="hero ${picture !== undefined && "pictured"}">
     <div class="wide">
       <div>
@@ -80,13 +86,13 @@ function heroOf(shop: Shop, cards: Card[]): Markup {
 
 const heroSizes = "(max-width: 50rem) min(92vw, 22rem), 27rem";
 
-function heroPicture({ settings: { hero } }: Shop, cards: Card[]): Markup | undefined {
+function heroPicture({ settings: { hero } }: Shop, { cards, chosen }: ListPage): Markup | undefined {
   if (hero === "none") return undefined;
-  if (hero !== undefined)
+  if (hero !== undefined && heroAnimal(hero) === undefined)
     return markup`<figure>
       <div class="frame"><img src="${pathTo(hero)}" alt="" width="432" height="540" fetchpriority="high" /></div>
     </figure>`;
-  const found = cards.find(({ animal }) => animal.status === "available" && animal.photos.length > 0)?.animal;
+  const found = (chosen ?? cards.find(({ animal }) => animal.status === "available" && animal.photos.length > 0))?.animal;
   return (
     found &&
     markup`<figure>

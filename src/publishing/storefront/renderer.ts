@@ -8,11 +8,12 @@ import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openSharedRuns, type SharedRuns } from "../../platform/jobs/runs.ts";
 import { textOn } from "./colours.ts";
 import { type FactValues, filterNames } from "./facts.ts";
-import { listPage } from "./list-page.ts";
+import { isFirst, listPage } from "./list-page.ts";
 import { markup } from "./markup.ts";
 import { animalPage, notFoundPage, textPage } from "./pages.ts";
 import type { Card } from "./parts.ts";
 import { type ListStart, type ListView, type RenderRequest, requestOf } from "./requests.ts";
+import { heroAnimal } from "./settings.ts";
 import { styleFor } from "./sheet.ts";
 import { type SitemapPages, makeOnce, openSitemaps, sitemapOf } from "./sitemap.ts";
 import type { Catalogue, RenderedPage, RenderStorefront, Shop, ShownAnimal, ShownCategory } from "./storefront.ts";
@@ -138,12 +139,18 @@ async function renderList(state: State, job: Job, view: ListView): Promise<Rende
   const last = view.q === undefined && found.length > animalsAtOnce ? animals.at(-1) : undefined;
   const shown = shelf.categories.filter(({ isEmpty }) => !isEmpty).slice(0, categoriesMax);
   const categories = category === undefined || shown.includes(category) ? shown : [...shown, category];
+  const chosen = isFirst(view) ? await chosenAnimal(state, shop) : [];
   const cards = cardsOf(state, shelf, view.sort === "newest" && view.q === undefined ? picturedFirst(animals) : animals);
-  return page(
-    job,
-    200,
-    listPage(shop, { cards, categories, category, facts: shelf.facts, view, next: last && startAfter(last, view) }).text,
-  );
+  const [hero] = cardsOf(state, shelf, chosen);
+  const next = last && startAfter(last, view);
+  return page(job, 200, listPage(shop, { cards, categories, category, facts: shelf.facts, view, chosen: hero, next }).text);
+}
+
+/** The animal at the top of the first page, if the shop chose one that is there, has a photo and is not sold. */
+async function chosenAnimal({ catalogue }: State, { accountId, settings }: Shop): Promise<ShownAnimal[]> {
+  const id = heroAnimal(settings.hero);
+  const animal = id === undefined ? undefined : await catalogue.animal(accountId, id);
+  return animal === undefined || animal.status === "sold" || animal.photos.length === 0 ? [] : [animal];
 }
 
 /** Reads one animal more than a page has. Among the newest, those that can be bought come before those that are reserved. */

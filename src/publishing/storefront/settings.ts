@@ -26,7 +26,10 @@ export type StorefrontSettings = {
   hours: { days: string; time: string }[];
   /** Default: `modern`. */
   theme?: Theme | undefined;
-  /** The picture at the top of the first page: the path of a deployed file, or `none`. Default: a photo of the first available animal with one. */
+  /**
+   * The picture at the top of the first page: the path of a deployed file, `animals/ID` for the first photo of an animal, or `none`. Default: a photo of the
+   * first available animal with one.
+   */
   hero?: string | undefined;
   /** The button at the top of the first page. Default: one that leads to the animals. */
   action?: { label: string; link: string } | undefined;
@@ -92,12 +95,18 @@ export function parseStorefront(value: unknown, refuse: Refuse): StorefrontSetti
     hours: asHours(given["hours"], refuse),
     reservations: asReservations(given["reservations"], refuse),
     theme: asTheme(text(given, "theme", 20), refuse),
-    hero: hero === "none" ? hero : asPicture(hero, "hero", refuse),
+    hero: hero === "none" || heroAnimal(hero) !== undefined ? hero : asPicture(hero, "hero", refuse),
     action: asAction(given["action"], refuse),
     timeZone: asTimeZone(text(given, "timeZone", 60), refuse),
     social: asSocial(given["social"], refuse),
     pages: asPages(given["pages"], refuse),
   };
+}
+
+/** The animal whose photo is at the top of the first page; undefined if the picture is any other. */
+export function heroAnimal(hero: string | undefined): number | undefined {
+  const [, id] = /^animals\/([1-9]\d{0,14})$/.exec(hero ?? "") ?? [];
+  return id === undefined ? undefined : Number(id);
 }
 
 function asPicture(path: string | undefined, name: string, refuse: Refuse): string | undefined {
