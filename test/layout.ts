@@ -28,6 +28,7 @@ export const directions: Record<string, string[]> = {
   "src/store/inventory": ["src/store/profiles", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/pets": ["src/store/categories", "src/platform"],
   "src/store/categories": ["src/platform"],
+  "src/store/views": ["src/store/orders", "src/store/pets", "src/platform"],
 
   "src/callers/gate.ts": ["src/callers/usage", "src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],
   "src/callers/members": ["src/callers/limits", "src/callers/keys", "src/callers/accounts", "src/platform"],

@@ -147,6 +147,7 @@ export const sharingSuites: string[] = [
   "refusals-cost",
   "renewals",
   "request-log",
+  "saved-views",
   "search",
   "second-factors",
   "security-text",

@@ -38,6 +38,7 @@ import { profileRoutes } from "../store/profiles/profiles.routes.ts";
 import type { PhotoFetchServices } from "../store/profiles/profiles.ts";
 import { summaryRoutes } from "../store/profiles/summaries.routes.ts";
 import { reservationContactRoutes, reservationRoutes } from "../store/reservations/reservations.routes.ts";
+import { viewRoutes } from "../store/views/views.routes.ts";
 import type { Settings } from "./settings.ts";
 
 /** The services of the publishing operations. */
@@ -97,6 +98,7 @@ export const dashboardOperations: Operation<DashboardServices & ApiServices>[] =
   ...orderDetailRoutes,
   ...reservationContactRoutes,
   ...figureRoutes,
+  ...viewRoutes,
   ...auditRoutes,
 ];
 

@@ -244,4 +244,5 @@ export const numbered: Record<string, string> = {
   import_source_ids: "import_sources",
   import_ids: "imports",
   reservation_ids: "reservations",
+  saved_view_ids: "saved_views",
 };

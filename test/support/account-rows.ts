@@ -36,12 +36,7 @@ export async function fill(db: Database, account: number): Promise<void> {
     await tx.query(sql`INSERT INTO photos (account_id, id, pet_id, place, alt) VALUES (${account}, 1, 1, 0, '')`);
     await tx.query(sql`INSERT INTO photo_files (account_id, photo_id, type, width, height, hash, bytes)
       VALUES (${account}, 1, 'image/webp', 1, 1, ${`photo${account}`}, 1)`);
-    await tx.query(sql`INSERT INTO usage (account_id, step, kind, start, name, requests, refused, banned)
-      VALUES (${account}, 60000, 'key', ${start}, '1', 1, 0, 0)`);
-    await tx.query(sql`INSERT INTO request_log (account_id, position, key_id, method, route, status)
-      VALUES (${account}, ${start * 1_000}, 1, 'GET', '/v1/pets', 200)`);
-    await tx.query(sql`INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, created_at)
-      VALUES (${account}, 'POST /v1/pets', 'k', 'h', 201, '{}', ${start})`);
+    await insertCalls(tx, account);
     await tx.query(sql`INSERT INTO members (account_id, id, email, email_key, role, salt, created_at)
       VALUES (${account}, 1, 'a@a.example', 'a@a.example', 'owner', 's', ${start})`);
     await tx.query(sql`INSERT INTO sign_in_links (account_id, member_id, hash, expires_at)
@@ -63,6 +58,19 @@ export async function fill(db: Database, account: number): Promise<void> {
     await publish(tx, account);
     await importAnimals(tx, account);
   });
+}
+
+/** What calls left, and a view that a member saved. */
+async function insertCalls(tx: Transaction, account: number): Promise<void> {
+  await tx.query(sql`INSERT INTO usage (account_id, step, kind, start, name, requests, refused, banned)
+    VALUES (${account}, 60000, 'key', ${start}, '1', 1, 0, 0)`);
+  await tx.query(sql`INSERT INTO request_log (account_id, position, key_id, method, route, status)
+    VALUES (${account}, ${start * 1_000}, 1, 'GET', '/v1/pets', 200)`);
+  await tx.query(
+    sql`INSERT INTO saved_views (account_id, id, list, name, query) VALUES (${account}, 1, 'orders', 'Open', '{"complete":false}')`,
+  );
+  await tx.query(sql`INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, created_at)
+    VALUES (${account}, 'POST /v1/pets', 'k', 'h', 201, '{}', ${start})`);
 }
 
 /** A source with an import, which made an animal and has yet to fetch its photo. */

@@ -18,6 +18,7 @@ import { petQuery, type Pet } from "../pets/queries.ts";
 import { ThumbLink, WithThumb } from "../pets/thumb.tsx";
 import { ordersTexts } from "../texts/en-orders.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
+import { SavedViews } from "../views/saved-views.tsx";
 import { CustomerCell, PlacedCell, TotalCell } from "./details-cells.tsx";
 import { refreshMs, useOrderEvents } from "./history.ts";
 import { CancelDialog, FulfilDialog } from "./order-dialogs.tsx";
@@ -54,7 +55,7 @@ export function OrdersPage(): ReactNode {
         <Button onClick={() => go({ ...filters, new: true })}>{words.new}</Button>
       </PageHeader>
       {(isFiltered || !isEmpty) && (
-        <Filters onClear={isFiltered ? () => go({}) : undefined}>
+        <Filters views={<SavedViews list="orders" shown={filters} onOpen={go} />} onClear={isFiltered ? () => go({}) : undefined}>
           <StateFilter value={filters.complete} onChange={(complete) => go({ ...filters, complete })} />
           <PetFilter petId={filters.petId} onChange={(petId) => go({ ...filters, petId })} />
           <NumberSearch onOpen={open} />

@@ -10,10 +10,10 @@ const typingMs = 250;
 /** How many times the filters were cleared. */
 const Clearings = createContext(0);
 
-type FiltersProps = { search?: ReactNode; children: ReactNode; onClear: (() => void) | undefined };
+type FiltersProps = { search?: ReactNode; views?: ReactNode; children: ReactNode; onClear: (() => void) | undefined };
 
-/** Filters above a table. On phones all but `search` are behind a button. Pass `onClear` while there is something to clear. */
-export function Filters({ search, children, onClear }: FiltersProps): ReactNode {
+/** Filters above a table. On phones all but `search` and the saved `views` are behind a button. Pass `onClear` while there is something to clear. */
+export function Filters({ search, views, children, onClear }: FiltersProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const bar = useRef<HTMLElement>(null);
   const [clearings, setClearings] = useState(0);
@@ -33,6 +33,7 @@ export function Filters({ search, children, onClear }: FiltersProps): ReactNode 
         </Button>
         <div className={styles.more}>{children}</div>
       </Clearings>
+      {views}
       {onClear && (
         <Button className={styles.clear} variant="subtle" onClick={clear}>
           {texts.store.clearFilters}

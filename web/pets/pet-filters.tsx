@@ -1,10 +1,13 @@
 import { Select } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { CategorySelect } from "../categories/category-select.tsx";
 import { Filters, SearchField } from "../parts/filters.tsx";
 import { texts } from "../texts/texts.ts";
-import { petSorts, sortOf, type PetFilters, petStatuses } from "./search.ts";
+import { SavedViews } from "../views/saved-views.tsx";
+import { petSearch, petSorts, sortOf, type PetFilters, petStatuses } from "./search.ts";
 
+const route = getRouteApi("/dashboard/animals");
 const words = texts.store.animals;
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
 
@@ -13,6 +16,7 @@ export type FilterChange = { [Name in keyof PetFilters]?: PetFilters[Name] | und
 type Props = { filters: PetFilters; onChange: (change: FilterChange) => void };
 
 export function PetFilterBar({ filters, onChange }: Props): ReactNode {
+  const navigate = route.useNavigate();
   const { q, status, categoryId } = filters;
   const isFiltered = (q ?? status ?? categoryId) !== undefined;
   const sorts = petSorts.filter((sort) => q === undefined || sort.endsWith("name"));
@@ -26,6 +30,7 @@ export function PetFilterBar({ filters, onChange }: Props): ReactNode {
           onChange={(text) => onChange({ q: text || undefined })}
         />
       }
+      views={<SavedViews list="animals" shown={filters} onOpen={(query) => void navigate({ search: petSearch(query) })} />}
       onClear={isFiltered ? () => onChange({ q: undefined, status: undefined, categoryId: undefined }) : undefined}
     >
       <Select

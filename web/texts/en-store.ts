@@ -4,6 +4,7 @@ export const storeTexts = {
   anyStatus: "Any status",
   filters: "Filters",
   clearFilters: "Clear filters",
+  views: "Views",
   nothingMatches: "Nothing matches these filters",
   nothingMatchesText: "Change a filter, or clear them all.",
   reload: "Reload",

@@ -94,6 +94,7 @@ const ownedTables = [
   { table: "keys", key: "id" },
   { table: "usage", key: "step, kind, start, name" },
   { table: "request_log", key: "position" },
+  { table: "saved_views", key: "id" },
   { table: "idempotency", key: "target, key" },
   { table: "reservations", key: "id" },
   { table: "contacts", key: "order_id" },
