@@ -111,6 +111,31 @@ test("while the first request runs, a second one with its key returns 409 idempo
   assert.equal((await shop.ask<Pet[]>("GET", "/pets?q=held")).body.length, 1);
 });
 
+test("a request whose client has gone while it waits for its place does not refuse the one that is sent again", async (t) => {
+  const key = newKey();
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  t.after(() => release());
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const blocker = shop.db.write(async (tx) => {
+    await tx.query(sql`SELECT 1 FROM categories WHERE id = ${categoryId}${tx.forUpdate}`);
+    begin();
+    await held;
+  });
+  await begun;
+  const body = { name: "Twice sent", categoryId };
+  const leaving = new AbortController();
+  const headers = { "x-api-key": shop.key, "idempotency-key": key, "content-type": "application/json" };
+  const busy = shop.db.load().writes;
+  const first = fetch(`${shop.address}/v1/pets`, { method: "POST", headers, body: JSON.stringify(body), signal: leaving.signal });
+  await until(() => shop.db.load().writes > busy);
+  leaving.abort();
+  await assert.rejects(first);
+  const again = until(async () => (await post("/pets", body, key)).status === 201);
+  release();
+  await Promise.all([blocker, again]);
+  assert.equal((await shop.ask<Pet[]>("GET", "/pets?q=twice")).body.length, 1);
+});
+
 test("of many simultaneous requests with one key, exactly one is executed", async () => {
   const key = newKey();
   const replies = await Promise.all(Array.from({ length: 20 }, () => post("/pets", { name: "Crowd", categoryId }, key)));

@@ -17,8 +17,8 @@ export const replayed = "idempotent-replayed";
 const keyPath = "header.Idempotency-Key";
 export const idempotencyKeyForm = /^[\x20-\x7e]{1,255}$/;
 /**
- * The pauses (ms) before a request asks again whether another node still runs the first one with its key: 1.5 s in all. That node may be gone, and its lock
- * with it a moment later, while a balancer repeats the request at once.
+ * The pauses (ms) before a request asks again whether another one with its key still holds the lock of the key: 1.5 s in all. That one's node may be gone, and
+ * its lock with it a moment later, while a balancer repeats the request at once.
  */
 const pausesMs = [50, 100, 150, 200, 500, 500];
 
@@ -35,14 +35,16 @@ export function idempotencyKeyOf(header: string | string[] | undefined): string 
 }
 
 type Body = (tx: Transaction) => Awaitable<Answer>;
+/** Whether the client of a request has closed its connection. */
+type HasGone = () => boolean;
 
 /** Runs requests that carry an Idempotency-Key, each at most once per account, method and path in `answersKeptMs`. */
 export function idempotentRunner(answersKeptMs: number) {
-  const running = new Set<string>();
+  const begin = openTurns();
 
   /**
-   * Does what `run` does, once; undefined if another node still runs the first request. It looks for a kept answer before it locks anything, so a request that
-   * arrives after the first one has finished always gets its answer, however many arrive at once.
+   * Does what `run` does, once; undefined if another node, or a request whose client has gone, still holds the key. It looks for a kept answer before it locks
+   * anything, so a request that arrives after the first one has finished always gets its answer, however many arrive at once.
    */
   const attemptRun = async (
     db: Database,
@@ -51,18 +53,18 @@ export function idempotentRunner(answersKeptMs: number) {
     since: number,
     now: number,
     body: Body,
+    hasGone: HasGone,
   ): Promise<Answer | undefined> => {
     const name = nameOf(slot);
     const earlier = await findAnswer(db, slot, since);
     if (earlier) return replay(db, earlier, bodyHash);
-    if (running.has(name)) throw inUse();
-    running.add(name);
+    const end = begin(name, hasGone);
     const keptOrNew = (make: Body): Promise<Answer | undefined> =>
       db.write(async (tx) => {
         // Locks first, to find the answer of a request that another node finishes between the two steps.
         const [isOurs, kept] = await Promise.all([tx.tryLock(name), findAnswer(tx, slot, since)]);
         if (kept) return replay(db, kept, bodyHash);
-        if (!isOurs) return undefined; // on another node
+        if (!isOurs) return undefined;
         const answer = await make(tx);
         await keepAnswer(tx, slot, keptForm(answer, bodyHash), now);
         return answer;
@@ -77,7 +79,7 @@ export function idempotentRunner(answersKeptMs: number) {
       if (answer !== refusal) return answer;
       throw error;
     } finally {
-      running.delete(name);
+      end();
     }
   };
 
@@ -86,9 +88,9 @@ export function idempotentRunner(answersKeptMs: number) {
    *
    * @throws Problem `idempotency_key_in_use` if the first request with the key is still running after `pausesMs`
    */
-  const run = async (db: Database, slot: Slot, bodyHash: string, now: NowRange, body: Body): Promise<Answer> => {
+  const run = async (db: Database, slot: Slot, bodyHash: string, now: NowRange, body: Body, hasGone: HasGone): Promise<Answer> => {
     for (const pauseMs of [...pausesMs, undefined]) {
-      const answer = await attemptRun(db, slot, bodyHash, now.earliest - answersKeptMs, now.latest, body);
+      const answer = await attemptRun(db, slot, bodyHash, now.earliest - answersKeptMs, now.latest, body, hasGone);
       if (answer) return answer;
       if (pauseMs !== undefined) await sleep(pauseMs);
     }
@@ -98,19 +100,29 @@ export function idempotentRunner(answersKeptMs: number) {
 }
 
 function preparer(answersKeptMs: number) {
-  const preparing = new Set<string>();
+  const begin = openTurns();
 
   /**
    * Runs the whole of a request whose upload takes long to prepare, so that it counts as running before `run`.
    *
    * @throws Problem `idempotency_key_in_use` while another one with its key is being prepared
    */
-  return async (db: Database, slot: Slot, now: NowRange, make: () => Promise<Answer>): Promise<Answer> => {
-    const name = nameOf(slot);
+  return async (db: Database, slot: Slot, now: NowRange, make: () => Promise<Answer>, hasGone: HasGone): Promise<Answer> => {
     if (await findAnswer(db, slot, now.earliest - answersKeptMs)) return make();
-    if (preparing.has(name)) throw inUse();
-    preparing.add(name);
-    return make().finally(() => preparing.delete(name));
+    return make().finally(begin(nameOf(slot), hasGone));
+  };
+}
+
+/**
+ * Lets one request of a name run at a time, and returns what ends it. One whose client has gone does not keep others out: it may wait for its place among the
+ * writes for seconds, and its client, or a balancer, has sent it again. The lock in the transaction still lets only one of them change anything.
+ */
+function openTurns() {
+  const running = new Map<string, HasGone>();
+  return (name: string, hasGone: HasGone): (() => void) => {
+    if (running.get(name)?.() === false) throw inUse();
+    running.set(name, hasGone);
+    return () => void (running.get(name) === hasGone && running.delete(name));
   };
 }
 

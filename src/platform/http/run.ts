@@ -203,7 +203,7 @@ function execute<S>(compiled: Compiled<S>, { exchange, caller, now }: AdmittedCa
   const changing = { exchange, call, db: own, isDryRun, sent, slot };
   if (operation.steps) return operation.steps(stepsOf(compiled, changing), call);
   const make = (): Promise<Answer> => runWrite(compiled, operation, changing);
-  return slot && operation.upload ? compiled.idempotent.prepareOnce(own, slot, runtime.nowRange(), make) : make();
+  return slot && operation.upload ? compiled.idempotent.prepareOnce(own, slot, runtime.nowRange(), make, hasGone) : make();
 }
 
 /**
@@ -213,13 +213,13 @@ function execute<S>(compiled: Compiled<S>, { exchange, caller, now }: AdmittedCa
  */
 function transact<S>(
   { runtime, idempotent }: Compiled<S>,
-  { db, isDryRun, slot }: ChangeCall<S>,
+  { exchange, db, isDryRun, slot }: ChangeCall<S>,
   hash: () => string,
   step: Step,
   place = "",
 ) {
   if (!slot) return db.write(step, { isDryRun });
-  return idempotent.run(db, { ...slot, target: slot.target + place }, hash(), runtime.nowRange(), step);
+  return idempotent.run(db, { ...slot, target: slot.target + place }, hash(), runtime.nowRange(), step, () => isGone(exchange));
 }
 
 function stepsOf<S>(compiled: Compiled<S>, changing: ChangeCall<S>): Steps {
