@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
 import { memberHeaders } from "../calls/page-member.ts";
-import { callsBelow, send, successOf } from "../calls/send.ts";
+import { callsBelow, readCall, successOf } from "../calls/send.ts";
 import type { Schemas } from "../calls/store.ts";
 import { download } from "../importing/download.ts";
 import { kinds, queryOf, type ActivityFilters } from "./search.ts";
@@ -51,8 +51,7 @@ export function entryQuery(position: number) {
 async function readAudit(query: URLSearchParams, before: number | null, limit: number, signal: AbortSignal): Promise<AuditPage> {
   query.set("limit", String(limit));
   if (before !== null) query.set("before", String(before));
-  const response = await send(new Request(`${path}?${query}`, { signal }));
-  return (await response.json()) as AuditPage;
+  return readCall<AuditPage>(`/audit?${query}`, signal);
 }
 
 /** Downloads the events that pass the filters as CSV. @throws Refusal; @throws Error if the download breaks off */

@@ -1,4 +1,4 @@
-import { callsBelow, send } from "./send.ts";
+import { readCall } from "./send.ts";
 
 /** Reads one item; requests made at about the same time are sent as one. Resolves to null if it does not exist. */
 export type ReadOne<T> = (id: number, signal: AbortSignal) => Promise<T | null>;
@@ -15,8 +15,7 @@ export function batchedCall<T extends { id: number }>(path: string, field: strin
   return batched(
     async (ids) => {
       const query = new URLSearchParams(ids.map((id) => ["id", String(id)]));
-      const response = await send(new Request(`${callsBelow}${path}?${query}`));
-      return ((await response.json()) as Record<string, T[]>)[field] ?? [];
+      return (await readCall<Record<string, T[]>>(`${path}?${query}`))[field] ?? [];
     },
     ({ id }) => id,
   );

@@ -58,6 +58,17 @@ export async function send(request: Request): Promise<Response> {
   throw new Refusal("not_the_service", texts.dashboard.notTheService, { status: success.status });
 }
 
+/**
+ * Reads the JSON of a dashboard call.
+ *
+ * @param path below `callsBelow`, with its query
+ * @throws as `send`
+ */
+export async function readCall<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const response = await send(new Request(callsBelow + path, signal && { signal }));
+  return (await response.json()) as T;
+}
+
 /** Reads the whole body into memory, so that reading it later cannot fail. */
 async function whole(answer: Response): Promise<Response> {
   const { status, statusText, headers } = answer;

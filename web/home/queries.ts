@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { dashboardKey, freshMs } from "../calls/lists.ts";
-import { callsBelow, send } from "../calls/send.ts";
+import { readCall } from "../calls/send.ts";
 import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
 
 /** A domain with a problem. */
@@ -17,10 +17,7 @@ export type Figure = { now: number; before: number };
 export const figuresQuery = queryOptions({
   queryKey: [dashboardKey, "/figures"],
   staleTime: freshMs,
-  queryFn: async ({ signal }) => {
-    const answer = await send(new Request(`${callsBelow}/figures`, { signal }));
-    return (await answer.json()) as { placed: Figure; fulfilled: Figure; isWhole: boolean };
-  },
+  queryFn: ({ signal }) => readCall<{ placed: Figure; fulfilled: Figure; isWhole: boolean }>("/figures", signal),
 });
 
 /** The newest open orders. */

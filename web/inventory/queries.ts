@@ -2,7 +2,7 @@ import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import { batched } from "../calls/batched.ts";
 import { dashboardKey, freshMs } from "../calls/lists.ts";
 import { changeRows, reread, rereadList, showAnswer } from "../calls/rows.ts";
-import { callsBelow, send } from "../calls/send.ts";
+import { readCall } from "../calls/send.ts";
 import { answerOf, readPage, store, type Schemas } from "../calls/store.ts";
 import { invalidatePet } from "../pets/cache.ts";
 
@@ -30,10 +30,7 @@ export function lowStockQuery(limit: number) {
   return queryOptions({
     queryKey: [...lowStockKey, limit],
     staleTime: freshMs,
-    queryFn: async ({ signal }): Promise<LowStock> => {
-      const response = await send(new Request(`${callsBelow}/store/inventory/low?limit=${limit}`, { signal }));
-      return (await response.json()) as LowStock;
-    },
+    queryFn: ({ signal }) => readCall<LowStock>(`/store/inventory/low?limit=${limit}`, signal),
   });
 }
 

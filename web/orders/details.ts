@@ -4,7 +4,7 @@ import { batchedCall } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { reread } from "../calls/rows.ts";
-import { callsBelow, send } from "../calls/send.ts";
+import { readCall } from "../calls/send.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
 import type { Order } from "./queries.ts";
 
@@ -53,10 +53,7 @@ export function othersQuery(orderId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/store/orders", "others", orderId],
     staleTime: 0,
-    queryFn: async ({ signal }) => {
-      const response = await send(new Request(`${callsBelow}/orders/${orderId}/others`, { signal }));
-      return (await response.json()) as { orders: Order[]; isMore: boolean };
-    },
+    queryFn: ({ signal }) => readCall<{ orders: Order[]; isMore: boolean }>(`/orders/${orderId}/others`, signal),
   });
 }
 

@@ -2,7 +2,7 @@ import { queryOptions, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { dashboardKey } from "../calls/lists.ts";
 import { reread } from "../calls/rows.ts";
-import { callsBelow, send } from "../calls/send.ts";
+import { callsBelow, readCall } from "../calls/send.ts";
 import { formatMoment, formatNumber, texts } from "../texts/texts.ts";
 import type { Order } from "./queries.ts";
 
@@ -23,10 +23,7 @@ export function orderHistoryQuery(orderId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/store/orders", "history", orderId],
     staleTime: 0,
-    queryFn: async ({ signal }): Promise<OrderHistory> => {
-      const response = await send(new Request(`${callsBelow}/orders/${orderId}/history`, { signal }));
-      return (await response.json()) as OrderHistory;
-    },
+    queryFn: ({ signal }) => readCall<OrderHistory>(`/orders/${orderId}/history`, signal),
   });
 }
 

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
-import { callsBelow, send } from "../calls/send.ts";
+import { readCall } from "../calls/send.ts";
 import type { PetStatus } from "./search.ts";
 
 /** How many pets there are, in all and in each category. `isMore`: there are more than `count`. */
@@ -15,10 +15,7 @@ export function petCountsQuery({ q, status = [], categoryId }: CountFilters) {
   return queryOptions({
     queryKey: [dashboardKey, "/pets", "counts", search.toString()],
     staleTime: 10_000,
-    queryFn: async ({ signal }): Promise<PetCounts> => {
-      const response = await send(new Request(`${callsBelow}/pets/counts?${search}`, { signal }));
-      return (await response.json()) as PetCounts;
-    },
+    queryFn: ({ signal }) => readCall<PetCounts>(`/pets/counts?${search}`, signal),
   });
 }
 

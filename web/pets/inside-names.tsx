@@ -3,7 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { dashboardKey } from "../calls/lists.ts";
-import { callsBelow, send } from "../calls/send.ts";
+import { readCall } from "../calls/send.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { insideNamesTexts as words } from "../texts/en-inside-names.ts";
@@ -21,10 +21,9 @@ export default function InsideNames({ q }: { q: string }): ReactNode {
     queryKey: [dashboardKey, "/pets", "inside", q],
     enabled: isAsked,
     initialPageParam: 0,
-    queryFn: async ({ pageParam, signal }) => {
+    queryFn: ({ pageParam, signal }) => {
       const query = new URLSearchParams({ q, ...(pageParam > 0 && { after: String(pageParam) }) });
-      const response = await send(new Request(`${callsBelow}/pets/inside?${query.toString()}`, { signal }));
-      return (await response.json()) as Part;
+      return readCall<Part>(`/pets/inside?${query}`, signal);
     },
     getNextPageParam: ({ next }) => next,
   });

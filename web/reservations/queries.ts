@@ -2,7 +2,7 @@ import { useQuery, type QueryClient } from "@tanstack/react-query";
 import { batched } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { rereadList } from "../calls/rows.ts";
-import { callsBelow, send } from "../calls/send.ts";
+import { readCall } from "../calls/send.ts";
 import { answerOf, store, type Schemas } from "../calls/store.ts";
 import { invalidateStock } from "../inventory/queries.ts";
 import { invalidatePets } from "../pets/cache.ts";
@@ -11,11 +11,7 @@ export type Reservation = Schemas["Reservation"];
 type Contact = Schemas["Contact"];
 
 const readContact = batched(
-  async (ids) => {
-    const query = new URLSearchParams(ids.map((id) => ["id", String(id)]));
-    const response = await send(new Request(`${callsBelow}/reservations/contacts?${query}`));
-    return (await response.json()) as { id: number; contact: Contact }[];
-  },
+  (ids) => readCall<{ id: number; contact: Contact }[]>(`/reservations/contacts?${new URLSearchParams(ids.map((id) => ["id", String(id)]))}`),
   ({ id }) => id,
 );
 

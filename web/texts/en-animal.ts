@@ -3,7 +3,6 @@ export const animalTexts = {
   all: "All animals",
   photosLater: "They are added when you create the animal.",
   dropHere: "Drop photos here, or choose them.",
-  removeChosen: (name: string) => `Remove ${name}`,
   main: "Name and category",
   facts: "Facts",
   factsHint: "What people choose by. Leave out what you do not know.",

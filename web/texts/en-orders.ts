@@ -1,7 +1,6 @@
 /** The pages about orders; only they load these texts. */
 export const ordersTexts = {
   placed: "Placed",
-  notNoted: "Not noted",
   customer: "Customer",
   noName: "No name",
   price: "Price",

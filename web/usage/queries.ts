@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
-import { callsBelow, send } from "../calls/send.ts";
+import { readCall } from "../calls/send.ts";
 import { answerOf, store } from "../calls/store.ts";
 import { keysQuery } from "../keys/queries.ts";
 import { accountQuery } from "../members/queries.ts";
@@ -47,6 +47,5 @@ async function readRequests({ keyId, status }: LogFilters, before: number | null
   if (keyId !== undefined) query.set("keyId", String(keyId));
   if (status !== undefined) query.set("status", status);
   if (before !== null) query.set("before", String(before));
-  const response = await send(new Request(`${callsBelow}/requests?${query}`, { signal }));
-  return (await response.json()) as LogPage;
+  return readCall<LogPage>(`/requests?${query}`, signal);
 }

@@ -1,6 +1,6 @@
 import { Id } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
-import { PetStatus } from "../pets/pets.ts";
+import { PetStatus, searchText } from "../pets/pets.ts";
 
 /** The most rows that one count reads, which bounds its cost. */
 export const countedMax = 100_000;
@@ -8,7 +8,7 @@ const lowEntriesMax = 1_000;
 /** The number of low-stock entries in an answer if the request names no `limit`. */
 export const lowEntriesDefault = 10;
 export const CountQuery = Type.Object({
-  q: Type.Optional(Type.String({ maxLength: 200, pattern: "^[^\\x00]*$" })),
+  q: Type.Optional(Type.String(searchText)),
   status: Type.Optional(Type.Array(PetStatus, { minItems: 1, maxItems: 3 })),
   categoryId: Type.Optional(Id("")),
 });

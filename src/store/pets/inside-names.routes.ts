@@ -2,10 +2,10 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { Id, Nullable } from "../../platform/http/schemas.ts";
 import { Type } from "../../platform/json-schema.ts";
 import { findInside } from "./inside-names.store.ts";
-import { Pet } from "./pets.ts";
+import { Pet, searchText } from "./pets.ts";
 
 const InsideNamesQuery = Type.Object({
-  q: Type.String({ minLength: 1, maxLength: 200, pattern: "^[^\\x00]*$", "x-text": "must not hold a NUL character" }),
+  q: Type.String({ ...searchText, minLength: 1 }),
   after: Type.Optional(Id("The `next` of the call before.")),
 });
 const InsideNames = Type.Object({

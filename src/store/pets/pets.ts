@@ -61,6 +61,9 @@ export const WrittenPetPatch = writtenBack(PetPatch, { id: OwnId("petId") });
 
 export const PetPath = Type.Object({ petId: Id("The pet's identifier.") });
 
+/** The bounds of a text that names are searched for. */
+export const searchText = { maxLength: 200, pattern: "^[^\\x00]*$", "x-text": "must not hold a NUL character" };
+
 const PetSort = Sort(["id", "-id", "name", "-name"], "The order; ties are ordered by `id`.");
 export type PetSort = Static<typeof PetSort>;
 export const PetQuery = Type.Object({
@@ -85,11 +88,9 @@ export const PetQuery = Type.Object({
   fact: forPrograms(Type.Optional(FactQuery)),
   q: Type.Optional(
     Type.String({
-      maxLength: 200,
-      pattern: "^[^\\x00]*$",
+      ...searchText,
       description:
         "Only pets whose name, or a later word of it, begins with this text, regardless of case. Pets whose name begins with it come first, sorted by name; then the others, sorted by the matching word.",
-      "x-text": "must not hold a NUL character",
     }),
   ),
   sort: Type.Optional(PetSort),
