@@ -56,6 +56,7 @@ function masked(tree: string): string {
   const month = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*";
   return `${tree
     .replaceAll(new RegExp(`\\d{1,2} ${month} \\d{4}(?:,| at)? ?\\d\\d:\\d\\d`, "g"), "MOMENT")
+    .replaceAll(/(?<=[ "])(?:now|\d+ (?:minute|hour)s? ago)(?=[ "]|$)/gm, "MOMENT")
     .replaceAll(/\d\d:\d\d(?::\d\d)?/g, "TIME")
     .replaceAll(/time: (?:now|\d+ minutes? ago)/g, "time: AGO")
     .replaceAll(/Resets in [^,]+|Resets now/g, "Resets in DURATION")

@@ -1,12 +1,13 @@
 import { activityTexts } from "./texts/en-activity.ts";
 import { animalTexts } from "./texts/en-animal.ts";
+import { domainsTexts } from "./texts/en-domains.ts";
 import { reservationsTexts } from "./texts/en-reservations.ts";
 import { webhooksTexts } from "./texts/en-webhooks.ts";
 import { texts } from "./texts/texts.ts";
 
 export type EarlyHead = { title: string; lead: string };
 
-const { home, importing, projects, domains, usage, keys, account } = texts;
+const { home, importing, projects, usage, keys, account } = texts;
 const { categories, orders, inventory } = texts.store;
 const { webhooks, activity } = texts.dashboard;
 
@@ -27,7 +28,7 @@ export const earlyHeads: Record<string, EarlyHead> = {
   "/dashboard/projects": { title: projects.page, lead: projects.lead },
   "/dashboard/projects/:projectId": { title: projects.page, lead: projects.shop.lead },
   "/dashboard/projects/:projectId/settings": { title: projects.settings, lead: projects.naming.lead },
-  "/dashboard/projects/:projectId/domains": { title: domains.title, lead: domains.lead },
+  "/dashboard/projects/:projectId/domains": { title: domainsTexts.title, lead: domainsTexts.lead },
   "/dashboard/usage": { title: usage.page, lead: usage.lead },
   "/dashboard/keys": { title: keys.page, lead: keys.lead },
   "/dashboard/webhooks": { title: webhooks.page, lead: webhooksTexts.lead },

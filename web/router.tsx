@@ -3,6 +3,7 @@ import { createRouter } from "@tanstack/react-router";
 import { activityRoutes } from "./activity/routes.ts";
 import { categoryRoutes } from "./categories/routes.ts";
 import { dashboard, dashboardIndex } from "./dashboard/route.ts";
+import { designRoutes } from "./design/development.ts";
 import { domainRoutes } from "./domains/routes.ts";
 import { BrokenPage } from "./frame/message-page.tsx";
 import { importingRoutes } from "./importing/routes.ts";
@@ -24,6 +25,7 @@ import { webhookRoutes } from "./webhooks/routes.ts";
 
 const routeTree = root.addChildren([
   ...startRoutes,
+  ...designRoutes,
   referenceBelow(root),
   ...signInRoutes,
   dashboard.addChildren([

@@ -45,6 +45,7 @@ const groups: Rolldown.CodeSplittingGroup[] = [
     minShareCount: 2,
     priority: 6,
   },
+  { name: "domains", test: /web\/(domains\/|texts\/en-domains)/, minShareCount: 2, priority: 3 },
   { name: "factors", test: /web\/texts\/en-factors/, minShareCount: 2, priority: 3 },
   { name: "dashboard", minShareCount: 12, priority: 2 },
   { name: "few", minShareCount: 2, priority: 1 },

@@ -7,7 +7,7 @@ import { useSession } from "../dashboard/session.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { Ago } from "../parts/moment.tsx";
 import { notify, notifyError } from "../parts/notices.ts";
 import { PageHeader } from "../parts/page-header.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
@@ -114,6 +114,6 @@ function columnsOf(filters: ActivitySearch, names: Names): Column<Entry>[] {
       ),
     },
     { id: "who", header: words.who, width: "240px", cell: whoOf },
-    { id: "when", header: words.when, width: "180px", cell: ({ at }) => <Moment at={at} /> },
+    { id: "when", header: words.when, width: "180px", cell: ({ at }) => <Ago at={at} /> },
   ];
 }

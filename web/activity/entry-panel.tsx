@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { Ago } from "../parts/moment.tsx";
 import { useFocusReturn } from "../parts/use-focus-return.ts";
 import { activityTexts as words } from "../texts/en-activity.ts";
 import { texts } from "../texts/texts.ts";
@@ -52,7 +52,7 @@ function Details({ entry, onRequest }: { entry: Entry; onRequest: (requestId: st
         <dd>{whoOf(entry)}</dd>
         <dt>{words.when}</dt>
         <dd>
-          <Moment at={at} />
+          <Ago at={at} />
         </dd>
         {requestId !== null && (
           <>

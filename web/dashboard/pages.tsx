@@ -62,7 +62,13 @@ export const dashboardPages: readonly DashboardPage[] = [
   },
   { to: "/dashboard/import", icon: pageIcons.import, group: "store", label: texts.importing.page, words: texts.importing.words },
   { to: "/dashboard/projects", icon: pageIcons.projects, group: "publishing", label: texts.projects.page, words: texts.projects.words },
-  { to: "/dashboard/domains", icon: pageIcons.domains, group: "publishing", label: texts.domains.title, words: texts.domains.words },
+  {
+    to: "/dashboard/domains",
+    icon: pageIcons.domains,
+    group: "publishing",
+    label: texts.dashboard.domains.page,
+    words: texts.dashboard.domains.words,
+  },
   { to: "/dashboard/usage", icon: pageIcons.usage, group: "access", label: texts.usage.page, words: texts.usage.words },
   { to: "/dashboard/keys", icon: pageIcons.keys, group: "access", label: texts.keys.page, words: texts.keys.words },
   {

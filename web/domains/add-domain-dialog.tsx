@@ -5,12 +5,11 @@ import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { errorLine } from "../parts/error-line.ts";
 import { notify } from "../parts/notices.ts";
-import { texts } from "../texts/texts.ts";
+import { domainsTexts as words } from "../texts/en-domains.ts";
 import { ProofRecordFields } from "./dns-records.tsx";
 import { addDomains } from "./queries.ts";
 import { partnerOf, type Domain, type Partner } from "./state.ts";
 
-const words = texts.domains;
 type Props = { projectId: number; onAdded: (domain: Domain) => void; onClose: () => void };
 
 /** A dialog to add a domain to a project (specification 5.1). */

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
-import { texts } from "../texts/texts.ts";
+import { domainsTexts } from "../texts/en-domains.ts";
 import styles from "./domains.module.css";
 import type { Domain } from "./state.ts";
 
-const words = texts.domains.attention;
+const words = domainsTexts.attention;
 
 /** The three checks for a certificate that is late or has expired (specification 5.8). */
 export function Attention({ attention: { checks } }: { attention: NonNullable<Domain["attention"]> }): ReactNode {

@@ -2,13 +2,14 @@ import { ActionIcon, CopyButton, Tooltip } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ProofRecord } from "../calls/refusal.ts";
 import { CheckIcon, CopyIcon } from "../frame/icons.tsx";
+import { domainsTexts } from "../texts/en-domains.ts";
 import { texts } from "../texts/texts.ts";
 import fieldStyles from "./dns-records.module.css";
 import styles from "./domains.module.css";
 import { RegistrarWords } from "./registrar-words.tsx";
 import { relativeTo, zoneOf, type Domain } from "./state.ts";
 
-const words = texts.domains.record;
+const words = domainsTexts.record;
 
 /** The DNS records to create at the registrar, with a copy button for each field (specification 5.2). */
 export function DnsRecords({ domain, isToCreate }: { domain: Domain; isToCreate: boolean }): ReactNode {

@@ -7,7 +7,7 @@ import { notify } from "../parts/notices.ts";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { SiteLink } from "../projects/site-link.tsx";
 import { StateBadge, type Tone } from "../projects/state-badge.tsx";
-import { texts } from "../texts/texts.ts";
+import { domainsTexts as words } from "../texts/en-domains.ts";
 import { Attention } from "./attention.tsx";
 import { DnsRecords } from "./dns-records.tsx";
 import { DomainSteps } from "./domain-steps.tsx";
@@ -17,7 +17,6 @@ import { updateDomain, verifyDomain } from "./queries.ts";
 import { ShareLink } from "./share-link.tsx";
 import { isSuspended, isUnsettled, stateOf, visitUrl, type Domain, type DomainState } from "./state.ts";
 
-const words = texts.domains;
 const tones: Record<DomainState, Tone> = {
   suspended: "bad",
   lost: "bad",

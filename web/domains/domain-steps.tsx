@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import { Moment } from "../parts/moment.tsx";
-import { texts } from "../texts/texts.ts";
+import { domainsTexts } from "../texts/en-domains.ts";
 import styles from "./domain-steps.module.css";
 import { hasNoAuthority, reservedUntil, stepsOf, type Domain, type StepState } from "./state.ts";
 
-const words = texts.domains.steps;
+const words = domainsTexts.steps;
 
 /** The steps from adding a domain to its certificate, and what happens next (specification 5.5 and 5.7). */
 export function DomainSteps({ domain }: { domain: Domain }): ReactNode {

@@ -10,6 +10,7 @@ import { Section } from "../parts/page-header.tsx";
 import { useFocusAfterRemoval } from "../parts/use-focus-return.ts";
 import { ProjectFrame } from "../projects/project-frame.tsx";
 import { rereadProjects, type Site } from "../projects/queries.ts";
+import { domainsTexts as words } from "../texts/en-domains.ts";
 import { texts } from "../texts/texts.ts";
 import { AddDomainDialog } from "./add-domain-dialog.tsx";
 import { DomainCard } from "./domain-card.tsx";
@@ -21,7 +22,6 @@ import { RemoveDomainDialog } from "./remove-domain-dialog.tsx";
 import type { Domain } from "./state.ts";
 
 const route = getRouteApi("/dashboard/projects/$projectId/domains");
-const words = texts.domains;
 
 /** `/dashboard/projects/$projectId/domains`: Settings, Domains (specification 5.1). */
 export function DomainsPage(): ReactNode {

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import type { CurrentUser } from "../calls/members.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
+import { domainsTexts as words } from "../texts/en-domains.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./domains.module.css";
 
-const words = texts.domains;
 type Props = Pick<CurrentUser["account"], "plan"> & { isSuspending?: boolean };
 
 /** Explains which plans have custom domains (specification 5.1). `isSuspending`: the account has domains that are not served now. */

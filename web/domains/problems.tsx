@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
-import { texts } from "../texts/texts.ts";
+import { domainsTexts } from "../texts/en-domains.ts";
 import styles from "./domains.module.css";
 import type { Domain } from "./state.ts";
 
-const words = texts.domains.problems;
+const words = domainsTexts.problems;
 
 /** Problems that are not about DNS records: the page leaves out their expected and found values. */
 const uncompared: ReadonlySet<string> = new Set(["redirect_target_not_ready", "plan_required"]);

@@ -3,12 +3,11 @@ import type { ReactNode } from "react";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { notify } from "../parts/notices.ts";
-import { texts } from "../texts/texts.ts";
+import { domainsTexts as words } from "../texts/en-domains.ts";
 import styles from "./domains.module.css";
 import { updateDomain } from "./queries.ts";
 import { isRedirectWaiting, type Domain } from "./state.ts";
 
-const words = texts.domains;
 type Props = { domain: Domain; domains: readonly Domain[]; onDone: () => void; onClose: () => void };
 
 /** Redirects a domain to another one of the project (specification 5.9). */

@@ -1,10 +1,10 @@
 import { NativeSelect } from "@mantine/core";
 import { useState, type ReactNode } from "react";
-import { texts } from "../texts/texts.ts";
+import { domainsTexts } from "../texts/en-domains.ts";
 import styles from "./domains.module.css";
 import type { Domain } from "./state.ts";
 
-const words = texts.domains.registrars;
+const words = domainsTexts.registrars;
 
 /** How to enter the record at common DNS providers, with their names for its fields. */
 export function RegistrarWords({ kind }: Pick<Domain, "kind">): ReactNode {

@@ -2,12 +2,11 @@ import { useRef, type ReactNode } from "react";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { notify } from "../parts/notices.ts";
 import type { Project } from "../projects/queries.ts";
-import { texts } from "../texts/texts.ts";
+import { domainsTexts as words } from "../texts/en-domains.ts";
 import styles from "./domains.module.css";
 import { removeDomain, type RemovedDomain } from "./queries.ts";
 import type { Domain } from "./state.ts";
 
-const words = texts.domains;
 type Props = {
   domain: Domain;
   project: Project;

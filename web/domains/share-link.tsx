@@ -5,12 +5,12 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { notify } from "../parts/notices.ts";
 import { Secret } from "../parts/secret.tsx";
-import { texts } from "../texts/texts.ts";
+import { domainsTexts } from "../texts/en-domains.ts";
 import styles from "./domains.module.css";
 import { endLink, makeLink } from "./queries.ts";
 import type { Domain } from "./state.ts";
 
-const words = texts.domains.link;
+const words = domainsTexts.link;
 
 /** Buttons to make and to end a link for the person who sets the domain's DNS records (specification 5.12). */
 export function ShareLink({ domain }: { domain: Domain }): ReactNode {

@@ -10,10 +10,10 @@ import { PageHeader } from "../parts/page-header.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import type { Project } from "../projects/queries.ts";
 import { LiveState } from "../projects/state-badge.tsx";
+import { domainsTexts as words } from "../texts/en-domains.ts";
 import { texts } from "../texts/texts.ts";
 import { PlanNotice } from "./plan-notice.tsx";
 
-const words = texts.domains;
 const to = "/dashboard/projects/$projectId/domains";
 const paramsOf = ({ id }: Project) => ({ projectId: String(id) });
 

@@ -30,7 +30,7 @@ const night: MantineColorsTuple = [
 /** For dialogs and drawers, whose headers must not be banner landmarks. */
 const overlay = {
   defaultProps: { attributes: { header: { role: "presentation" } } },
-  styles: { title: { fontSize: 18, fontWeight: 640 } },
+  styles: { title: { fontSize: "var(--type-6)", fontWeight: 640 } },
 };
 
 export const theme = createTheme({
@@ -39,6 +39,8 @@ export const theme = createTheme({
   colors: { pine, dark: night },
   fontFamily: "var(--typeface), sans-serif",
   fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Code', Menlo, 'DejaVu Sans Mono', monospace",
+  fontSizes: { xs: "var(--type-1)", sm: "var(--type-3)", md: "var(--type-5)", lg: "var(--type-6)", xl: "var(--type-7)" },
+  spacing: { xs: "var(--space-2)", sm: "var(--space-3)", md: "var(--space-4)", lg: "var(--space-5)", xl: "var(--space-7)" },
   headings: { fontWeight: "650" },
   defaultRadius: "md",
   focusRing: "auto",

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { useNames, type Names } from "../activity/names.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { Ago } from "../parts/moment.tsx";
 import { notify } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
@@ -97,7 +97,7 @@ function didOf(of: PastImport): string {
 function When({ of: { startedAt, by }, names }: { of: PastImport; names: Names }): ReactNode {
   return (
     <span className={styles.lines}>
-      <Moment at={startedAt} />
+      <Ago at={startedAt} />
       <span className={styles.quiet}>{names.get(`${by.type}/${by.id}`) ?? words.by[by.type](String(by.id))}</span>
     </span>
   );

@@ -1,7 +1,7 @@
 import { Badge, Code } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Key } from "../calls/members.ts";
-import { Moment } from "../parts/moment.tsx";
+import { Ago, Moment } from "../parts/moment.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { formatMoment, texts } from "../texts/texts.ts";
@@ -22,7 +22,7 @@ function columnsFor({ onRotate, onRevoke, onUnban }: Omit<Props, "keys">): Colum
   const columns: Column<LinkedKey>[] = [
     { id: "key", header: texts.keys.key, width: "210px", cell: (key) => <Name of={key} /> },
     { id: "scopes", header: texts.keys.scopes, cell: (key) => <Scopes of={key} /> },
-    { id: "created", header: texts.keys.created, width: "122px", cell: ({ createdAt }) => <Moment at={createdAt} /> },
+    { id: "created", header: texts.keys.created, width: "122px", cell: ({ createdAt }) => <Ago at={createdAt} /> },
     { id: "expires", header: texts.keys.expires, width: "122px", cell: (key) => <Expiry of={key} /> },
     { id: "used", header: texts.keys.lastUsed, width: "122px", cell: ({ lastUsedAt }) => <MomentOrNever at={lastUsedAt} /> },
     { id: "state", header: texts.keys.state, width: "140px", cell: (key) => <State of={key} /> },
@@ -84,5 +84,5 @@ function State({ of: { bannedUntil, publishable, strikes, strikesRemaining, ...k
 }
 
 function MomentOrNever({ at }: { at: string | null }): ReactNode {
-  return at === null ? texts.keys.never : <Moment at={at} />;
+  return at === null ? texts.keys.never : <Ago at={at} />;
 }

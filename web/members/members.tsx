@@ -7,7 +7,7 @@ import { reread } from "../calls/rows.ts";
 import { sessionQuery, useSession } from "../dashboard/session.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { Ago } from "../parts/moment.tsx";
 import { notify, notifyError } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
@@ -110,7 +110,7 @@ function columnsFor(selfId: number, actionsOf?: (member: Member) => RowAction[])
       id: "seen",
       header: texts.account.lastSignIn,
       width: "190px",
-      cell: ({ signedInAt }) => (signedInAt === null ? texts.account.neverYet : <Moment at={signedInAt} />),
+      cell: ({ signedInAt }) => (signedInAt === null ? texts.account.neverYet : <Ago at={signedInAt} />),
     },
   ];
   if (!actionsOf) return columns;
@@ -133,12 +133,12 @@ function State({ of: { hasPassword, reset, factorsReset } }: { of: Member }): Re
       {hasPassword ? texts.account.active : texts.account.invited}
       {reset && (
         <span className={styles.reset}>
-          {texts.account.resetBy(reset.by)} <Moment at={reset.at} />
+          {texts.account.resetBy(reset.by)} <Ago at={reset.at} />
         </span>
       )}
       {factorsReset && (
         <span className={styles.reset}>
-          {factorTexts.resetBy(factorsReset.by)} <Moment at={factorsReset.at} />
+          {factorTexts.resetBy(factorsReset.by)} <Ago at={factorsReset.at} />
         </span>
       )}
     </>

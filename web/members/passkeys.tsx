@@ -5,7 +5,7 @@ import { Refusal } from "../calls/refusal.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { Ago, Moment } from "../parts/moment.tsx";
 import { notify } from "../parts/notices.ts";
 import { factorTexts } from "../texts/en-factors.ts";
 import { Factor } from "./factor.tsx";
@@ -61,7 +61,7 @@ function State({ of: { works, host, createdAt, usedAt } }: { of: Passkey }): Rea
       {factorTexts.passkeySince} <Moment at={createdAt} />
       {usedAt !== null && (
         <>
-          , {factorTexts.passkeyUsed} <Moment at={usedAt} />
+          , {factorTexts.passkeyUsed} <Ago at={usedAt} />
         </>
       )}
     </>

@@ -6,7 +6,7 @@ import { reread } from "../calls/rows.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { Ago } from "../parts/moment.tsx";
 import { notify } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
@@ -67,8 +67,8 @@ function columnsFor(onEnd: (session: Session) => void): Column<Session>[] {
   return [
     { id: "device", header: texts.account.device, cell: (session) => <Device of={session} /> },
     { id: "address", header: texts.account.address, width: "160px", cell: ({ address }) => address },
-    { id: "begun", header: texts.account.begun, width: "180px", cell: ({ createdAt }) => <Moment at={createdAt} /> },
-    { id: "seen", header: texts.account.seen, width: "180px", cell: ({ seenAt }) => <Moment at={seenAt} /> },
+    { id: "begun", header: texts.account.begun, width: "180px", cell: ({ createdAt }) => <Ago at={createdAt} /> },
+    { id: "seen", header: texts.account.seen, width: "180px", cell: ({ seenAt }) => <Ago at={seenAt} /> },
     {
       id: "end",
       header: texts.dashboard.actions,

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { formatPrice } from "../../src/platform/currencies.ts";
-import { Moment } from "../parts/moment.tsx";
+import { Ago } from "../parts/moment.tsx";
 import { ordersTexts as words } from "../texts/en-orders.ts";
 import styles from "./details-cells.module.css";
 import { useDetails } from "./details.ts";
@@ -10,7 +10,7 @@ type Props = { orderId: number };
 /** When an order was placed. */
 export function PlacedCell({ orderId }: Props): ReactNode {
   const placedAt = useDetails(orderId)?.placedAt ?? null;
-  return placedAt === null ? "–" : <Moment at={placedAt} />;
+  return placedAt === null ? "–" : <Ago at={placedAt} />;
 }
 
 /** Who ordered. */

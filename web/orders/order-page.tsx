@@ -5,7 +5,7 @@ import { useState, type ReactNode } from "react";
 import { Refusal } from "../calls/refusal.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { Ago, Moment } from "../parts/moment.tsx";
 import { PageHeader, Section } from "../parts/page-header.tsx";
 import { ThumbLink } from "../pets/thumb.tsx";
 import { ordersTexts } from "../texts/en-orders.ts";
@@ -118,7 +118,7 @@ function History({ events, isWhole }: { events: OrderEvent[]; isWhole: boolean }
       <ol className={styles.history} aria-label={words.history}>
         {events.toReversed().map((event) => (
           <li key={event.position}>
-            <strong>{words.events[event.type]}</strong> <span>{words.by(actorOf(event))}</span> · <Moment at={event.at} />
+            <strong>{words.events[event.type]}</strong> <span>{words.by(actorOf(event))}</span> · <Ago at={event.at} />
             {event.type === "order.updated" && changesOf(event).map((change) => <p key={change}>{change}</p>)}
           </li>
         ))}

@@ -52,6 +52,7 @@ export function useGuard(onClose: () => void): { close: () => void; guard: (cont
 
 type AskProps = { question: Question; onStay: () => void; onLeave: () => void };
 
+/** Asks before something unsaved is lost. */
 export function Ask({ question: { title, text, leave, stay }, onStay, onLeave }: AskProps): ReactNode {
   return (
     <Modal opened onClose={onStay} title={title} zIndex={300} size="sm" closeButtonProps={{ "aria-label": texts.dashboard.close }}>

@@ -11,7 +11,8 @@ export type Reservation = Schemas["Reservation"];
 type Contact = Schemas["Contact"];
 
 const readContact = batched(
-  (ids) => readCall<{ id: number; contact: Contact }[]>(`/reservations/contacts?${new URLSearchParams(ids.map((id) => ["id", String(id)]))}`),
+  (ids) =>
+    readCall<{ id: number; contact: Contact }[]>(`/reservations/contacts?${new URLSearchParams(ids.map((id) => ["id", String(id)]))}`),
   ({ id }) => id,
 );
 

@@ -38,6 +38,7 @@ export const dashboardTexts = {
     show: "Show the receivers",
   },
 
+  domains: { page: "Domains", words: ["custom domain", "host names", "dns", "certificates", "redirects", "verify"] },
   activity: { page: "Activity", words: ["who did what", "history", "audit", "log", "request id"] },
 
   cancel: "Cancel",

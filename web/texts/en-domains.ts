@@ -1,7 +1,7 @@
+/** The pages of domains; only they load these texts. */
 export const domainsTexts = {
   title: "Domains",
   titleOf: (project: string) => `Domains of ${project}`,
-  words: ["custom domain", "host names", "dns", "certificates", "redirects", "verify"],
   which: "Project",
   projectFirst: "Domains belong to a project. Create one and publish your shop there first; then add its domains.",
   lead: "Your own web addresses. Secure connections (https://) are set up and renewed automatically.",

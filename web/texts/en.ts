@@ -1,5 +1,4 @@
 import { dashboardTexts, signInTexts } from "./en-dashboard.ts";
-import { domainsTexts } from "./en-domains.ts";
 import { homeTexts } from "./en-home.ts";
 import { importingTexts } from "./en-importing.ts";
 import { keysTexts } from "./en-keys.ts";
@@ -35,7 +34,6 @@ export const en = {
   store: storeTexts,
   importing: importingTexts,
   projects: projectsTexts,
-  domains: domainsTexts,
 
   palette: {
     title: "Search and go to",

@@ -25,6 +25,17 @@ export function formatShortMoment(moment: Date): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }).format(moment);
 }
 
+const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+
+/** How long ago something was, such as "5 minutes ago"; undefined after a week, and for what is yet to come. Up to a minute ahead counts as now. */
+export function formatAgo(ms: number): string | undefined {
+  if (ms < -minuteMs || ms >= 7 * dayMs) return undefined;
+  if (ms < minuteMs) return new Intl.RelativeTimeFormat(undefined, { numeric: "auto" }).format(0, "second");
+  const [unit, unitMs] =
+    ms < hourMs ? (["minute", minuteMs] as const) : ms < dayMs ? (["hour", hourMs] as const) : (["day", dayMs] as const);
+  return new Intl.RelativeTimeFormat().format(-Math.floor(ms / unitMs), unit);
+}
+
 /** A number in the reader's locale. */
 export function formatNumber(value: number): string {
   return new Intl.NumberFormat().format(value);

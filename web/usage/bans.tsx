@@ -2,10 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Key } from "../calls/members.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
+import { useNow } from "../parts/now.ts";
 import { Section } from "../parts/page-header.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { formatNumber, formatTime, texts } from "../texts/texts.ts";
-import { durationText, useNow } from "./countdown.ts";
+import { durationText } from "./countdown.ts";
 import { polledKeysQuery } from "./queries.ts";
 import styles from "./usage.module.css";
 
