@@ -14,9 +14,15 @@ type PreviewSources = {
  * Its photos come from `photosOrigin`, its fonts from the dashboard's own `/fonts/`.
  */
 export function framedPage(page: string, { photosOrigin, pictures }: PreviewSources): string {
-  const plain = page
-    .replaceAll(/<script\b[^]*?<\/script>/g, "")
+  const plain = withoutScripts(page)
     .replace("<body>", "<body inert>")
     .replaceAll(/\/photos\/(?=[0-9a-f]{64}\.(?:webp|avif)\b)/g, () => `${photosOrigin}/photos/`);
   return [...pictures].reduce((text, [path, source = noPicture]) => text.replaceAll(`src="${path}"`, () => `src="${source}"`), plain);
+}
+
+const scriptEnd = "</script>";
+
+function withoutScripts(page: string): string {
+  const [before = "", ...scripts] = page.split("<script");
+  return before + scripts.map((text) => (text.includes(scriptEnd) ? text.slice(text.indexOf(scriptEnd) + scriptEnd.length) : "")).join("");
 }
