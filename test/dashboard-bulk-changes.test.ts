@@ -119,6 +119,34 @@ test("a change of many animals shows how far it is, sends again what the service
   assert.equal(await available(), 0);
 });
 
+test("undo leaves the animals that somebody has changed since, and says how many", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const dogs = await shop.category("Dogs");
+  const [a, b, c] = [await shop.pet("Rex", dogs), await shop.pet("Luna", dogs), await shop.pet("Max", dogs)];
+  const page = await shop.open("/animals");
+  const bar = page.getByRole("region", { name: "Chosen animals" });
+  const dialog = page.getByRole("dialog");
+  for (const name of ["Rex", "Luna", "Max"]) await page.getByRole("checkbox", { name: `Choose ${name}`, exact: true }).check();
+  await bar.getByRole("button", { name: "Price" }).click();
+  await dialog.getByRole("textbox", { name: "Price" }).fill("49");
+  await dialog.getByRole("button", { name: "Change the price of 3" }).click();
+  await page.getByText("The price of 3 is changed.").hover();
+  await shop.ask("PATCH", `/pets/${b}/profile`, { description: "Shy." });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("1 animal stays as it is: somebody has changed it since.").waitFor();
+  const statuses = await Promise.all([a, b, c].map(async (id) => (await shop.ask("GET", `/pets/${id}/profile`)).status));
+  assert.deepEqual(statuses, [404, 200, 404], "an undone price leaves no empty profile");
+
+  for (const name of ["Rex", "Luna", "Max"]) await page.getByRole("checkbox", { name: `Choose ${name}`, exact: true }).check();
+  await bar.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete 3" }).click();
+  await page.getByText("3 animals are in the bin.").hover();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("3 animals are back.").waitFor();
+  await page.getByText("3 animals", { exact: true }).waitFor();
+  assert.equal((await shop.ask<Pet[]>("GET", "/pets")).body.length, 3);
+});
+
 test("one action raises the prices of all animals, names those without a price, and undo restores each price", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const dogs = await shop.category("Dogs");

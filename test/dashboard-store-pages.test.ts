@@ -9,6 +9,8 @@ const longName = "Sir Reginald Bartholomew-Featherstonehaugh-Cholmondeley of Don
 
 const [browser, service] = await stage(startService);
 
+const binned = `${longName} the Elder`;
+
 type Scene = { name: string; path: string; ready: (page: Page) => Promise<unknown> };
 
 /** One page shows them in this order, each at another path than the one before. */
@@ -53,6 +55,17 @@ const scenes: Scene[] = [
       await page.locator("[aria-invalid=true]").first().waitFor();
     },
   },
+  { name: "the bin", path: "/animals/bin", ready: (page) => page.getByRole("button", { name: `Restore ${binned}` }).waitFor() },
+  {
+    name: "what is deleted for good",
+    path: "/animals?sort=-name",
+    ready: async (page) => {
+      await page.getByRole("link", { name: "Bin" }).click();
+      await page.getByRole("checkbox", { name: `Choose ${binned}` }).check();
+      await page.getByRole("region", { name: "Chosen animals" }).getByRole("button", { name: "Delete for good" }).click();
+      await page.getByRole("dialog").waitFor();
+    },
+  },
   { name: "inventory", path: "/inventory", ready: (page) => page.getByRole("link", { name: "Rex" }).waitFor() },
   { name: "a file to be chosen", path: "/import", ready: (page) => page.getByRole("button", { name: "Choose a file" }).waitFor() },
 ];
@@ -85,4 +98,5 @@ async function fill(shop: DashboardShop): Promise<void> {
   }
   await shop.ask("POST", "/store/orders", { petId: 3, shipDate: "2027-01-01T10:00:00Z" });
   await shop.ask("POST", "/store/orders", { petId: 3, complete: true });
+  await shop.bin(await shop.pet(binned, 1));
 }

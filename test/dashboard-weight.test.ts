@@ -13,7 +13,17 @@ const category = await newCategory(service, "Dogs");
 const { id: petId } = await newPet(service, category.id);
 const { id: orderId } = await made<{ id: number }>(service, "POST", "/store/orders", { petId });
 
-const ofStore = ["animals", "animals/new", `animals/${petId}`, "categories", "orders", "reservations", "inventory", "import"];
+const ofStore = [
+  "animals",
+  "animals/new",
+  "animals/bin",
+  `animals/${petId}`,
+  "categories",
+  "orders",
+  "reservations",
+  "inventory",
+  "import",
+];
 const ofPublishing = ["projects", "projects/ID", "projects/ID/settings", "projects/ID/domains"];
 const ofDashboard = ["", ...ofStore, ...ofPublishing, "usage", "keys", "webhooks", "activity", "account"];
 

@@ -13,6 +13,7 @@ const paths = [
   "",
   "animals",
   "animals/new",
+  "animals/bin",
   "categories",
   "orders",
   "reservations",
@@ -61,6 +62,7 @@ test("no page breaks a word or hides a name, however wide the window is", async 
   }
   await shop.ask("POST", "/webhooks", { url: "https://stock.example.com/changes", events: ["pet.created"] });
   await shop.ask("POST", "/projects", { slug: `wide-${shop.id}` });
+  await shop.bin(await shop.pet("Sir Bartholomew Featherstonehaugh of Underwood", category));
   const page = await shop.open("");
   const found: string[] = [];
   for (const path of [...paths, `animals/${pets[1]}`]) {

@@ -13,6 +13,7 @@ import { listDomains } from "../src/publishing/domains/domains.store.ts";
 import { listLost } from "../src/publishing/domains/lost-domains.store.ts";
 import { readConfigured, readProjectContext } from "../src/publishing/domains/names.store.ts";
 import { listDeployments } from "../src/publishing/projects/deployments.store.ts";
+import { listBin } from "../src/store/bin/bin.store.ts";
 import { listImports } from "../src/store/imports/imports.store.ts";
 import { listItems } from "../src/store/inventory/inventory.store.ts";
 import { otherOrders } from "../src/store/order-details/order-details.store.ts";
@@ -75,6 +76,12 @@ const needs: Record<string, (Call | Fragment)[]> = {
   ],
   answered_challenges_by_expiry: [at("callers/members/passkeys.store.ts", "FROM answered_challenges WHERE expires_at <= ${now}")],
   authenticator_apps_by_secrets_key: encryptedColumns,
+  bin_by_age: [at("store/bin/bin.store.ts", "FROM bin WHERE deleted_at <= ${before} ORDER BY deleted_at")],
+  bin_by_time: [(db) => listBin(db, { accountId: 1, urlOf: () => "" }, { deletedAt: 1, id: 1 }, 1)],
+  bin_photo_files_by_hash: [
+    at("publishing/photos/photos.store.ts", "FROM bin_photo_files WHERE hash = ${hash} AND type = ${type}"),
+    at(deployments, "FROM bin_photo_files WHERE bin_photo_files.hash = unused_files.hash", "SELECT EXISTS (SELECT 1 …) FROM unused_files"),
+  ],
   certificate_holds_by_age: [at(certificates, "FROM certificate_holds WHERE until <= ${now}")],
   certificate_orders_by_secrets_key: encryptedColumns,
   certificates_by_secrets_key: encryptedColumns,

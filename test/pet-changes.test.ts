@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import sql from "sql-template-tag";
-import { newMember, type Browser } from "./support/dashboard.ts";
+import { newMember } from "./support/dashboard.ts";
 import { loggedEvents } from "./support/event-log.ts";
 import type { Pet } from "./support/models.ts";
+import { change, openShop, state, type Result } from "./support/pet-changes.ts";
 import { engine, startService, type TestService } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
@@ -13,31 +14,8 @@ before(async () => {
 });
 after(() => service.close());
 
-type Result = { id: number; outcome: string; before?: object; after?: object; code?: string; message?: string };
-type Shop = { account: number; key: string; member: Browser; dogs: number; cats: number; ids: number[] };
-let people = 0;
-
-async function openShop(animals = 3): Promise<Shop> {
-  const { id: account, key } = await service.newAccount();
-  const made = async (path: string, body: unknown) => (await service.ask<{ id: number }>("POST", path, { key, body })).body.id;
-  const [dogs, cats] = [await made("/categories", { name: "Dogs" }), await made("/categories", { name: "Cats" })];
-  const body = Array.from({ length: animals }, (_, index) => ({ name: `Dog ${index}`, categoryId: dogs }));
-  const ids = (await service.ask<Pet[]>("POST", "/pets/batch", { key, body })).body.map(({ id }) => id);
-  people += 1;
-  const member = await newMember(service, { account, email: `changer${people}@shop.example`, role: "member" });
-  return { account, key, member, dogs, cats, ids };
-}
-
-async function change({ member }: Shop, changes: object[], headers: Record<string, string> = {}): Promise<Result[]> {
-  const { status, body } = await member.ask<{ results: Result[] }>("POST", "/pets/changes", { changes }, headers);
-  assert.equal(status, 200, JSON.stringify(body));
-  return body.results;
-}
-
-const state = (name: string, categoryId: number, status: string, stock: number | null) => ({ name, categoryId, status, stock });
-
 test("one call tracks 180 animals, and the answer says what undoes it", async () => {
-  const shop = await openShop(180);
+  const shop = await openShop(service, 180);
   const tracked = await change(
     shop,
     shop.ids.map((id) => ({ id, stock: 1 })),
@@ -47,6 +25,7 @@ test("one call tracks 180 animals, and the answer says what undoes it", async ()
     outcome: "changed",
     before: state("Dog 179", shop.dogs, "available", null),
     after: state("Dog 179", shop.dogs, "available", 1),
+    versions: { pet: 1, stock: 1 },
   });
   const stock = async () => (await service.ask<object[]>("GET", "/store/inventory?limit=100", { key: shop.key })).body.length;
   assert.equal(await stock(), 100);
@@ -59,7 +38,7 @@ test("one call tracks 180 animals, and the answer says what undoes it", async ()
 });
 
 test("each change has its own result: refused ones change nothing, and the others go on", async () => {
-  const shop = await openShop(6);
+  const shop = await openShop(service, 6);
   const [a, b, c, d, e, f] = shop.ids as [number, number, number, number, number, number];
   await service.ask("PUT", `/store/inventory/${a}`, { key: shop.key, body: { quantity: 2 } });
   await service.ask("POST", "/store/orders", { key: shop.key, body: { petId: b } });
@@ -77,7 +56,7 @@ test("each change has its own result: refused ones change nothing, and the other
     [
       [a, "refused", "status_follows_stock"],
       [b, "refused", "pet_in_use"],
-      [c, "deleted", undefined],
+      [c, "binned", undefined],
       [d, "changed", undefined],
       [e, "refused", "unknown_reference"],
       [f, "unchanged", undefined],
@@ -99,7 +78,7 @@ test("each change has its own result: refused ones change nothing, and the other
 });
 
 test("a category that is deleted between its check and its use is refused as unknown, and the other changes go on", async () => {
-  const shop = await openShop(2);
+  const shop = await openShop(service, 2);
   const [a, b] = shop.ids as [number, number];
   const asked = service.db.write(async (tx) => {
     await tx.query(sql`DELETE FROM categories WHERE id = ${shop.cats}`);
@@ -123,7 +102,7 @@ test("a category that is deleted between its check and its use is refused as unk
 });
 
 test("a stock that is set decides the status, and ending the stock drops the units that open orders hold", async () => {
-  const shop = await openShop(2);
+  const shop = await openShop(service, 2);
   const [a, b] = shop.ids as [number, number];
   const [none] = await change(shop, [{ id: a, stock: 0 }]);
   assert.deepEqual(none?.after, state("Dog 0", shop.dogs, "sold", 0));
@@ -137,7 +116,7 @@ test("a stock that is set decides the status, and ending the stock drops the uni
 });
 
 test("a dry run answers the same and changes nothing; 1,000 changes are the most, and a pet is named once", async () => {
-  const shop = await openShop(2);
+  const shop = await openShop(service, 2);
   const [a = 0, b = 0] = shop.ids;
   const rehearsed = await change(
     shop,
@@ -149,7 +128,7 @@ test("a dry run answers the same and changes nothing; 1,000 changes are the most
   );
   assert.deepEqual(
     rehearsed.map(({ outcome }) => outcome),
-    ["deleted", "changed"],
+    ["binned", "changed"],
   );
   assert.equal((await service.ask<Pet[]>("GET", "/pets", { key: shop.key })).body.length, 2);
   assert.equal((await service.ask<object[]>("GET", "/store/inventory", { key: shop.key })).body.length, 0);
@@ -162,13 +141,13 @@ test("a dry run answers the same and changes nothing; 1,000 changes are the most
 });
 
 test("another account's animals are not found", async () => {
-  const [shop, other] = [await openShop(1), await openShop(1)];
+  const [shop, other] = [await openShop(service, 1), await openShop(service, 1)];
   const [foreign] = await change(shop, [{ id: other.ids[0], delete: true }]);
   assert.equal(foreign?.code, "not_found");
 });
 
 test("another account's write runs between the steps of a change of 1,000 animals", async () => {
-  const [shop, other] = [await openShop(1_000), await openShop(1)];
+  const [shop, other] = [await openShop(service, 1_000), await openShop(service, 1)];
   const ended: string[] = [];
   const many = change(
     shop,
@@ -187,7 +166,7 @@ test("another account's write runs between the steps of a change of 1,000 animal
 });
 
 test("each step of a repeated call with an Idempotency-Key has taken effect once, and those that had not run run then", async () => {
-  const shop = await openShop(120);
+  const shop = await openShop(service, 120);
   const changes = shop.ids.map((id) => ({ id, stock: 5 }));
   const send = (key: string) => shop.member.ask<{ results: Result[] }>("POST", "/pets/changes", { changes }, { "idempotency-key": key });
   const first = await send("a");
@@ -209,7 +188,7 @@ test("each step of a repeated call with an Idempotency-Key has taken effect once
 });
 
 test("pets are counted by filter and category, and low stock is listed with the lowest first", async () => {
-  const shop = await openShop(3);
+  const shop = await openShop(service, 3);
   const [a, b, c] = shop.ids as [number, number, number];
   await change(shop, [
     { id: a, categoryId: shop.cats, name: "Ärmel" },
@@ -242,7 +221,7 @@ test("pets are counted by filter and category, and low stock is listed with the 
 });
 
 test("an owner says when stock is low: for the list, the account, the events of later changes, and no sooner", async () => {
-  const shop = await openShop(2);
+  const shop = await openShop(service, 2);
   const [a, b] = shop.ids as [number, number];
   const owner = await newMember(service, { account: shop.account, email: "low@shop.example", role: "owner" });
   await change(shop, [
@@ -270,118 +249,4 @@ test("an owner says when stock is low: for the list, the account, the events of 
     [{ id: shop.account, lowStock: 4, contactDays: 180, currency: null }, { lowStock: 3 }, "member"],
   );
   assert.deepEqual([crossed!.type, crossed!.resource.id, rest], ["inventory.low", a, []]);
-});
-
-type Price = { amount: number; currency: string };
-const euros = (amount: number): Price => ({ amount, currency: "EUR" });
-
-async function setPrice({ key }: Shop, id: number | undefined, price: Price): Promise<void> {
-  const { status } = await service.ask("PUT", `/pets/${id}/profile`, { key, body: { description: "A friendly dog.", price } });
-  assert.equal(status, 201);
-}
-
-async function priceOf({ key }: Shop, id: number | undefined): Promise<Price | undefined> {
-  return (await service.ask<{ price?: Price }>("GET", `/pets/${id}/profile`, { key })).body.price;
-}
-
-test("prices are raised and lowered exactly, rounded halves up, and stay between 0 and the highest price", async () => {
-  const shop = await openShop(5);
-  const highest = Number.MAX_SAFE_INTEGER;
-  const prices = [euros(1_005), { amount: 333, currency: "JPY" }, euros(highest), euros(highest - 1), euros(0)];
-  for (const [at, price] of prices.entries()) await setPrice(shop, shop.ids[at], price);
-  const changed = async (pricePermille: number) => {
-    const results = await change(
-      shop,
-      shop.ids.map((id) => ({ id, pricePermille })),
-    );
-    const shown = await Promise.all(shop.ids.map((id) => priceOf(shop, id)));
-    assert.deepEqual(
-      results.map(({ after: left }) => (left as { price: Price }).price),
-      shown,
-    );
-    return shown.map((price) => price?.amount);
-  };
-  assert.deepEqual(await changed(100), [1_106, 366, highest, highest, 0]); // 1,105.5 and 366.3
-  assert.deepEqual(await changed(-25), [1_078, 357, 8_782_019_273_372_466, 8_782_019_273_372_466, 0]); // 1,078.35, 356.85 and ….225
-  assert.deepEqual(await changed(10_000), [11_858, 3_927, highest, highest, 0]);
-  assert.deepEqual(await changed(-1_000), [0, 0, 0, 0, 0]);
-});
-
-test("a percentage leaves animals without a price as they are and says so; the others change, with what undoes it", async () => {
-  const shop = await openShop(120);
-  const [priced, described, bare] = shop.ids;
-  await setPrice(shop, priced, euros(49_000));
-  await service.ask("PUT", `/pets/${described}/profile`, { key: shop.key, body: { description: "Shy." } });
-  const [raised, ...left] = await change(shop, [
-    { id: priced, pricePermille: 55, status: "pending" },
-    { id: described, pricePermille: 55, status: "pending" },
-    { id: bare, pricePermille: -55 },
-    { id: 999_999, pricePermille: 55 },
-  ]);
-  assert.deepEqual(raised, {
-    id: priced,
-    outcome: "changed",
-    before: { ...state("Dog 0", shop.dogs, "available", null), price: euros(49_000) },
-    after: { ...state("Dog 0", shop.dogs, "pending", null), price: euros(51_695) },
-  });
-  const code = "invalid_request";
-  const message = "It has no price that could be raised or lowered.";
-  assert.deepEqual(left, [
-    { id: described, outcome: "refused", code, message, before: { ...state("Dog 1", shop.dogs, "available", null), price: null } },
-    { id: bare, outcome: "refused", code, message, before: { ...state("Dog 2", shop.dogs, "available", null), price: null } },
-    { id: 999_999, outcome: "refused", code: "not_found", message: "There is no pet 999999." },
-  ]);
-
-  const set = await change(
-    shop,
-    shop.ids.map((id) => ({ id, price: euros(1_000) })),
-  );
-  assert.ok(set.every(({ outcome }) => outcome === "changed"));
-  assert.deepEqual(await priceOf(shop, shop.ids[119]), euros(1_000));
-  const again = await change(shop, [{ id: bare, price: euros(1_000) }]);
-  assert.equal(again[0]?.outcome, "unchanged");
-  const undone = await change(
-    shop,
-    set.map(({ id, before: earlier }) => ({ id, price: (earlier as { price: Price | null }).price })),
-  );
-  assert.ok(undone.every(({ outcome }) => outcome === "changed"));
-  assert.deepEqual(
-    [await priceOf(shop, priced), await priceOf(shop, described), await priceOf(shop, bare)],
-    [euros(51_695), undefined, undefined],
-  );
-  const { body } = await service.ask<object>("GET", `/pets/${described}/profile`, { key: shop.key });
-  assert.deepEqual(body, { petId: described, description: "Shy.", photos: [] });
-
-  const events = await loggedEvents(service.db, shop.account);
-  const ofPriced = events.filter(({ type, resource }) => type === "pet.profile_updated" && resource.id === priced);
-  assert.deepEqual(
-    ofPriced.map(({ data }) => (data as { price?: Price }).price),
-    [49_000, 51_695, 1_000, 51_695].map(euros),
-  );
-});
-
-test("a wrong price, a price without a currency, a wrong percentage, and both at once are refused, and change nothing", async () => {
-  const shop = await openShop(2);
-  const [a, b] = shop.ids;
-  await setPrice(shop, a, euros(49_000));
-  const refusals: [object, string][] = [
-    [{ price: { amount: 100 } }, "body.changes[1].price.currency is required."],
-    [{ price: { amount: 100, currency: "EURO" } }, "body.changes[1].price.currency must have at most 3 characters."],
-    [{ price: { amount: -1, currency: "EUR" } }, "body.changes[1].price.amount must be at least 0."],
-    [{ price: { amount: 1.5, currency: "EUR" } }, "body.changes[1].price.amount must be integer."],
-    [{ price: 100 }, "body.changes[1].price must be object."],
-    [{ pricePermille: -1_001 }, "body.changes[1].pricePermille must be at least -1000."],
-    [{ pricePermille: 10_001 }, "body.changes[1].pricePermille must be at most 10000."],
-    [{ pricePermille: 2.5 }, "body.changes[1].pricePermille must be integer."],
-    [{ price: null, pricePermille: 10 }, "body.changes[1].pricePermille must be left out beside price."],
-  ];
-  for (const [wrong, message] of refusals) {
-    const changes = [
-      { id: a, pricePermille: 100 },
-      { id: b, ...wrong },
-    ];
-    const { status, body } = await shop.member.ask<{ message: string }>("POST", "/pets/changes", { changes });
-    assert.deepEqual([status, body.message], [400, message]);
-  }
-  assert.deepEqual(await priceOf(shop, a), euros(49_000));
 });

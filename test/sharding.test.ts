@@ -12,6 +12,7 @@ import { expireDeliveries } from "../src/events/webhooks/deliveries.store.ts";
 import { migrate } from "../src/platform/db/migrate.ts";
 import { forgetOldAnswers } from "../src/platform/http/idempotency.store.ts";
 import { deleteExpiredChallenges } from "../src/publishing/certificates/certificates.store.ts";
+import { expireBin } from "../src/store/bin/bin.store.ts";
 import { foldNames } from "../src/store/pets/folded-names.store.ts";
 import { acrossAccounts, globalTables, otherKeys, shardingTexts } from "./sharding.ts";
 import { openEmptyOn } from "./support/databases.ts";
@@ -124,6 +125,7 @@ test("what deletes old rows runs for all accounts, and is in the list", async (t
   await deleteExpiredPending(db, 0);
   await deleteExpiredChallenges(db, 0);
   await expireDeliveries(db, 0);
+  await expireBin(db, 0);
   await foldNames(db);
   await service.close(); // which compares the statements with the list
 });

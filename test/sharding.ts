@@ -97,6 +97,7 @@ export const acrossAccounts: { what: string; where: string; parts: string[] }[] 
       "FROM idempotency WHERE created_at <= $",
       "FROM usage WHERE step = $ AND start < $",
       "FROM request_log WHERE position < $",
+      "FROM bin WHERE deleted_at <= $",
       "FROM sessions WHERE seen_at <= $ OR created_at <= $",
       "FROM sign_in_links WHERE expires_at <= $",
       "FROM pending_sign_ins WHERE expires_at <= $",
@@ -119,6 +120,7 @@ export const acrossAccounts: { what: string; where: string; parts: string[] }[] 
     parts: [
       "EXISTS (SELECT 1 FROM files WHERE files.hash = unused_files.hash)",
       "FROM photo_files WHERE hash = $ AND type = $",
+      "FROM bin_photo_files WHERE hash = $ AND type = $",
       "FROM deployments WHERE upload = $",
       "SELECT 1 FROM deployments WHERE 'upload/' || upload = name",
     ],

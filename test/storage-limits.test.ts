@@ -123,7 +123,7 @@ test("a refused addition leaves nothing behind: neither rows nor held units", as
   isRefused(refused);
   assert.equal(
     refused.body.message,
-    "The account stores 2 records (pets, categories and open orders) and may store 2: there is no room for 1 more. Delete some, or ask for a higher limit.",
+    "The account stores 2 records (pets, those in the bin, categories and open orders) and may store 2: there is no room for 1 more. Delete some, or ask for a higher limit.",
   );
   assert.deepEqual(await shop.make("GET", `/store/inventory/${petId}`), { petId, quantity: 5, status: "available" });
   assert.deepEqual(await shop.make("GET", "/store/orders"), []);

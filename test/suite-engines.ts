@@ -17,6 +17,7 @@ export const groups: Group[] = [
     suites: [
       "catalogue",
       "contacts",
+      "bin",
       "dry-run",
       "facts",
       "figures",
@@ -30,6 +31,7 @@ export const groups: Group[] = [
       "order-details",
       "paging",
       "pet-changes",
+      "pet-prices",
       "pet-summaries",
       "privacy",
       "request-log",
@@ -266,6 +268,7 @@ export const groups: Group[] = [
       "dashboard-addresses",
       "dashboard-activity",
       "dashboard-animals",
+      "dashboard-bin",
       "dashboard-bulk-changes",
       "dashboard-domains",
       "dashboard-exporting",

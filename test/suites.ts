@@ -134,6 +134,7 @@ export const sharingSuites: string[] = [
   "paging",
   "pet-changes",
   "pet-history",
+  "pet-prices",
   "photos",
   "pipelining",
   "postgres-groups",

@@ -1,5 +1,6 @@
 import { activityTexts } from "./texts/en-activity.ts";
 import { animalTexts } from "./texts/en-animal.ts";
+import { binTexts } from "./texts/en-bin.ts";
 import { domainsTexts } from "./texts/en-domains.ts";
 import { reservationsTexts } from "./texts/en-reservations.ts";
 import { webhooksTexts } from "./texts/en-webhooks.ts";
@@ -19,6 +20,7 @@ export const earlyHeads: Record<string, EarlyHead> = {
   "/dashboard": { title: home.page, lead: home.lead },
   "/dashboard/animals": { title: texts.store.animals.page, lead: texts.store.animals.lead },
   "/dashboard/animals/new": { title: texts.store.animals.new, lead: animalTexts.all },
+  "/dashboard/animals/bin": { title: texts.store.animals.bin, lead: binTexts.lead },
   "/dashboard/animals/:animalId": { title: texts.store.animals.page, lead: animalTexts.all },
   "/dashboard/categories": { title: categories.page, lead: categories.lead },
   "/dashboard/orders": { title: orders.page, lead: orders.lead },

@@ -47,7 +47,14 @@ const groups: Rolldown.CodeSplittingGroup[] = [
   },
   { name: "domains", test: /web\/(domains\/|texts\/en-domains)/, minShareCount: 2, priority: 3 },
   { name: "factors", test: /web\/texts\/en-factors/, minShareCount: 2, priority: 3 },
-  { name: "dashboard", minShareCount: 12, priority: 2 },
+  { name: "bin", test: /web\/(bin\/(queries|returning)|texts\/en-bin)/, minShareCount: 2, priority: 3 },
+  {
+    name: "changes",
+    test: /client\/(gate|limits|sending|timing)|web\/(calls\/(changes|patient)|pets\/bulk\.module)/,
+    minShareCount: 2,
+    priority: 3,
+  },
+  { name: "dashboard", minShareCount: 13, priority: 2 },
   { name: "few", minShareCount: 2, priority: 1 },
 ];
 

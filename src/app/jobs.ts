@@ -13,6 +13,7 @@ import { giveBackFreeSpace } from "../platform/db/batches.ts";
 import { forgetOldAnswers } from "../platform/http/idempotency.store.ts";
 import { repeat } from "../platform/jobs/runs.ts";
 import { expireNodes } from "../platform/nodes/nodes.ts";
+import { expireBin } from "../store/bin/bin.store.ts";
 import { expireContacts } from "../store/contacts/contacts.store.ts";
 import { foldNames } from "../store/pets/folded-names.store.ts";
 import { lapseReservations } from "../store/reservations/reservation-answers.store.ts";
@@ -56,6 +57,7 @@ export function startJobs({ settings, db, sweep, onError }: AppContext, swept: J
     sweep(eventsEveryMs, (now) => expireContacts(db, now)),
     sweep(lapseEveryMs, (now) => lapseReservations(db, now, onError)),
     sweep(eventsEveryMs, (now) => expireReservations(db, now)),
+    sweep(eventsEveryMs, (now) => expireBin(db, now)),
     repeat(trimEveryMs, () => trimming.run(), onError),
     repeat(spaceEveryMs, () => giveBackFreeSpace(db), onError),
     sweep(cleanEveryMs, (now) => deleteEndedSessions(db, now)),

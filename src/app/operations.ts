@@ -23,6 +23,7 @@ import { linkRoutes, type LinkServices } from "../publishing/domains/links.route
 import { deploymentRoutes } from "../publishing/projects/deployments.routes.ts";
 import { projectRoutes, type ProjectServices } from "../publishing/projects/projects.routes.ts";
 import { storefrontRoutes, type StorefrontServices } from "../publishing/projects/storefront.routes.ts";
+import { binRoutes } from "../store/bin/bin.routes.ts";
 import { categoryRoutes } from "../store/categories/categories.routes.ts";
 import { contactRoutes } from "../store/contacts/contacts.routes.ts";
 import { importRoutes } from "../store/imports/imports.routes.ts";
@@ -91,6 +92,7 @@ export const dashboardOperations: Operation<DashboardServices & ApiServices>[] =
   ...unbanRoutes,
   ...requestLogRoutes,
   ...petChangeRoutes,
+  ...binRoutes,
   ...insideNameRoutes,
   ...summaryRoutes,
   ...orderHistoryRoutes,

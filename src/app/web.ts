@@ -148,6 +148,7 @@ const readsOfPages: ByAddress<string[]> = {
   "/dashboard": ["/pets/counts?", "/projects?limit=5", openOrders, "/store/inventory/low?limit=10", "/account", "/figures"],
   "/dashboard/animals": [...ofCategories, "/pets?limit=100"],
   "/dashboard/animals/new": ["/categories?limit=100"],
+  "/dashboard/animals/bin": ["/pets/bin?limit=50", "/categories?limit=100"],
   "/dashboard/animals/:animalId": [
     "/pets?id=:animalId",
     "/pets/:animalId/profile",

@@ -84,13 +84,20 @@ async function* formsOf(ask: Ask, faults: Faults): AsyncGenerator<Form> {
     }
     if (rows.length < deploymentsAtOnce) break;
   }
-  if ((await ask("SELECT 1 FROM migrations WHERE name = 'profiles'")).length > 0) yield* photosOf(ask);
+  for (const [migration, table] of photoTables)
+    if ((await ask(`SELECT 1 FROM migrations WHERE name = '${migration}'`)).length > 0) yield* photosOf(ask, table);
 }
 
-async function* photosOf(ask: Ask): AsyncGenerator<Form> {
+/** The tables that have photos, each with the migration that made it. */
+const photoTables = [
+  ["profiles", "photo_files"],
+  ["bin", "bin_photo_files"],
+] as const;
+
+async function* photosOf(ask: Ask, table: string): AsyncGenerator<Form> {
   for (let last = ""; ;) {
     const rows = await ask(
-      `SELECT hash, MAX(bytes) AS bytes FROM photo_files WHERE hash > '${last}' GROUP BY hash ORDER BY hash LIMIT ${photosAtOnce}`,
+      `SELECT hash, MAX(bytes) AS bytes FROM ${table} WHERE hash > '${last}' GROUP BY hash ORDER BY hash LIMIT ${photosAtOnce}`,
     );
     for (const row of rows) {
       last = String(row["hash"]);

@@ -46,14 +46,14 @@ const stockRules: Rule[] = [
 const recordsOf = (table: string, condition = ""): string =>
   `SELECT account_id, COUNT(*) AS found FROM ${table} ${condition} GROUP BY account_id`;
 
-/** The count that is stored for an account equals the rows. In data from before imports, stock entries count too. */
-const countRules = (stock = ""): Rule[] => [
+/** The count that is stored for an account equals the rows. `more` selects further counts of an account's rows. */
+const countRules = (more = ""): Rule[] => [
   {
     what: "the records of an account are counted",
     query: `SELECT counted.account_id, counted.used, COALESCE(own.found, 0) AS found
       FROM (SELECT account_id, SUM(used) AS used FROM storage_quotas WHERE kind = 'records' GROUP BY account_id) counted
       LEFT JOIN (SELECT account_id, SUM(found) AS found FROM (
-        ${recordsOf("pets")} UNION ALL ${recordsOf("categories")} ${stock} UNION ALL ${recordsOf("orders", "WHERE complete = FALSE")}) every_record GROUP BY account_id) own ON own.account_id = counted.account_id
+        ${recordsOf("pets")} UNION ALL ${recordsOf("categories")} ${more} UNION ALL ${recordsOf("orders", "WHERE complete = FALSE")}) every_record GROUP BY account_id) own ON own.account_id = counted.account_id
       WHERE counted.used <> COALESCE(own.found, 0)`,
     say: (row) => `${inAccount(row)} has ${String(row["found"])} records, and its storage counts ${String(row["used"])}`,
   },
@@ -70,6 +70,23 @@ const publishedBytes = (more = ""): Rule => ({
     WHERE counted.used <> COALESCE(own.found, 0)`,
   say: (row) => `${inAccount(row)} has published ${String(row["found"])} bytes, and its storage counts ${String(row["used"])}`,
 });
+
+const bytesIn = (table: string): string => ` UNION ALL SELECT account_id, bytes FROM ${table}`;
+
+/** An animal is in the shop or in the bin, never in both, and only one with a profile has photos (specification 2.11). */
+const binRules: Rule[] = [
+  {
+    what: "no animal is in the bin and in the shop",
+    query: "SELECT bin.account_id, pet_id FROM bin JOIN pets ON pets.account_id = bin.account_id AND pets.id = pet_id",
+    say: (row) => `pet ${String(row["pet_id"])} of ${inAccount(row)} is in the bin too, from where it cannot return`,
+  },
+  {
+    what: "an animal in the bin that has photos has a profile",
+    query: `SELECT DISTINCT bin.account_id, bin.pet_id FROM bin
+      JOIN bin_photo_files ON bin_photo_files.account_id = bin.account_id AND bin_photo_files.pet_id = bin.pet_id WHERE profile_version IS NULL`,
+    say: (row) => `pet ${String(row["pet_id"])} of ${inAccount(row)}, which is in the bin, has photos but no profile to return them to`,
+  },
+];
 
 const bytesOfEvents = `SUM(octet_length(text) + ${eventOverheadBytes})`;
 
@@ -212,9 +229,11 @@ export const rules: { table: string; unless?: string; since?: number; rules: Rul
   { table: "pets", since: 44, rules: wordRules },
   { table: "inventory", rules: stockRules },
   { table: "storage_quotas", unless: "imports", rules: countRules(`UNION ALL ${recordsOf("inventory")}`) },
-  { table: "imports", rules: countRules() },
+  { table: "imports", unless: "bin", rules: countRules() },
+  { table: "bin", rules: [...countRules(`UNION ALL ${recordsOf("bin")}`), ...binRules] },
   { table: "storage_quotas", unless: "photo_files", rules: [publishedBytes()] },
-  { table: "photo_files", rules: [publishedBytes("UNION ALL SELECT account_id, bytes FROM photo_files")] },
+  { table: "photo_files", unless: "bin", rules: [publishedBytes(bytesIn("photo_files"))] },
+  { table: "bin", rules: [publishedBytes(bytesIn("photo_files") + bytesIn("bin_photo_files"))] },
   { table: "event_storage", rules: eventRules },
   { table: "contacts", rules: contactRules },
   { table: "facts", rules: factRules },

@@ -190,17 +190,20 @@ function uploadsOf(connection: DatabaseSync): string[] {
   return rows.map(({ upload }) => basename(String(upload)));
 }
 
+/** The tables that have photos: those of animals, and those of animals in the bin. Backups of earlier releases lack them. */
+const photoTables = ["photo_files", "bin_photo_files"];
+
 /**
  * The content of deployments and photos, each once and in the order of the hashes, as in an archive. The content of a deployment that is still
  * being unpacked may be absent, because the backup has its upload.
  */
 function* contentOf(connection: DatabaseSync): Generator<{ hash: string; isNeeded: boolean }> {
   if (!hasTable(connection, "files")) return;
-  const ofPhotos = hasTable(connection, "photo_files") ? "UNION ALL SELECT hash, 1 FROM photo_files" : "";
+  const ofPhotos = photoTables.filter((table) => hasTable(connection, table)).map((table) => `UNION ALL SELECT hash, 1 FROM ${table}`);
   const rows = connection.prepare(`
     SELECT hash, MAX(needed) AS needed FROM (
       SELECT hash, status = 'ready' AS needed FROM files
-      JOIN deployments ON deployments.account_id = files.account_id AND deployments.id = files.deployment_id ${ofPhotos})
+      JOIN deployments ON deployments.account_id = files.account_id AND deployments.id = files.deployment_id ${ofPhotos.join(" ")})
     GROUP BY hash ORDER BY hash`);
   for (const { hash, needed } of rows.iterate()) yield { hash: String(hash), isNeeded: Number(needed) === 1 };
 }
@@ -243,11 +246,12 @@ async function* publishedFilesOf(dump: PostgresDump): AsyncGenerator<Entry> {
 }
 
 async function countMissing({ client, tables }: PostgresDump): Promise<number> {
-  const ofPhotos = tables.some(({ name }) => name === "photo_files") ? "UNION SELECT hash FROM photo_files" : "";
+  const has = new Set(tables.map(({ name }) => name));
+  const ofPhotos = photoTables.filter((table) => has.has(table)).map((table) => `UNION SELECT hash FROM ${table}`);
   const { rows } = await client.query<{ missing: number }>(`
     SELECT COUNT(*) AS missing FROM (SELECT DISTINCT hash FROM files
       JOIN deployments ON deployments.account_id = files.account_id AND deployments.id = files.deployment_id
-      WHERE deployments.status = 'ready' ${ofPhotos}) AS needed
+      WHERE deployments.status = 'ready' ${ofPhotos.join(" ")}) AS needed
     WHERE NOT EXISTS (SELECT 1 FROM blobs WHERE blobs.name = needed.hash)`);
   return rows[0]?.missing ?? 0;
 }

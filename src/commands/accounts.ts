@@ -10,7 +10,7 @@ const planOptions: Options = {
   },
   "per-minute": { value: "N", about: "requests per minute, for enterprise" },
   "per-day": { value: "N", about: "requests per day, for enterprise" },
-  records: { value: "N", about: "how many pets, categories and open orders it may store. Default: the plan's" },
+  records: { value: "N", about: "how many pets (also those in the bin), categories and open orders it may store. Default: the plan's" },
   "published-bytes": { value: "N", about: "how many bytes its published files may take up. Default: the plan's" },
   "event-bytes": { value: "N", about: "how many bytes its events may take up; the oldest go first. Default: the plan's" },
 };

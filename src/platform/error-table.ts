@@ -47,7 +47,7 @@ export const errorTable = {
     exit: "refused",
     meaning: "The account stores as much as it may.",
     example:
-      "The account stores 25,000 records (pets, categories and open orders) and may store 25,000: there is no room for 1 more. Delete some, or ask for a higher limit.",
+      "The account stores 25,000 records (pets, those in the bin, categories and open orders) and may store 25,000: there is no room for 1 more. Delete some, or ask for a higher limit.",
   },
   not_found: {
     status: 404,

@@ -116,6 +116,16 @@ export async function changePublishedBytes(tx: Transaction, accountId: number, c
 }
 
 /**
+ * Counts bytes again that this transaction has moved to another table: the database has stopped counting them with the rows that were deleted. They
+ * take up as much as before, so no limit refuses them.
+ */
+export async function countMovedBytes(tx: Transaction, accountId: number, bytes: number): Promise<void> {
+  if (bytes === 0) return;
+  await tx.query(sql`
+    UPDATE storage_quotas SET used = used + ${bytes} WHERE account_id = ${accountId} AND kind = ${kinds.publishedBytes.name}`);
+}
+
+/**
  * Counts records in one stripe, if the stripe has room for them. A transaction that waited for a stripe and found no room in it still holds
  * its lock. Locking all stripes could then deadlock, so the transaction starts over without the lock.
  */
@@ -167,7 +177,7 @@ function noRoomForRecords({ limit, used }: StorageUse, count: number): Problem {
   const [stored, most, added] = [used, limit, count].map((value) => value.toLocaleString("en"));
   return new Problem(
     "storage_limit_reached",
-    `The account stores ${stored} records (pets, categories and open orders) and may store ${most}: ` +
+    `The account stores ${stored} records (pets, those in the bin, categories and open orders) and may store ${most}: ` +
       `there is no room for ${added} more. Delete some, or ask for a higher limit.`,
   );
 }

@@ -33,9 +33,6 @@ export async function fill(db: Database, account: number): Promise<void> {
     await tx.query(sql`INSERT INTO profiles (account_id, pet_id, version) VALUES (${account}, 1, 1)`);
     await tx.query(sql`INSERT INTO facts (account_id, pet_id, fact, value, value_key, category_id, status)
       VALUES (${account}, 1, 'breed', 'Beagle', 'beagle', 1, 'available')`);
-    await tx.query(sql`INSERT INTO photos (account_id, id, pet_id, place, alt) VALUES (${account}, 1, 1, 0, '')`);
-    await tx.query(sql`INSERT INTO photo_files (account_id, photo_id, type, width, height, hash, bytes)
-      VALUES (${account}, 1, 'image/webp', 1, 1, ${`photo${account}`}, 1)`);
     await insertCalls(tx, account);
     await tx.query(sql`INSERT INTO members (account_id, id, email, email_key, role, salt, created_at)
       VALUES (${account}, 1, 'a@a.example', 'a@a.example', 'owner', 's', ${start})`);
@@ -55,6 +52,7 @@ export async function fill(db: Database, account: number): Promise<void> {
       VALUES (${account}, 1, 'https://a.example/', '["*"]', '', FALSE, 'o', 's', TRUE, 0, 0, 0, TRUE, 1, ${start})`);
     await tx.query(sql`INSERT INTO webhook_deliveries (account_id, webhook_id, id, message_id, type, status, attempts, give_up_at, created_at)
       VALUES (${account}, 1, 1, 'm', 'pet.created', 'failed', 1, 0, ${start})`);
+    await addPhotos(tx, account);
     await publish(tx, account);
     await importAnimals(tx, account);
   });
@@ -71,6 +69,17 @@ async function insertCalls(tx: Transaction, account: number): Promise<void> {
   );
   await tx.query(sql`INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, created_at)
     VALUES (${account}, 'POST /v1/pets', 'k', 'h', 201, '{}', ${start})`);
+}
+
+/** A photo, and an animal in the bin with another one. */
+async function addPhotos(tx: Transaction, account: number): Promise<void> {
+  await tx.query(sql`INSERT INTO photos (account_id, id, pet_id, place, alt) VALUES (${account}, 1, 1, 0, '')`);
+  await tx.query(sql`INSERT INTO photo_files (account_id, photo_id, type, width, height, hash, bytes)
+    VALUES (${account}, 1, 'image/webp', 1, 1, ${`photo${account}`}, 1)`);
+  await tx.query(sql`INSERT INTO bin (account_id, pet_id, deleted_at, name, category_id, status, version, profile_version)
+    VALUES (${account}, 3001, ${start}, 'Rex', 1, 'available', 1, 1)`);
+  await tx.query(sql`INSERT INTO bin_photo_files (account_id, pet_id, photo_id, place, alt, type, width, height, hash, bytes)
+    VALUES (${account}, 3001, 2, 0, '', 'image/webp', 1, 1, ${`binned${account}`}, 1)`);
 }
 
 /** A source with an import, which made an animal and has yet to fetch its photo. */

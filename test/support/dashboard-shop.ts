@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { newMember } from "./dashboard.ts";
 import type { Category, Pet } from "./models.ts";
 import type { Reply, TestService } from "./service.ts";
 import { visitSignedIn } from "./signed-in.ts";
@@ -12,6 +13,8 @@ export type DashboardShop = {
   ask<T = unknown>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply<T>>;
   category(name: string): Promise<number>;
   pet(name: string, categoryId: number, more?: object): Promise<number>;
+  /** Moves animals into the bin, as a member. */
+  bin(...petIds: number[]): Promise<void>;
   open(path: string, options?: object): Promise<Page>;
 };
 
@@ -23,6 +26,13 @@ export async function openDashboardShop(t: TestContext, browser: Browser, servic
     ask: (method, path, body, headers) => service.ask(method, path, { key, body, ...(headers && { headers }) }),
     category: async (name) => made(await shop.ask<Category>("POST", "/categories", { name })),
     pet: async (name, categoryId, more = {}) => made(await shop.ask<Pet>("POST", "/pets", { name, categoryId, ...more })),
+    bin: async (...petIds) => {
+      const member = await newMember(service, { account: id, email: `bin${petIds[0]}@shop${id}.example`, role: "member" });
+      const { body } = await member.ask<{ results: { outcome: string }[] }>("POST", "/pets/changes", {
+        changes: petIds.map((petId) => ({ id: petId, delete: true })),
+      });
+      assert.ok(body.results.every(({ outcome }) => outcome === "binned"));
+    },
     open: async (path, options = {}) => (await visitSignedIn(t, browser, service, `/dashboard${path}`, { account: id, ...options })).page,
   };
   return shop;

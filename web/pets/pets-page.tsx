@@ -123,6 +123,9 @@ function Header({ counts, onExport, onNew }: HeaderProps): ReactNode {
   const lead = total === undefined ? words.lead : counts?.isMore ? words.more(total) : words.total(total);
   return (
     <PageHeader title={words.page} lead={lead}>
+      <Button variant="default" renderRoot={(props) => <Link to="/dashboard/animals/bin" {...props} />}>
+        {words.bin}
+      </Button>
       <Button variant="default" renderRoot={(props) => <Link to="/dashboard/import" {...props} />}>
         {words.import}
       </Button>

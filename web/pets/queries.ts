@@ -71,10 +71,6 @@ export function replacePet(pet: Tagged<Pet>, values: PetValues): Promise<Pet> {
   return answerOf<Pet>(store.PUT("/pets/{petId}", { params, body: bodyOf(values, pet.value.status) }));
 }
 
-export function deletePet(petId: number): Promise<unknown> {
-  return answerOf(store.DELETE("/pets/{petId}", { params: { path: { petId } } }));
-}
-
 /** Without a category the body omits it, and the service reports that at the field. */
 function bodyOf({ name, categoryId, status }: PetValues, own: PetStatus): Schemas["NewPet"] {
   return { name, status: status ?? own, ...(categoryId !== null && { categoryId: Number(categoryId) }) } as Schemas["NewPet"];

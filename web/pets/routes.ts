@@ -23,10 +23,16 @@ const newAnimal = createRoute({
   component: lazyRouteComponent(() => import("./new-animal-page.tsx"), "NewAnimalPage"),
 });
 
+const bin = createRoute({
+  getParentRoute: () => dashboard,
+  path: "animals/bin",
+  component: lazyRouteComponent(() => import("../bin/bin-page.tsx"), "BinPage"),
+});
+
 const animal = createRoute({
   getParentRoute: () => dashboard,
   path: "animals/$animalId",
   component: lazyRouteComponent(() => import("./animal-page.tsx"), "AnimalPage"),
 });
 
-export const petRoutes = [animals, newAnimal, animal] as const;
+export const petRoutes = [animals, newAnimal, bin, animal] as const;

@@ -49,7 +49,8 @@ export function useBulkChange({ kind, ids, values, onClose, onDone }: Options) {
   function announce(text: (count: string) => string): void {
     const changed = results.current.filter(isMade);
     if (changed.length === 0) return;
-    notify(text(formatNumber(changed.length)), kind === "delete" ? {} : { undo: () => undo(client, changed) });
+    const takeBack = kind === "delete" ? undoDeletion : undo;
+    notify(text(formatNumber(changed.length)), { undo: () => takeBack(client, changed) });
   }
 
   function leave(): void {
@@ -84,25 +85,51 @@ function changeOf(id: number, kind: Kind, { status, categoryId, stock, price }: 
   }
 }
 
-/** Restores the earlier values of what changed. A tracked pet's status follows its stock, so only that of untracked pets is sent. */
+/**
+ * Restores the earlier values of what changed, and says how many pets it left because somebody has changed them since. A tracked pet's status follows its
+ * stock, so only that of untracked pets is sent.
+ */
 async function undo(client: QueryClient, results: readonly Result[]): Promise<void> {
-  const changed = results.filter(({ outcome, before }) => outcome === "changed" && before);
-  const back = changed.map(({ id, before, after }): Change => {
-    const { name, categoryId, status, stock, price } = before!;
-    const isStatus = stock === null && status !== after?.status;
-    return {
-      id,
-      ...(name !== after?.name && { name }),
-      ...(categoryId !== after?.categoryId && { categoryId }),
-      ...(stock !== after?.stock && { stock }),
-      ...(price !== undefined && { price }),
-      ...((isStatus || after?.stock !== stock) && stock === null && { status }),
-    };
-  });
-  const refused = (await sendChanges(back)).filter(({ outcome }) => outcome === "refused");
+  const refused = (await sendChanges(results.flatMap(backOf))).filter(({ outcome }) => outcome === "refused");
   reread(client);
-  if (refused.length > 0) notify(words.notUndone(formatNumber(refused.length)), { isFailure: true });
+  const isChanged = refused.every(({ code }) => code === "precondition_failed" || code === "not_found");
+  const left = (isChanged ? words.changedSince : words.notUndone)(formatNumber(refused.length));
+  if (refused.length > 0) notify(left, { isFailure: true });
   else notify(words.undone);
+}
+
+async function undoDeletion(client: QueryClient, deleted: readonly Result[]): Promise<void> {
+  const { undoDeletion: undoAll } = await import("../bin/deleting.ts");
+  await undoAll(
+    client,
+    deleted.map(({ id }) => id),
+  );
+}
+
+/** The change that takes a change back, as far as nobody has changed the same parts since. */
+function backOf({ id, outcome, before, after, versions, madeProfile }: Result): Change[] {
+  if (outcome !== "changed" || !before || !after) return [];
+  const { name, categoryId, status, stock, price } = before;
+  const isCounted = stock !== after.stock;
+  const fields = {
+    ...(name !== after.name && { name }),
+    ...(categoryId !== after.categoryId && { categoryId }),
+    ...(stock === null && status !== after.status && { status }),
+  };
+  const isOfPet = Object.keys(fields).length > 0 && !isCounted;
+  return [
+    {
+      id,
+      ...fields,
+      ...(isCounted && { stock }),
+      ...(price !== undefined && (madeProfile ? { removeProfile: true } : { price })),
+      since: {
+        ...(isOfPet && versions?.pet !== undefined && { pet: versions.pet }),
+        ...(isCounted && versions?.stock !== undefined && { stock: versions.stock }),
+        ...(price !== undefined && versions?.profile !== undefined && { profile: versions.profile }),
+      },
+    },
+  ];
 }
 
 function reread(client: QueryClient): void {

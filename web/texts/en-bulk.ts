@@ -15,14 +15,14 @@ export const bulkTexts = {
       set: "Every price becomes this one. You can undo this.",
       percent: "Animals without a price stay as they are. You can undo this.",
     },
-    delete: "Animals with open orders stay. This cannot be undone.",
+    delete: "Animals with open orders stay. The others go to the bin, from where you can restore them for 30 days.",
   },
   done: {
     status: (count: string) => `The status of ${count} is changed.`,
     category: (count: string) => `${count} moved.`,
     track: (count: string) => `The stock of ${count} is counted.`,
     price: (count: string) => `The price of ${count} is changed.`,
-    delete: (count: string) => `${count} deleted.`,
+    delete: (count: string) => (count === "1" ? "1 animal is in the bin." : `${count} animals are in the bin.`),
   },
   units: "Free units of each",
   how: "How the price changes",
@@ -36,5 +36,9 @@ export const bulkTexts = {
   refused: (count: string) => `${count} stayed as they were`,
   more: (count: string) => `${count} more`,
   undone: "Everything is as it was before.",
+  changedSince: (count: string) =>
+    count === "1"
+      ? "1 animal stays as it is: somebody has changed it since. The others are as they were before."
+      : `${count} animals stay as they are: somebody has changed them since. Any others are as they were before.`,
   notUndone: (count: string) => `${count} could not be changed back.`,
 };

@@ -99,6 +99,7 @@ const ownedTables = [
   { table: "reservations", key: "id" },
   { table: "contacts", key: "order_id" },
   { table: "orders", key: "id" },
+  { table: "bin", key: "pet_id" },
   { table: "inventory", key: "pet_id" },
   { table: "pets", key: "id" },
   { table: "categories", key: "id" },

@@ -47,8 +47,12 @@ export function pageOf<R>(
 
 /** The `Link` to the page of this list that begins after a position. */
 export function linkAfter(path: string, query: Query, position: Position): { link: string } {
-  const cursor = Buffer.from(JSON.stringify([fingerprintOf(query), ...position])).toString("base64url");
-  return linkToNext(path, query, "cursor", cursor);
+  return linkToNext(path, query, "cursor", cursorAfter(query, position));
+}
+
+/** The cursor of the page of a list that begins after a position. */
+export function cursorAfter(query: Query, position: Position): string {
+  return Buffer.from(JSON.stringify([fingerprintOf(query), ...position])).toString("base64url");
 }
 
 /** The `Link` to a page of a list with the same query, except for the parameter `place`, which says where the page begins. */

@@ -1,4 +1,4 @@
-import sql, { bulk, join } from "sql-template-tag";
+import sql, { bulk, empty, join } from "sql-template-tag";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { Problem } from "../../platform/problem.ts";
 import { changePublishedBytes } from "../../platform/storage-quotas.ts";
@@ -49,15 +49,20 @@ export async function requireStored(tx: Transaction, engine: Database["engine"],
   throw new Problem("unavailable", "The same picture is being deleted at the moment. Try again.", { headers: { "retry-after": "1" } });
 }
 
-/** The size of a form in bytes; undefined if no photo of the account, or of any account, has it. */
+/**
+ * The size of a form in bytes; undefined if no photo of the account, or of any account, has it. What is in the bin counts only for the address of all
+ * accounts, where the dashboard shows it: no site of the account has it any more.
+ */
 export async function findForm(
   db: Database,
   { hash, type }: { hash: string; type: string },
   accountId: number | undefined,
 ): Promise<number | undefined> {
   const own = accountId === undefined ? db : db.as({ caller: accountId });
+  const inBin =
+    accountId === undefined ? sql`UNION ALL SELECT account_id, bytes FROM bin_photo_files WHERE hash = ${hash} AND type = ${type}` : empty;
   const rows = await own.query<{ account_id: number; bytes: number }>(
-    sql`SELECT account_id, bytes FROM photo_files WHERE hash = ${hash} AND type = ${type} ORDER BY account_id`,
+    sql`SELECT account_id, bytes FROM photo_files WHERE hash = ${hash} AND type = ${type} ${inBin} ORDER BY account_id`,
   );
   return rows.find((row) => accountId === undefined || row.account_id === accountId)?.bytes;
 }

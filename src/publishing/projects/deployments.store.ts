@@ -282,7 +282,8 @@ export async function listUnusedFiles(tx: Transaction, limit: number): Promise<{
   await tx.lock(contentLock);
   const marks = await tx.query<{ hash: string; needed: number | boolean }>(sql`
     SELECT hash, EXISTS (SELECT 1 FROM files WHERE files.hash = unused_files.hash)
-      OR EXISTS (SELECT 1 FROM photo_files WHERE photo_files.hash = unused_files.hash) AS needed
+      OR EXISTS (SELECT 1 FROM photo_files WHERE photo_files.hash = unused_files.hash)
+      OR EXISTS (SELECT 1 FROM bin_photo_files WHERE bin_photo_files.hash = unused_files.hash) AS needed
     FROM unused_files ORDER BY hash ${limitTo(limit)}`);
   const hashesOf = (needed: boolean): string[] => marks.filter((mark) => Boolean(mark.needed) === needed).map(({ hash }) => hash);
   const needed = hashesOf(true);

@@ -157,5 +157,6 @@ async function noteOrphanContent(tx: Transaction, before: number): Promise<void>
     SELECT DISTINCT LEFT(name, ${hashLength}) FROM blobs WHERE made_at < ${before} AND name NOT LIKE 'upload/%'
       AND NOT EXISTS (SELECT 1 FROM files WHERE files.hash = LEFT(blobs.name, ${hashLength}))
       AND NOT EXISTS (SELECT 1 FROM photo_files WHERE photo_files.hash = LEFT(blobs.name, ${hashLength}))
+      AND NOT EXISTS (SELECT 1 FROM bin_photo_files WHERE bin_photo_files.hash = LEFT(blobs.name, ${hashLength}))
     ON CONFLICT (hash) DO NOTHING`);
 }

@@ -5,8 +5,8 @@ import { statusOfStock } from "../inventory/inventory.ts";
 import { deletePets, updatePets, type StoredPet } from "../pets/pets.store.ts";
 import type { Pet } from "../pets/pets.ts";
 import { writeProfileValues, type ProfileValues } from "../profiles/profile-values.store.ts";
-import { deleteProfile, findProfiles, recordProfile } from "../profiles/profiles.store.ts";
-import { emptyProfile, type StoredProfile } from "../profiles/profiles.ts";
+import { findProfiles, removeProfile } from "../profiles/profiles.store.ts";
+import type { StoredProfile } from "../profiles/profiles.ts";
 import {
   deleteChanges,
   deleteKnown,
@@ -200,10 +200,7 @@ async function takeBackProfiles(
 ): Promise<void> {
   const { accountId, urlOf } = importing;
   const isDeleted = ({ current, values }: (typeof profiles)[number]): boolean => values === null && current.photos.length === 0;
-  for (const { current } of profiles.filter(isDeleted)) {
-    await deleteProfile(tx, accountId, current.petId);
-    recordProfile(tx, accountId, urlOf, current, { ...current, ...emptyProfile });
-  }
+  for (const { current } of profiles.filter(isDeleted)) await removeProfile(tx, accountId, urlOf, current);
   const kept = profiles.filter((one) => !isDeleted(one));
   await writeProfileValues(
     tx,

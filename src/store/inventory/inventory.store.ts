@@ -315,7 +315,8 @@ const rowsAtOnceMax = 250;
 
 const insertRows = statementOfRows(`
   INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
-  SELECT CAST(added.value ->> 3 AS BIGINT), CAST(added.value ->> 0 AS BIGINT), CAST(added.value ->> 1 AS BIGINT), 0, added.value ->> 2, 1 FROM ROWS AS added`);
+  SELECT CAST(added.value ->> 3 AS BIGINT), CAST(added.value ->> 0 AS BIGINT), CAST(added.value ->> 1 AS BIGINT), 0, added.value ->> 2,
+    CAST(added.value ->> 4 AS BIGINT) FROM ROWS AS added`);
 const updateRows = statementOfRows(`
   UPDATE inventory SET quantity = CAST(changed.value ->> 1 AS BIGINT), status = changed.value ->> 2, version = version + 1
   FROM ROWS AS changed WHERE account_id = CAST(changed.value ->> 3 AS BIGINT) AND pet_id = CAST(changed.value ->> 0 AS BIGINT)`);
@@ -335,15 +336,15 @@ export async function lockPetsWithEntries(tx: Transaction, accountId: number, id
   return { pets, entries: new Map(entries.map((entry) => [entry.item.petId, entry])) };
 }
 
-/** Begins to track locked or new pets. */
+/** Begins to track locked or new pets. `version` is that of a new entry. Default: 1. */
 export async function addEntries(
   tx: Transaction,
   accountId: number,
-  counts: readonly { petId: number; quantity: number }[],
+  counts: readonly { petId: number; quantity: number; version?: number }[],
 ): Promise<void> {
   await writeRows(tx, accountId, insertRows, counts);
-  for (const { petId, quantity } of counts) {
-    recordCount(tx, accountId, {}, fromRow([petId, quantity, 0, statusOfStock({ quantity, held: 0 }), 1]), 0);
+  for (const { petId, quantity, version = 1 } of counts) {
+    recordCount(tx, accountId, {}, fromRow([petId, quantity, 0, statusOfStock({ quantity, held: 0 }), version]), 0);
   }
 }
 
@@ -380,11 +381,17 @@ async function writeRows(
   tx: Transaction,
   accountId: number,
   writing: typeof insertRows,
-  counts: readonly { petId: number; quantity: number; held?: number }[],
+  counts: readonly { petId: number; quantity: number; held?: number; version?: number }[],
 ): Promise<void> {
   for (let from = 0; from < counts.length; from += rowsAtOnceMax) {
     const some = counts.slice(from, from + rowsAtOnceMax);
-    const rows = some.map(({ petId, quantity, held = 0 }) => [petId, quantity, statusOfStock({ quantity, held }), accountId]);
+    const rows = some.map(({ petId, quantity, held = 0, version = 1 }) => [
+      petId,
+      quantity,
+      statusOfStock({ quantity, held }),
+      accountId,
+      version,
+    ]);
     await tx.run(writing, [JSON.stringify(rows)]);
   }
 }

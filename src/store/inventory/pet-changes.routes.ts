@@ -15,16 +15,17 @@ export const petChangeRoutes: Operation<ProfileServices>[] = [
     tag: "Animals",
     summary: "Change many pets",
     description:
-      "Changes, prices, tracks or deletes up to 1,000 pets in steps, each in a transaction of its own, with a result for each pet.",
+      "Changes, prices, tracks or moves into the bin up to 1,000 pets in steps, each in a transaction of its own, with a result for each pet.",
     scope: "catalogue:write",
     dryRun: true,
     body: BulkChanges,
     bodyBytesMax: changesBytesMax,
     answers: { 200: { description: "The result of each change, in the order of the request.", schema: BulkResults } },
-    steps: (steps, { accountId, body: { changes }, services }) => {
+    steps: (steps, { accountId, now, body: { changes }, services }) => {
+      const shop = { accountId, urlOf: services.photos.urlOf, now };
       requireConsistent(changes);
       return changeInSteps<BulkChange, BulkResult>(steps, changes, {
-        change: (tx, left) => changePets(tx, { accountId, urlOf: services.photos.urlOf }, left),
+        change: (tx, left) => changePets(tx, shop, left),
         refused: ({ id }, problem) => refused(id, problem),
       });
     },

@@ -2,48 +2,81 @@ import sql, { join } from "sql-template-tag";
 import { openStep, stepRowsMax } from "../../platform/db/batches.ts";
 import type { Transaction } from "../../platform/db/database.ts";
 import { byId, invalidAt, Problem } from "../../platform/problem.ts";
-import { deletePet, lockPet, lockPetWithEntry, updatePet, type StoredPet } from "../pets/pets.store.ts";
+import { binPet } from "../bin/bin.store.ts";
+import { lockPet, lockPetWithEntry, updatePet, type StoredPet } from "../pets/pets.store.ts";
 import { writeProfileValues } from "../profiles/profile-values.store.ts";
-import { findProfiles } from "../profiles/profiles.store.ts";
-import type { Price, UrlOf } from "../profiles/profiles.ts";
-import { deleteItem, lockItem, lockItemWithOrders, lockPetsWithEntries, setQuantity } from "./inventory.store.ts";
-import { changesPrice, priceAfter, type BulkChange, type BulkResult, type PetState } from "./pet-changes.ts";
+import { findProfiles, removeProfile } from "../profiles/profiles.store.ts";
+import type { StoredProfile, UrlOf } from "../profiles/profiles.ts";
+import { deleteItem, lockItem, lockItemWithOrders, lockPetsWithEntries, setQuantity, type StoredItem } from "./inventory.store.ts";
+import {
+  changesPrice,
+  concernsProfile,
+  priceAfter,
+  type BulkChange,
+  type BulkResult,
+  type PetState,
+  type Versions,
+} from "./pet-changes.ts";
 
 /**
- * The state before the changes: the pets and stock counts, whose rows are locked, the prices of those whose price changes, and which of the named
+ * The state before the changes: the pets and inventory entries, whose rows are locked, the profiles that changes concern, and which of the named
  * categories exist.
  */
-type LockedRows = { pets: Map<number, StoredPet>; stock: Map<number, number>; prices: Map<number, Price | null>; categories: Set<number> };
+type LockedRows = {
+  pets: Map<number, StoredPet>;
+  entries: Map<number, StoredItem>;
+  profiles: Map<number, StoredProfile>;
+  categories: Set<number>;
+};
 
-/** @throws Problem `invalid_request` if a pet is named twice, or a change has both a price and a percentage */
+/** Where and when the changes are made. */
+type Shop = { accountId: number; urlOf: UrlOf; now: number };
+
+/**
+ * @throws Problem `invalid_request` if a pet is named twice, a change has both a price and a percentage, or one removes a profile whose version it does
+ * not say
+ */
 export function requireConsistent(changes: readonly BulkChange[]): void {
   if (new Set(changes.map(({ id }) => id)).size < changes.length)
     throw new Problem("invalid_request", "body.changes names an animal twice.");
   const both = changes.findIndex(({ price, pricePermille }) => price !== undefined && pricePermille !== undefined);
   if (both >= 0) throw invalidAt(`body.changes[${both}].pricePermille`, "must be left out beside price");
+  const late = changes.findIndex((change) => change.removeProfile === true && changesPrice(change));
+  if (late >= 0) throw invalidAt(`body.changes[${late}].removeProfile`, "must be left out beside a price");
+  const blind = changes.findIndex(({ removeProfile: isRemoved, since }) => isRemoved === true && typeof since?.profile !== "number");
+  if (blind >= 0) throw invalidAt(`body.changes[${blind}].since.profile`, "must be given beside removeProfile");
 }
 
 /**
  * Changes the first of these pets one after another, as many as one step takes, and returns the result of each change. A refused change has no
  * effect and does not stop the others.
  */
-export async function changePets(
-  tx: Transaction,
-  { accountId, urlOf }: { accountId: number; urlOf: UrlOf },
-  changes: readonly BulkChange[],
-): Promise<BulkResult[]> {
+export async function changePets(tx: Transaction, shop: Shop, changes: readonly BulkChange[]): Promise<BulkResult[]> {
   const isOver = openStep();
   const some = changes.slice(0, stepRowsMax);
-  const locked = await lock(tx, accountId, some);
+  const locked = await lock(tx, shop.accountId, some);
   const results: BulkResult[] = [];
   for (const change of some) {
-    results.push(await changeOne(tx, accountId, change, locked));
+    results.push(await changeOne(tx, shop, change, locked));
     if (isOver()) break;
     await tx.giveTurn();
   }
-  const prices = results.flatMap(({ id, after }) => (after?.price === undefined ? [] : [{ petId: id, values: { price: after.price } }]));
-  if (prices.length > 0) await writeProfileValues(tx, { accountId, urlOf }, prices);
+  await writePrices(tx, shop, results, locked);
   return results;
+}
+
+/** Writes the prices that the results say, and adds the versions of their profiles. */
+async function writePrices(tx: Transaction, shop: Shop, results: readonly BulkResult[], { profiles }: LockedRows): Promise<void> {
+  const prices = results.flatMap(({ id, after }) => (after?.price === undefined ? [] : [{ petId: id, values: { price: after.price } }]));
+  if (prices.length === 0) return;
+  const written = await writeProfileValues(tx, shop, prices);
+  for (const result of results) {
+    const { id, after, versions } = result;
+    if (after?.price === undefined || !versions) continue;
+    const one = written.get(id);
+    versions.profile = one?.version ?? profiles.get(id)?.version ?? null;
+    if (one && !one.before) result.madeProfile = true;
+  }
 }
 
 export function refused(id: number, { code, message }: Problem): BulkResult {
@@ -67,28 +100,32 @@ async function lock(tx: Transaction, accountId: number, changes: readonly BulkCh
   const profiles = await findProfiles(
     tx,
     accountId,
-    changes.filter(changesPrice).map(({ id }) => id),
+    changes.filter(concernsProfile).map(({ id }) => id),
   );
-  return {
-    pets,
-    prices: new Map(Array.from(profiles, ([id, { price }]) => [id, price])),
-    stock: new Map(Array.from(entries.values(), ({ item }) => [item.petId, item.quantity])),
-    categories: new Set(categories.map(({ id }) => id)),
-  };
+  return { pets, entries, profiles, categories: new Set(categories.map(({ id }) => id)) };
 }
 
-async function changeOne(tx: Transaction, accountId: number, change: BulkChange, locked: LockedRows): Promise<BulkResult> {
-  const { id } = change;
+async function changeOne(tx: Transaction, shop: Shop, change: BulkChange, locked: LockedRows): Promise<BulkResult> {
+  const { id, since, ...fields } = change;
   const current = locked.pets.get(id);
   if (current === undefined) return refused(id, new Problem("not_found", `There is no ${byId("pet", id)}.`));
   const { name, categoryId, status } = current.pet;
-  const price = changesPrice(change) ? { price: locked.prices.get(id) ?? null } : {};
-  const before: PetState = { name, categoryId, status, stock: locked.stock.get(id) ?? null, ...price };
+  const price = changesPrice(change) ? { price: locked.profiles.get(id)?.price ?? null } : {};
+  const entry = locked.entries.get(id);
+  const before: PetState = { name, categoryId, status, stock: entry?.item.quantity ?? null, ...price };
+  const versionsBefore = { pet: current.version, stock: entry?.version ?? null };
   try {
-    const hasFields = Object.keys(change).length > 1;
-    const after = hasFields ? await applyChange(tx, accountId, change, before, locked) : before;
-    if (after === undefined) return { id, outcome: "deleted", before };
-    return { id, outcome: JSON.stringify(after) === JSON.stringify(before) ? "unchanged" : "changed", before, after };
+    requireVersions(since, { ...versionsBefore, profile: locked.profiles.get(id)?.version ?? null });
+    if (fields.delete) {
+      await binPet(tx, shop.accountId, (await lockPetWithEntry(tx, shop.accountId, id)) ?? gone(id), shop.now);
+      return { id, outcome: "binned", before };
+    }
+    const isRemoved = fields.removeProfile === true;
+    const hasFields = Object.keys(fields).length > 0;
+    const applied = hasFields ? await applyChange(tx, shop.accountId, change, before, locked) : { after: before, versions: versionsBefore };
+    if (isRemoved) await removeProfile(tx, shop.accountId, shop.urlOf, locked.profiles.get(id)!);
+    const isSame = !isRemoved && JSON.stringify(applied.after) === JSON.stringify(before);
+    return { id, outcome: isSame ? "unchanged" : "changed", before, ...applied };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     // PostgreSQL ends a transaction whose statement failed: the category that was found was deleted meanwhile.
@@ -97,20 +134,21 @@ async function changeOne(tx: Transaction, accountId: number, change: BulkChange,
   }
 }
 
-/**
- * Applies one change except that of the price, after all checks that may refuse it. Returns the pet's new state, or undefined if it deleted the pet.
- */
+/** @throws Problem `precondition_failed` if a named part has another version: somebody has changed it */
+function requireVersions(since: BulkChange["since"], versions: Required<Versions>): void {
+  const parts = ["pet", "stock", "profile"] as const;
+  if (parts.some((part) => since?.[part] !== undefined && since[part] !== versions[part]))
+    throw new Problem("precondition_failed", "Somebody has changed it since.");
+}
+
+/** Applies one change except that of the price, after all checks that may refuse it. Returns the pet's new state, and its versions. */
 async function applyChange(
   tx: Transaction,
   accountId: number,
-  { id, delete: isDeleted, stock, price: wanted, pricePermille, ...fields }: BulkChange,
+  { id, stock, price: wanted, pricePermille, ...fields }: BulkChange,
   before: PetState,
-  { pets, categories }: LockedRows,
-): Promise<PetState | undefined> {
-  if (isDeleted) {
-    await deletePet(tx, accountId, (await lockPetWithEntry(tx, accountId, id)) ?? gone(id));
-    return undefined;
-  }
+  { pets, entries, categories }: LockedRows,
+): Promise<{ after: PetState; versions: Versions }> {
   if (fields.categoryId !== undefined && !categories.has(fields.categoryId))
     throw new Problem("unknown_reference", `There is no ${byId("category", fields.categoryId)}.`);
   const isStatusNew = fields.status !== undefined && fields.status !== before.status;
@@ -118,14 +156,20 @@ async function applyChange(
     throw new Problem("status_follows_stock", "Its stock is counted, so its status follows the count.");
   const price = before.price === undefined ? {} : { price: priceAfter(before.price, { price: wanted, pricePermille }) };
   if (stock === null && before.stock !== null) await deleteItem(tx, accountId, await lockItemWithOrders(tx, accountId, id));
-  if (typeof stock === "number" && stock !== before.stock)
-    await setQuantity(tx, accountId, id, stock, before.stock === null ? undefined : await lockItem(tx, accountId, id));
+  const entry =
+    typeof stock === "number" && stock !== before.stock
+      ? await setQuantity(tx, accountId, id, stock, before.stock === null ? undefined : await lockItem(tx, accountId, id))
+      : entries.get(id);
   const after = stock === undefined ? before.stock : stock;
   const current = after === before.stock ? pets.get(id)! : ((await lockPet(tx, accountId, id)) ?? gone(id)); // another stock may have changed its status
   // A tracked pet keeps the status that follows from its stock.
   const status = after === null ? (fields.status ?? current.pet.status) : current.pet.status;
-  const saved = await updatePet(tx, accountId, current, { name: before.name, categoryId: before.categoryId, ...fields, status });
-  return { name: saved.pet.name, categoryId: saved.pet.categoryId, status: saved.pet.status, stock: after, ...price };
+  const { name = before.name, categoryId = before.categoryId } = fields;
+  const { pet, version } = await updatePet(tx, accountId, current, { name, categoryId, status });
+  return {
+    after: { name: pet.name, categoryId: pet.categoryId, status: pet.status, stock: after, ...price },
+    versions: { pet: version, stock: after === null ? null : (entry?.version ?? null) },
+  };
 }
 
 function gone(id: number): never {

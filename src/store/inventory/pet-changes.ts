@@ -13,9 +13,19 @@ export const changesBytesMax = 1_048_576;
 
 const count = Type.Integer({ minimum: 0, maximum: int32Max });
 
+const version = Type.Integer({ format: "int64", minimum: 0 });
+
+/** The versions that parts of a pet must have; null for a part that must not be there. Parts that are left out may have any. */
+const Since = Type.Object(
+  { pet: Type.Optional(version), stock: Type.Optional(Nullable(version)), profile: Type.Optional(Nullable(version)) },
+  closed,
+);
+
 /**
  * A change of one pet. Fields that are left out keep their values. A null `stock` ends tracking; a number begins it or replaces the count. A null
  * `price` removes it; `pricePermille` raises it by so many thousandths, or lowers it if negative.
+ * `removeProfile` deletes the profile, which undoes a price that made it. `delete` moves the pet into the bin. With `since` the change is refused if somebody has
+ * changed a named part.
  */
 const PetChangeSchema = Type.Object(
   {
@@ -26,7 +36,9 @@ const PetChangeSchema = Type.Object(
     stock: Type.Optional(Nullable(count)),
     price: Type.Optional(Nullable(price)),
     pricePermille: Type.Optional(Type.Integer({ minimum: -1_000, maximum: 10_000 })),
+    removeProfile: Type.Optional(Type.Boolean()),
     delete: Type.Optional(Type.Boolean()),
+    since: Type.Optional(Since),
   },
   closed,
 );
@@ -49,21 +61,35 @@ const State = Type.Object({
 });
 export type PetState = Static<typeof State>;
 
-/** The result of one change. `before` is absent if there is no such pet, and `after` if the pet was deleted or the change refused. */
+/** What undoes a change needs: the versions that it left, as the `since` of another change. `profile` is there if the change is one of the price. */
+const Versions = Type.Object({ pet: version, stock: Nullable(version), profile: Type.Optional(Nullable(version)) });
+export type Versions = Static<typeof Versions>;
+
+/**
+ * The result of one change. `before` is absent if there is no such pet, and `after` and `versions` if the pet was moved into the bin or the change refused.
+ * `madeProfile` says that the pet had no profile before.
+ */
 const BulkResult = Type.Object({
   id: Id("The pet."),
-  outcome: Type.Unsafe<"changed" | "unchanged" | "deleted" | "refused">({
+  outcome: Type.Unsafe<"changed" | "unchanged" | "binned" | "refused">({
     type: "string",
-    enum: ["changed", "unchanged", "deleted", "refused"],
+    enum: ["changed", "unchanged", "binned", "refused"],
   }),
   before: Type.Optional(State),
   after: Type.Optional(State),
+  versions: Type.Optional(Versions),
+  madeProfile: Type.Optional(Type.Boolean()),
   code: Type.Optional(Type.String({ description: "The error code of a refused change." })),
   message: Type.Optional(Type.String()),
 });
 export type BulkResult = Static<typeof BulkResult>;
 
 export const BulkResults = Type.Object({ results: Type.Array(BulkResult) });
+
+/** Whether a change is one of the profile, or depends on its version. */
+export function concernsProfile(change: BulkChange): boolean {
+  return changesPrice(change) || change.removeProfile === true || change.since?.profile !== undefined;
+}
 
 type PriceChange = Pick<BulkChange, "price" | "pricePermille">;
 

@@ -230,14 +230,40 @@ export async function lockPetWithEntry(tx: Transaction, accountId: number, id: n
  * @throws Problem `pet_in_use` while an unfulfilled order is for this pet
  */
 export async function deletePet(tx: Transaction, accountId: number, current: PetWithEntry): Promise<void> {
+  if (!(await deletePetRow(tx, accountId, current))) throw inUse(current.pet.id);
+  await removeRecords(tx, accountId, 1);
+}
+
+/** Does the same, but keeps counting the pet as a record. Returns false, and changes nothing, while an unfulfilled order is for it. */
+export async function deletePetRow(tx: Transaction, accountId: number, current: PetWithEntry): Promise<boolean> {
   const { id } = current.pet;
   const gone = await tx.query(sql`
     DELETE FROM pets WHERE account_id = ${accountId} AND id = ${id} AND NOT EXISTS
       (SELECT 1 FROM orders WHERE account_id = ${accountId} AND pet_id = ${id} AND complete = FALSE)
     RETURNING id`);
-  if (gone.length === 0) throw new Problem("pet_in_use", `Pet ${id} has an unfulfilled order: fulfil or delete the order first.`);
-  await removeRecords(tx, accountId, 1);
+  if (gone.length === 0) return false;
   recordDeletion(tx, accountId, current);
+  return true;
+}
+
+/** Returns whether an unfulfilled order is for this pet. */
+export async function hasOpenOrder(tx: Transaction, accountId: number, id: number): Promise<boolean> {
+  const ofPet = sql`account_id = ${accountId} AND pet_id = ${id} AND complete = FALSE`;
+  return (await tx.query(sql`SELECT 1 FROM orders WHERE ${ofPet} LIMIT 1`)).length > 0;
+}
+
+export function inUse(id: number): Problem {
+  return new Problem("pet_in_use", `Pet ${id} has an unfulfilled order: fulfil or delete the order first.`);
+}
+
+/** Inserts a pet with the identifier that it had. Its record is counted already. */
+export async function returnPet(tx: Transaction, accountId: number, returned: StoredPet): Promise<void> {
+  const { pet, version } = returned;
+  const { id, name, categoryId, status } = pet;
+  await tx.query(sql`
+    INSERT INTO pets (account_id, id, name, name_key, category_id, status, version, is_split)
+    VALUES (${accountId}, ${id}, ${name}, ${nameKeyOf(name)}, ${categoryId}, ${status}, ${version}, TRUE)`);
+  tx.record(eventOf(accountId, "pet.created", returned));
 }
 
 /** Deletes pets without orders that are locked with their inventory entries. */

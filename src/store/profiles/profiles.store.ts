@@ -6,7 +6,7 @@ import { attempt } from "../../platform/parse.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { replaceFacts } from "../pets/pet-facts.store.ts";
 import { type Facts, factRowsOf, isFacts } from "./facts.ts";
-import { photosMax, shownProfile, type PhotoText, type StoredProfile, type UrlOf } from "./profiles.ts";
+import { emptyProfile, photosMax, shownProfile, type PhotoText, type StoredProfile, type UrlOf } from "./profiles.ts";
 
 type ProfileRow = {
   pet_id: number;
@@ -166,6 +166,12 @@ async function incrementVersion(tx: Transaction, accountId: number, petId: numbe
 /** Deletes the profile of a locked pet with its photos. */
 export async function deleteProfile(tx: Transaction, accountId: number, petId: number): Promise<void> {
   await tx.query(sql`DELETE FROM profiles WHERE account_id = ${accountId} AND pet_id = ${petId}`);
+}
+
+/** Deletes the profile of a locked pet with its photos, and records it. */
+export async function removeProfile(tx: Transaction, accountId: number, urlOf: UrlOf, current: StoredProfile): Promise<void> {
+  await deleteProfile(tx, accountId, current.petId);
+  recordProfile(tx, accountId, urlOf, current, { ...current, ...emptyProfile });
 }
 
 /** Requires that the pet has fewer photos than the maximum. @throws Problem `not_found`, `invalid_request` */
