@@ -58,7 +58,6 @@ function masked(tree: string): string {
     .replaceAll(new RegExp(`\\d{1,2} ${month} \\d{4}(?:,| at)? ?\\d\\d:\\d\\d`, "g"), "MOMENT")
     .replaceAll(/(?<=[ "])(?:now|\d+ (?:minute|hour)s? ago)(?=[ "]|$)/gm, "MOMENT")
     .replaceAll(/\d\d:\d\d(?::\d\d)?/g, "TIME")
-    .replaceAll(/time: (?:now|\d+ minutes? ago)/g, "time: AGO")
     .replaceAll(/Resets in [^,]+|Resets now/g, "Resets in DURATION")
     .replaceAll(/(MOMENT Never )(?:Never|MOMENT)/g, "$1LAST USED") // a key's use is written a while after it
     .replaceAll(/(- cell "Never"\n\s+)- cell "(?:Never"|MOMENT":\n\s+- time: MOMENT)/g, '$1- cell "LAST USED"')
