@@ -136,6 +136,43 @@ test("the home page shows open orders and low stock, and its set-up list ticks o
   await assertAccessibleOnPhone(page);
 });
 
+test("the home page shows the value of the orders, reservations and page views against the 7 days before, and only what a shop uses", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const rex = await shop.pet("Rex", await shop.category("Dogs"));
+  await shop.ask("PUT", `/pets/${rex}/profile`, { price: { amount: 12_000, currency: "EUR" } });
+  await shop.ask("POST", "/store/orders", { petId: rex, quantity: 2 });
+  const page = await shop.open("");
+  const week = page.getByRole("region", { name: "The last 7 days" });
+  const card = (label: string) =>
+    week
+      .locator("div")
+      .filter({ has: page.getByText(label, { exact: true }) })
+      .last();
+  await card("Value of the orders").getByText("€240.00", { exact: true }).waitFor();
+  await card("Value of the orders").getByText("€240.00 more than in the 7 days before").waitFor();
+  assert.equal(await week.getByText("Page views of your shop").count(), 0);
+  assert.equal(await week.getByText("Reservations and enquiries").count(), 0);
+
+  await service.db.write(async (tx) => {
+    const today = Math.floor(Date.now() / 86_400_000);
+    for (const [ago, views] of [
+      [0, 1_234],
+      [10, 2_000],
+    ] as const)
+      await tx.query(sql`INSERT INTO page_views (account_id, day, views) VALUES (${shop.id}, ${today - ago}, ${views})`);
+    tx.record({ accountId: shop.id, type: "reservation.created", resource: { type: "reservation", id: 1 }, data: { id: 1 } });
+    await tx.query(sql`UPDATE orders SET price_currency = 'USD' WHERE account_id = ${shop.id}`);
+  });
+  await shop.ask("POST", "/store/orders", { petId: rex });
+  await page.reload();
+  await card("Page views of your shop").getByText("1,234", { exact: true }).waitFor();
+  await card("Page views of your shop").getByText("766 fewer than in the 7 days before").waitFor();
+  await card("Reservations and enquiries").getByText("1 in the last 24 hours").waitFor();
+  await card("Value of the orders in USD").getByText("US$240.00", { exact: true }).waitFor();
+  await card("Value of the orders in EUR").getByText("€120.00", { exact: true }).waitFor();
+  await assertAccessibleOnPhone(page);
+});
+
 test("the home page says what needs attention and how soon, and nothing where all is well", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("");

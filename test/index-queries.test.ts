@@ -199,6 +199,7 @@ const needs: Record<string, (Call | Fragment)[]> = {
     at(certificates, "WHERE account_id = ${accountId} AND hostname = ${hostname}", "DELETE FROM own_challenges …"),
     at(certificates, "ON CONFLICT (account_id, hostname, type) DO UPDATE"),
   ],
+  page_views_by_day: [at("publishing/storefront/page-views.store.ts", "FROM page_views WHERE day < ${before}")],
   pending_sign_ins_by_expiry: [at("callers/members/factors.store.ts", "FROM pending_sign_ins WHERE expires_at <= ${now}")],
   pending_sign_ins_by_member: [
     at("callers/members/factors.store.ts", "DELETE FROM pending_sign_ins WHERE account_id = ${accountId} AND member_id = ${memberId}"),

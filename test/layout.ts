@@ -76,6 +76,7 @@ export const directions: Record<string, string[]> = {
   "web/importing": ["src/importing", "src/platform", "client", "web"],
   "web/bin": ["src/platform/currencies.ts", "client", "web"],
   "web/pets": ["src/platform/http/pictures.ts", "src/platform/currencies.ts", "client", "web"],
+  "web/home": ["src/platform/currencies.ts", "client", "web"],
   "web/orders": ["src/platform/currencies.ts", "client", "web"],
   "web/projects": ["src/platform/http/pictures.ts", "src/platform/left-out.ts", "client", "web"],
   "web/webhooks": ["src/platform/event-types.ts", "client", "web"],

@@ -98,6 +98,7 @@ export const acrossAccounts: { what: string; where: string; parts: string[] }[] 
       "FROM usage WHERE step = $ AND start < $",
       "FROM request_log WHERE position < $",
       "FROM bin WHERE deleted_at <= $",
+      "FROM page_views WHERE day < $",
       "FROM sessions WHERE seen_at <= $ OR created_at <= $",
       "FROM sign_in_links WHERE expires_at <= $",
       "FROM pending_sign_ins WHERE expires_at <= $",

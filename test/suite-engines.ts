@@ -29,6 +29,7 @@ export const groups: Group[] = [
       "imports-undo",
       "isolation",
       "order-details",
+      "page-views",
       "paging",
       "pet-changes",
       "pet-prices",

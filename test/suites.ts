@@ -16,6 +16,7 @@ export const quickSuites: string[] = [
   "isolation",
   "limits-headers",
   "order-of-refusals",
+  "page-views",
   "paging",
   "stock",
   "stock-status",

@@ -21,6 +21,8 @@ export type EdgeSide = {
   connections: ConnectionLimits;
   /** Called after each answer. */
   onVisit: OnVisit;
+  /** Called with the account whose storefront has shown a page to a person. */
+  onPageView: (accountId: number) => void;
 };
 
 /** The host of PUBLIC_URL if this service certifies it, else null. */

@@ -13,6 +13,9 @@ import { giveBackFreeSpace } from "../platform/db/batches.ts";
 import { forgetOldAnswers } from "../platform/http/idempotency.store.ts";
 import { repeat } from "../platform/jobs/runs.ts";
 import { expireNodes } from "../platform/nodes/nodes.ts";
+import type { PageViewCounter } from "../publishing/storefront/page-view-counter.ts";
+import { expirePageViews } from "../publishing/storefront/page-views.store.ts";
+import { daysKept, dayOf } from "../publishing/storefront/page-views.ts";
 import { expireBin } from "../store/bin/bin.store.ts";
 import { expireContacts } from "../store/contacts/contacts.store.ts";
 import { foldNames } from "../store/pets/folded-names.store.ts";
@@ -37,6 +40,7 @@ type JobSubjects = {
   verifier: KeyVerifier;
   usage: Recorder;
   requestLog: Pick<RequestLog, "flush">;
+  pageViews: Pick<PageViewCounter, "flush">;
   counting: LimiterHandle;
   firstStart: FirstStart;
   trimming: Pick<Trimmer, "run">;
@@ -44,15 +48,17 @@ type JobSubjects = {
 
 /** Starts the service's periodic jobs. */
 export function startJobs({ settings, db, sweep, onError }: AppContext, swept: JobSubjects) {
-  const { nowRange, verifier, usage, requestLog, counting, firstStart, trimming } = swept;
+  const { nowRange, verifier, usage, requestLog, pageViews, counting, firstStart, trimming } = swept;
   return [
     repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),
     repeat(usageEveryMs, () => usage.flush(), onError),
     repeat(usageEveryMs, () => requestLog.flush(), onError),
+    repeat(usageEveryMs, () => pageViews.flush(), onError),
     repeat(usesEveryMs, () => verifier.saveUses(), onError),
     sweep(cleanEveryMs, () => forgetOldAnswers(db, nowRange(), settings.answersKeptMs)),
     sweep(cleanEveryMs, (now) => expireUsage(db, now, settings.usageDaysKept)),
     sweep(cleanEveryMs, (now) => expireRequests(db, now - requestsKeptMs)),
+    sweep(eventsEveryMs, (now) => expirePageViews(db, dayOf(now) - daysKept + 1)),
     sweep(eventsEveryMs, (now) => expireEvents(db, now, settings)),
     sweep(eventsEveryMs, (now) => expireContacts(db, now)),
     sweep(lapseEveryMs, (now) => lapseReservations(db, now, onError)),

@@ -11,7 +11,6 @@ import { requestLogRoutes } from "../callers/usage/request-log.routes.ts";
 import { usageRoutes, type UsageServices } from "../callers/usage/usage.routes.ts";
 import { auditRoutes } from "../events/log/audit.routes.ts";
 import { eventRoutes, type EventServices } from "../events/log/events.routes.ts";
-import { figureRoutes } from "../events/log/figures.routes.ts";
 import { orderHistoryRoutes } from "../events/log/order-history.routes.ts";
 import { petHistoryRoutes } from "../events/log/pet-history.routes.ts";
 import { deliveryRoutes } from "../events/webhooks/deliveries.routes.ts";
@@ -40,6 +39,7 @@ import type { PhotoFetchServices } from "../store/profiles/profiles.ts";
 import { summaryRoutes } from "../store/profiles/summaries.routes.ts";
 import { reservationContactRoutes, reservationRoutes } from "../store/reservations/reservations.routes.ts";
 import { viewRoutes } from "../store/views/views.routes.ts";
+import { figureRoutes } from "./figures.ts";
 import type { Settings } from "./settings.ts";
 
 /** The services of the publishing operations. */

@@ -154,7 +154,7 @@ async function start(wing: Subsystem, apiServer: Server): Promise<void> {
   await requireKnownKeys(db, keys);
   state.proofSecret = await readProofSecret(db, keys);
   await clearUnfinished(wing);
-  state.edge = await openServing(wing, wing.shown, hosts, watch.open, apiServer);
+  state.edge = await openServing(wing, { ...wing.shown, onPageView: wing.onPageView }, hosts, watch.open, apiServer);
   startWorkers(wing);
   startCleaning(wing);
   wake(state);

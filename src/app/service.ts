@@ -29,6 +29,7 @@ import { idsOf } from "../platform/secrets.ts";
 import { openSocket } from "../platform/socket.ts";
 import { openSteadyClock, type SteadyClock } from "../platform/steady-clock.ts";
 import { photosHost } from "../publishing/photos/photos.ts";
+import { openPageViews } from "../publishing/storefront/page-view-counter.ts";
 import { openApi, openDashboard } from "./api.ts";
 import { openClusterNode } from "./cluster-node.ts";
 import type { AppContext } from "./context.ts";
@@ -131,7 +132,7 @@ export async function openService(settings: Settings, given: ServiceOptions): Pr
   const state: State = { isReady: false, isDraining: false, isClosing: false, publishingStarts: undefined, stops: [] };
   const opening: StartContext = { settings, options, storage, feed, secrets, opened, observing, changing, nowRange, state, steadyClock };
   const callers = await openCallers(opening);
-  const { node, announcer, verifier, counting } = callers;
+  const { node, announcer, verifier, counting, onPageView } = callers;
   const { limiter } = counting;
   const { publicUrl, acmeDirectoryUrl: directoryUrl } = settings;
   const administered = { db, clock, verifier, limiter, announcer, publicUrl, directoryUrl, ports: settings, secrets: () => secrets };
@@ -140,7 +141,7 @@ export async function openService(settings: Settings, given: ServiceOptions): Pr
   const trustedProxies = changing.trustedProxies.list;
   const shared = { db, clock, log, keys: secrets.keys, node, announcer, leases: openRowLeases(node, clock), bounds, onError };
   const context: AppContext = { ...shared, sweep: openSweep(storage.heartbeat, steadyClock, onError), settings, tracing };
-  const publishing = openPublishing(context, { trustedProxies, connections: limitsOf(opening), onVisit });
+  const publishing = openPublishing(context, { trustedProxies, connections: limitsOf(opening), onVisit, onPageView });
   const webhooks = openWebhooks(context, feed);
   const trimming = openTrimming(db, clock, feed);
   callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.worker, logs: trimming });
@@ -235,8 +236,9 @@ async function openCallers({ settings, options, storage, secrets, opened, observ
   opened.defer(() => verifier.saveUses().catch(onError));
   const usage = openUsageRecorder({ db, clock });
   const requestLog = openRequestLog({ db, clock });
+  const pageViews = openPageViews({ db, clock });
   // An answer about usage without the last seconds is better than none.
-  const flushUsage = async () => void (await Promise.all([usage, requestLog].map((one) => one.flush().catch(onError))));
+  const flushUsage = async () => void (await Promise.all([usage, requestLog, pageViews].map((one) => one.flush().catch(onError))));
   opened.defer(flushUsage);
   const counting = await openLimiter(settings, { clock, log, redis, liveNodes: () => node.liveNodes() });
   opened.defer(() => counting.close().catch(onError));
@@ -246,7 +248,18 @@ async function openCallers({ settings, options, storage, secrets, opened, observ
     limiter.mode() === "process"
       ? undefined
       : tracing?.tracedCalls("redis", limiter, () => (limiter.mode() === "alone" ? "unavailable" : undefined));
-  return { node, announcer, attachCaches, verifier, usage, requestLog, flushUsage, counting: { ...counting, limiter: traced ?? limiter } };
+  return {
+    node,
+    announcer,
+    attachCaches,
+    verifier,
+    usage,
+    requestLog,
+    pageViews,
+    onPageView: (accountId: number) => pageViews.count(accountId),
+    flushUsage,
+    counting: { ...counting, limiter: traced ?? limiter },
+  };
 }
 
 /** The lists of addresses that a reload replaces. */

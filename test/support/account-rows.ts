@@ -67,6 +67,7 @@ async function insertCalls(tx: Transaction, account: number): Promise<void> {
   await tx.query(
     sql`INSERT INTO saved_views (account_id, id, list, name, query) VALUES (${account}, 1, 'orders', 'Open', '{"complete":false}')`,
   );
+  await tx.query(sql`INSERT INTO page_views (account_id, day, views) VALUES (${account}, 20000, 3)`);
   await tx.query(sql`INSERT INTO idempotency (account_id, target, key, body_hash, status, headers, created_at)
     VALUES (${account}, 'POST /v1/pets', 'k', 'h', 201, '{}', ${start})`);
 }

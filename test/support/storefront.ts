@@ -1,4 +1,4 @@
-import { get } from "node:http";
+import { request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { TestService } from "./service.ts";
 import { made } from "./shop.ts";
@@ -21,14 +21,16 @@ export async function openStorefront(
 }
 
 /** Fetches an address of the edge, which no name server knows. */
-export async function visitSite(url: string, path = "/", headers: Record<string, string> = {}): Promise<Visit> {
+export async function visitSite(url: string, path = "/", headers: Record<string, string> = {}, method = "GET"): Promise<Visit> {
   const { promise, resolve, reject } = Promise.withResolvers<Visit>();
   const { port, host } = new URL(url);
-  get({ host: "127.0.0.1", port, path, headers: { host, ...headers }, agent: false }, (response) => {
+  request({ host: "127.0.0.1", port, path, method, headers: { host, ...headers }, agent: false }, (response) => {
     buffer(response).then(
       (bytes) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: bytes.toString(), bytes }),
       reject,
     );
-  }).on("error", reject);
+  })
+    .on("error", reject)
+    .end();
   return promise;
 }

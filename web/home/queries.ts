@@ -13,11 +13,20 @@ const shownMax = 8;
 /** How many in the last 7 days, and in the 7 days before. */
 export type Figure = { now: number; before: number };
 
-/** The orders of the last days (docs/dashboard-api.md). */
+/** The figures of the last days (docs/dashboard-api.md). Values are in minor units. */
+export type Figures = {
+  placed: Figure;
+  fulfilled: Figure;
+  reservations: Figure & { lastDay: number };
+  views: Figure;
+  values: (Figure & { currency: string })[];
+  isWhole: boolean;
+};
+
 export const figuresQuery = queryOptions({
   queryKey: [dashboardKey, "/figures"],
   staleTime: freshMs,
-  queryFn: ({ signal }) => readCall<{ placed: Figure; fulfilled: Figure; isWhole: boolean }>("/figures", signal),
+  queryFn: ({ signal }) => readCall<Figures>("/figures", signal),
 });
 
 /** The newest open orders. */

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { callsBelow, send } from "../calls/send.ts";
+import { readCall } from "../calls/send.ts";
 import { allCategoriesQuery } from "../categories/queries.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -22,10 +22,9 @@ export default function AnimalHistory({ petId }: { petId: number }): ReactNode {
     queryKey: [...petQuery(petId).queryKey, "history"], // a change of the pet rereads both
     staleTime: 0,
     initialPageParam: 0,
-    queryFn: async ({ pageParam, signal }) => {
+    queryFn: ({ pageParam, signal }) => {
       const query = pageParam === 0 ? "" : `?before=${pageParam}`;
-      const response = await send(new Request(`${callsBelow}/pets/${petId}/history${query}`, { signal }));
-      return (await response.json()) as Page;
+      return readCall<Page>(`/pets/${petId}/history${query}`, signal);
     },
     getNextPageParam: ({ next }) => next,
   });

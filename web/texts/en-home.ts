@@ -20,14 +20,6 @@ export const homeTexts = {
   full: "Your plan has no room for more entries",
   nearlyFull: "Your plan has little room left",
 
-  figures: "The last 7 days",
-  placed: "Orders placed",
-  fulfilled: "Orders fulfilled",
-  more: (count: string) => `${count} more than in the 7 days before`,
-  fewer: (count: string) => `${count} fewer than in the 7 days before`,
-  same: "As many as in the 7 days before",
-  tooMany: "Only the newest 20,000 are counted.",
-
   setUp: "Set up your shop",
   stepsDone: (done: number, all: number) => `${done} of ${all} done`,
   done: "Done",

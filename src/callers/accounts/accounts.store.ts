@@ -95,6 +95,7 @@ const ownedTables = [
   { table: "usage", key: "step, kind, start, name" },
   { table: "request_log", key: "position" },
   { table: "saved_views", key: "id" },
+  { table: "page_views", key: "day" },
   { table: "idempotency", key: "target, key" },
   { table: "reservations", key: "id" },
   { table: "contacts", key: "order_id" },

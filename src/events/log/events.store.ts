@@ -23,6 +23,10 @@ export type EventRow = [number, EventType, number, string, string, string | null
 export const eventColumns = raw("position, type, at, resource, actor, request_id, text, hash");
 const positionColumn = raw("position");
 const arrivalColumns = raw("position, at, resource");
+const countColumns = raw("position, at");
+/** The events that a count reads at once, and in all. */
+const countStep = 1_000;
+const countedMax = 20_000;
 const findStart = statement<[position: number, previousHash: string]>(
   "SELECT position, previous_hash FROM event_starts WHERE account_id = ?",
 );
@@ -85,6 +89,46 @@ export function newestEvents(
   };
   const { statement: text, values } = walkStatement<[position: number, at: number, resource: string]>(db.engine, [walk], limit);
   return andThen(db.rows(text, values), (rows) => rows.map(([, at, resource]) => ({ resource, at })));
+}
+
+/** How many in the last period, in the one before, and in the last day. `isWhole` is false if there were more events than are counted. */
+type EventCount = { now: number; before: number; lastDay: number; isWhole: boolean };
+
+/** When periods begin (ms): the last one, the one before, and the last day. */
+type Periods = { last: number; before: number; lastDay?: number | undefined };
+
+/** Counts the events of a type in two periods, from the newest back, at most `countedMax`. */
+export async function countEvents(
+  db: Database,
+  accountId: number,
+  type: EventType,
+  { last, before, lastDay = Infinity }: Periods,
+): Promise<EventCount> {
+  const count: EventCount = { now: 0, before: 0, lastDay: 0, isWhole: true };
+  let until: number | undefined;
+  for (let read = 0; read < countedMax; read += countStep) {
+    const walk = {
+      table: "events",
+      index: "events_by_type",
+      columns: countColumns,
+      accountId,
+      equal: { type },
+      order: ["position"],
+      isBackwards: true,
+      until,
+    };
+    const { statement: text, values } = walkStatement<[position: number, at: number]>(db.engine, [walk], countStep);
+    const rows = await db.scan(() => db.rows(text, values));
+    for (const [, at] of rows) {
+      if (at > lastDay) count.lastDay += 1;
+      if (at > last) count.now += 1;
+      else if (at > before) count.before += 1;
+    }
+    const oldest = rows.at(-1);
+    if (oldest === undefined || rows.length < countStep || oldest[1] <= before) return count;
+    until = oldest[0];
+  }
+  return { ...count, isWhole: false };
 }
 
 /** Returns the position from which every event is kept, and the hash of the event before it. */

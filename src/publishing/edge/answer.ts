@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { chooseCoding } from "../../platform/http/negotiation.ts";
 import { photoAt, photosHost } from "../photos/photos.ts";
-import type { RenderStorefront } from "../storefront/storefront.ts";
+import { isShownToPerson } from "../storefront/page-views.ts";
+import type { RenderedPage, RenderStorefront } from "../storefront/storefront.ts";
 import { type Answer, fileAnswer, findFile, renderedAnswer, text } from "./files.ts";
 import { type FormDesk, formAnswer } from "./forms.ts";
 import { parseTarget, type Target } from "./requests.ts";
@@ -15,6 +17,8 @@ export type EdgeContent = {
   findPhoto: (photo: { hash: string; type: string }, accountId: number | undefined) => Promise<number | undefined>;
   /** Takes the forms of storefronts; undefined if none has any. */
   forms?: FormDesk | undefined;
+  /** Called with the account whose storefront has shown a page to a person. */
+  onPageView?: ((accountId: number) => void) | undefined;
 };
 
 export type EdgeContext = EdgeHosts &
@@ -115,7 +119,7 @@ async function deploymentAnswer(
 ): Promise<Answer> {
   const site = await find();
   if (site === undefined) return text(404, "There is no such deployment at this address.");
-  const { pending, ...rest } = liveAnswer(host, site, target, request, served);
+  const { pending, ...rest } = liveAnswer(host, site, target, request, { ...served, onPageView: undefined });
   const found = pending === undefined ? rest : await pending();
   return { ...found, headers: { ...rest.headers, ...found.headers, "X-Robots-Tag": "noindex" } };
 }
@@ -142,7 +146,7 @@ function storefrontAnswer(
   { shop, manifest, canonical }: LiveSite,
   target: Target,
   { method, headers, turn }: Visit,
-  { renderStorefront, certificates, ports }: EdgeContext,
+  { renderStorefront, certificates, ports, onPageView }: EdgeContext,
 ): Answer | undefined {
   if (shop === undefined || renderStorefront === undefined || photoAt(target.path) !== undefined || (method !== "GET" && method !== "HEAD"))
     return undefined;
@@ -158,9 +162,17 @@ function storefrontAnswer(
       const coding = chooseCoding(headers["accept-encoding"], () => true);
       const page = await renderStorefront({ ...shop, origin }, { path: target.path, query: target.query, coding, turn });
       if (page.status === 404 && found.kind === "file") return fileAnswer(found, method, headers);
-      return renderedAnswer(page, headers) ?? text(412, "The page has changed.");
+      const reply = renderedAnswer(page, headers);
+      if (reply === undefined) return text(412, "The page has changed.");
+      if (onPageView !== undefined && method === "GET" && isPageView(page, headers)) onPageView(shop.accountId);
+      return reply;
     },
   };
+}
+
+/** Whether an answer shows a page to a person: no file, no 404, and not to a robot. */
+function isPageView({ status, type }: RenderedPage, headers: IncomingHttpHeaders): boolean {
+  return status === 200 && type.startsWith("text/html") && isShownToPerson(headers);
 }
 
 /** The answer to a photo's path; undefined for any other path. Without an account, it serves the photos of all. */

@@ -108,9 +108,9 @@ type State = Exchange & {
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const limits = { ...edgeLimits, ...options.limits };
   const { hosts, platformDomain, own, trustedProxies = new BlockList(), bounds, log, clock, onVisit = () => undefined } = options;
-  const { renderStorefront, findPhoto = async () => undefined, forms } = options.shown ?? {};
+  const { renderStorefront, findPhoto = async () => undefined, ...shown } = options.shown ?? {};
   const guard = guardConnections({ limits, exempt: trustedProxies, bounds, listener: "edge" });
-  const served: EdgeContext = { ...hosts, ports: { http: 0, https: undefined }, platformDomain, renderStorefront, findPhoto, forms };
+  const served: EdgeContext = { ...hosts, ports: { http: 0, https: undefined }, platformDomain, renderStorefront, findPhoto, ...shown };
   const exchange: Exchange = {
     served,
     secured: new WeakMap(),

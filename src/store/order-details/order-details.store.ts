@@ -1,6 +1,7 @@
 import sql, { join, raw } from "sql-template-tag";
+import { hourMs } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import { mergeRows } from "../../platform/db/index-walk.ts";
+import { mergeRows, walkStatement } from "../../platform/db/index-walk.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { othersMax, totalOf, type OrderDetails } from "./order-details.ts";
 
@@ -52,3 +53,55 @@ export async function otherOrders(db: Database, accountId: number, orderId: numb
   const rows = await db.query<{ order_id: number }>(mergeRows(db.engine, walks, 2 * (othersMax + 2)));
   return [...new Set(rows.map((row) => row.order_id))].filter((id) => id !== orderId).slice(0, othersMax + 1);
 }
+
+type ValueRow = [id: number, placedAt: number | null, quantity: number, amount: number | null, currency: string | null];
+
+/** The orders whose value is added up, at once and in all, and the currencies that are shown. */
+const stepMax = 1_000;
+const valuedMax = 20_000;
+const currenciesMax = 10;
+/** An order has the time of its request, so ids and times may be out of order by up to this (ms). */
+const timesApartMs = hourMs;
+
+/** What orders placed in two periods are worth in one currency, in minor units. */
+type OrdersValue = { currency: string; now: number; before: number };
+
+/**
+ * Adds up the orders placed since two times (ms), from the newest back, by the price that each has kept. Orders without a price, and those of before
+ * prices were kept, count nothing. `isWhole` is false if there were more orders or currencies than are counted.
+ */
+export async function valuesOfOrders(
+  db: Database,
+  accountId: number,
+  { last, before }: { last: number; before: number },
+): Promise<{ values: OrdersValue[]; isWhole: boolean }> {
+  const sums = new Map<string, { orders: number; now: bigint; before: bigint }>();
+  let until: number | undefined;
+  let isWhole = false;
+  for (let read = 0; read < valuedMax && !isWhole; read += stepMax) {
+    const columns = raw("id, placed_at, quantity, price_amount, price_currency");
+    const walk = { table: "orders", columns, accountId, order: ["id"], isBackwards: true, until };
+    const { statement, values } = walkStatement<ValueRow>(db.engine, [walk], stepMax);
+    const rows = await db.scan(() => db.rows(statement, values));
+    for (const [, placedAt, quantity, amount, currency] of rows) {
+      if (placedAt === null || placedAt <= before || amount === null || currency === null) continue;
+      const sum = sums.get(currency) ?? { orders: 0, now: 0n, before: 0n };
+      sum.orders += 1;
+      sum[placedAt > last ? "now" : "before"] += BigInt(amount) * BigInt(quantity);
+      sums.set(currency, sum);
+    }
+    const oldest = rows.at(-1);
+    isWhole = oldest === undefined || rows.length < stepMax || (oldest[1] ?? Infinity) <= before - timesApartMs;
+    until = oldest?.[0];
+  }
+  const sorted = [...sums].toSorted(([, a], [, b]) => b.orders - a.orders);
+  const shown = (sum: bigint): number => Number(sum > maxShown ? maxShown : sum);
+  return {
+    values: sorted
+      .slice(0, currenciesMax)
+      .map(([currency, { now, before: earlier }]) => ({ currency, now: shown(now), before: shown(earlier) })),
+    isWhole: isWhole && sorted.length <= currenciesMax,
+  };
+}
+
+const maxShown = BigInt(Number.MAX_SAFE_INTEGER);
