@@ -325,8 +325,7 @@ test("the history of an animal reads ranges of the log by its primary key", asyn
   const { db: recorded, statements } = record(db);
   await petHistoryRoutes[0]!.read!(recorded, { accountId: 1, params: { petId: 2 }, query: { before: 2 }, services: {} } as never);
   const step = statements.find(({ sql: text }) => text.includes("instr("));
-  assert.ok(step);
-  const plan = await db.query<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${raw(step.sql)}`);
+  const plan = await db.query<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${raw(step!.sql)}`);
   const key = "USING INDEX sqlite_autoindex_events_1 (account_id=? AND position>? AND position<?)";
   assert.deepEqual(
     plan.filter(({ detail }) => /events|SORT|B-TREE/i.test(detail)).map(({ detail }) => detail),

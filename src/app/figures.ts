@@ -3,8 +3,7 @@ import { countEvents } from "../events/log/events.store.ts";
 import { dayMs } from "../platform/clock.ts";
 import { operation, type Operation } from "../platform/http/operation.ts";
 import { Type } from "../platform/json-schema.ts";
-import { readPageViews } from "../publishing/storefront/page-views.store.ts";
-import { dayOf } from "../publishing/storefront/page-views.ts";
+import { dayOf } from "../publishing/storefront/page-view-counter.ts";
 import { valuesOfOrders } from "../store/order-details/order-details.store.ts";
 
 /** The days of one figure, which is compared with as many days before. */
@@ -37,6 +36,7 @@ export const figureRoutes: Operation<UsageServices>[] = [
     answers: { 200: { description: "The figures.", schema: Figures } },
     read: async (db, { accountId, now, services }) => {
       await services.flushUsage();
+      const { readPageViews } = await import("../publishing/storefront/page-views.store.ts");
       const periods = { last: now - days * dayMs, before: now - 2 * days * dayMs };
       const count = (type: Parameters<typeof countEvents>[2], lastDay?: number) =>
         countEvents(db, accountId, type, { ...periods, lastDay });

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { chooseCoding } from "../../platform/http/negotiation.ts";
 import { photoAt, photosHost } from "../photos/photos.ts";
-import { isShownToPerson } from "../storefront/page-views.ts";
+import { isShownToPerson } from "../storefront/page-view-counter.ts";
 import type { RenderedPage, RenderStorefront } from "../storefront/storefront.ts";
 import { type Answer, fileAnswer, findFile, renderedAnswer, text } from "./files.ts";
 import { type FormDesk, formAnswer } from "./forms.ts";
