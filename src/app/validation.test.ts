@@ -23,6 +23,7 @@ const violations: Record<string, (bound: never, schema: Keywords) => unknown> = 
   required: (names: string[]) => (names.length > 0 ? {} : undefined),
   additionalProperties: (isOpen: boolean) => (isOpen ? undefined : { "not a field of any operation": 1 }),
   items: () => [Symbol("no JSON")],
+  minProperties: (least: number) => (least > 0 ? {} : undefined),
   minItems: (least: number) => (least > 0 ? [] : undefined),
   maxItems: (most: number) => Array.from({ length: most + 1 }, () => 1),
   minLength: (least: number) => (least > 0 ? "" : undefined),
