@@ -109,7 +109,8 @@ function preparer(answersKeptMs: number) {
    */
   return async (db: Database, slot: Slot, now: NowRange, make: () => Promise<Answer>, hasGone: HasGone): Promise<Answer> => {
     if (await findAnswer(db, slot, now.earliest - answersKeptMs)) return make();
-    return make().finally(begin(nameOf(slot), hasGone));
+    const end = begin(nameOf(slot), hasGone);
+    return make().finally(end);
   };
 }
 
