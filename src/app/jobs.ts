@@ -2,9 +2,8 @@ import type { KeyVerifier } from "../callers/keys/verify.ts";
 import { deleteExpiredPending } from "../callers/members/factors.store.ts";
 import { deleteExpiredChallenges } from "../callers/members/passkeys.store.ts";
 import { deleteEndedSessions } from "../callers/members/sessions.store.ts";
-import type { Recorder } from "../callers/usage/recorder.ts";
 import { expireRequests } from "../callers/usage/request-log.store.ts";
-import { keptMs as requestsKeptMs, type RequestLog } from "../callers/usage/request-recorder.ts";
+import { keptMs as requestsKeptMs } from "../callers/usage/request-recorder.ts";
 import { expireUsage } from "../callers/usage/usage.store.ts";
 import { expireEvents } from "../events/log/retention.ts";
 import type { Trimmer } from "../events/log/trimming.ts";
@@ -13,7 +12,7 @@ import { giveBackFreeSpace } from "../platform/db/batches.ts";
 import { forgetOldAnswers } from "../platform/http/idempotency.store.ts";
 import { repeat } from "../platform/jobs/runs.ts";
 import { expireNodes } from "../platform/nodes/nodes.ts";
-import { daysKept, dayOf, type PageViewCounter } from "../publishing/storefront/page-view-counter.ts";
+import { daysKept, dayOf } from "../publishing/storefront/page-view-counter.ts";
 import { expireBin } from "../store/bin/bin.store.ts";
 import { expireContacts } from "../store/contacts/contacts.store.ts";
 import { foldNames } from "../store/pets/folded-names.store.ts";
@@ -36,9 +35,8 @@ const spaceEveryMs = 1_000;
 type JobSubjects = {
   nowRange: () => NowRange;
   verifier: KeyVerifier;
-  usage: Recorder;
-  requestLog: Pick<RequestLog, "flush">;
-  pageViews: Pick<PageViewCounter, "flush">;
+  /** Saves what is counted in memory. */
+  flushUsage: () => Promise<void>;
   counting: LimiterHandle;
   firstStart: FirstStart;
   trimming: Pick<Trimmer, "run">;
@@ -46,12 +44,10 @@ type JobSubjects = {
 
 /** Starts the service's periodic jobs. */
 export function startJobs({ settings, db, sweep, onError }: AppContext, swept: JobSubjects) {
-  const { nowRange, verifier, usage, requestLog, pageViews, counting, firstStart, trimming } = swept;
+  const { nowRange, verifier, flushUsage, counting, firstStart, trimming } = swept;
   return [
     repeat(limitsEveryMs, async () => (counting.limiter.sweep(), counting.save()), onError),
-    repeat(usageEveryMs, () => usage.flush(), onError),
-    repeat(usageEveryMs, () => requestLog.flush(), onError),
-    repeat(usageEveryMs, () => pageViews.flush(), onError),
+    repeat(usageEveryMs, flushUsage, onError),
     repeat(usesEveryMs, () => verifier.saveUses(), onError),
     sweep(cleanEveryMs, () => forgetOldAnswers(db, nowRange(), settings.answersKeptMs)),
     sweep(cleanEveryMs, (now) => expireUsage(db, now, settings.usageDaysKept)),

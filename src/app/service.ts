@@ -255,7 +255,6 @@ async function openCallers({ settings, options, storage, secrets, opened, observ
     verifier,
     usage,
     requestLog,
-    pageViews,
     onPageView: (accountId: number) => pageViews.count(accountId),
     flushUsage,
     counting: { ...counting, limiter: traced ?? limiter },

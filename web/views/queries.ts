@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { dashboardKey } from "../calls/lists.ts";
-import { callsBelow, jsonOf, send } from "../calls/send.ts";
+import { callsBelow, jsonOf, readCall, send } from "../calls/send.ts";
 
 /** A list whose filters and order can be saved. */
 export type ViewList = "animals" | "orders";
@@ -13,14 +13,13 @@ export type ViewsProps = { list: ViewList; shown: object; onOpen: (query: Record
 /** The most views of a list. */
 export const viewsMax = 20;
 
-const pathOf = (list: ViewList): string => `${callsBelow}/views/${list}`;
+const pathOf = (list: ViewList): string => `/views/${list}`;
 
 export const viewsQuery = (list: ViewList) =>
   queryOptions({
     queryKey: [dashboardKey, "/views", list],
     queryFn: async ({ signal }) => {
-      const answer = await send(new Request(pathOf(list), { signal }));
-      const { views } = (await answer.json()) as { views: View[] };
+      const { views } = await readCall<{ views: View[] }>(pathOf(list), signal);
       return views.toSorted((a, b) => a.name.localeCompare(b.name));
     },
   });
@@ -28,11 +27,11 @@ export const viewsQuery = (list: ViewList) =>
 /** @throws Refusal */
 export async function saveView(list: ViewList, view: Omit<View, "id">): Promise<View> {
   const headers = { accept: "application/json", "content-type": "application/json" };
-  const answer = await send(new Request(pathOf(list), { method: "POST", headers, body: jsonOf(view) }));
+  const answer = await send(new Request(callsBelow + pathOf(list), { method: "POST", headers, body: jsonOf(view) }));
   return (await answer.json()) as View;
 }
 
 /** @throws Refusal */
 export async function deleteView(list: ViewList, id: number): Promise<void> {
-  await send(new Request(`${pathOf(list)}/${id}`, { method: "DELETE" }));
+  await send(new Request(`${callsBelow}${pathOf(list)}/${id}`, { method: "DELETE" }));
 }

@@ -1,7 +1,7 @@
 import sql, { bulk, join, raw } from "sql-template-tag";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
-import { walkStatement } from "../../platform/db/index-walk.ts";
+import { stepsBack } from "../../platform/db/index-walk.ts";
 
 /** The most rows of one statement. */
 const rowsPerInsert = 50;
@@ -76,17 +76,11 @@ export async function readRequests(
   const isFiltered = keyId !== undefined || statusClass !== undefined;
   const step = isFiltered ? stepMax : limit + 1;
   const found: LogRow[] = [];
-  let until = before;
-  for (;;) {
-    const columns = raw("position, key_id, method, route, status");
-    const walk = { table: "request_log", columns, accountId, order: ["position"], isBackwards: true, until };
-    const { statement, values } = walkStatement<LogRow>(db.engine, [walk], step);
-    const rows = await db.scan(() => db.rows(statement, values));
+  const columns = raw("position, key_id, method, route, status");
+  for await (const rows of stepsBack<LogRow>(db, { table: "request_log", columns, accountId, order: ["position"], until: before }, step))
     for (const row of rows) {
       if ((keyId !== undefined && row[1] !== keyId) || (statusClass !== undefined && Math.floor(row[4] / 100) !== statusClass)) continue;
       if (found.push(row) > limit) return found;
     }
-    if (rows.length < step) return found;
-    until = rows.at(-1)![0];
-  }
+  return found;
 }

@@ -1,6 +1,6 @@
 import sql, { raw } from "sql-template-tag";
 import { andThen, type Awaitable, type Database, type Queryable } from "../../platform/db/database.ts";
-import { walkStatement } from "../../platform/db/index-walk.ts";
+import { stepsBack, walkStatement } from "../../platform/db/index-walk.ts";
 import { statement } from "../../platform/db/statement.ts";
 import type { EventType } from "../../platform/event-types.ts";
 import { emptyHead, type Head } from "../../platform/events.ts";
@@ -105,30 +105,19 @@ export async function countEvents(
   { last, before, lastDay = Infinity }: Periods,
 ): Promise<EventCount> {
   const count: EventCount = { now: 0, before: 0, lastDay: 0, isWhole: true };
-  let until: number | undefined;
-  for (let read = 0; read < countedMax; read += countStep) {
-    const walk = {
-      table: "events",
-      index: "events_by_type",
-      columns: countColumns,
-      accountId,
-      equal: { type },
-      order: ["position"],
-      isBackwards: true,
-      until,
-    };
-    const { statement: text, values } = walkStatement<[position: number, at: number]>(db.engine, [walk], countStep);
-    const rows = await db.scan(() => db.rows(text, values));
+  const walk = { table: "events", index: "events_by_type", columns: countColumns, accountId, equal: { type }, order: ["position"] };
+  let read = 0;
+  for await (const rows of stepsBack<[position: number, at: number]>(db, walk, countStep)) {
     for (const [, at] of rows) {
       if (at > lastDay) count.lastDay += 1;
       if (at > last) count.now += 1;
       else if (at > before) count.before += 1;
     }
-    const oldest = rows.at(-1);
-    if (oldest === undefined || rows.length < countStep || oldest[1] <= before) return count;
-    until = oldest[0];
+    read += rows.length;
+    if ((rows.at(-1)?.[1] ?? 0) <= before) return count;
+    if (read >= countedMax) return { ...count, isWhole: false };
   }
-  return { ...count, isWhole: false };
+  return count;
 }
 
 /** Returns the position from which every event is kept, and the hash of the event before it. */

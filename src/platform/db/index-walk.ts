@@ -153,6 +153,20 @@ export function walkStatement<R extends unknown[]>(engine: Database["engine"], w
   return bindWalks(engine, "", walks, limit);
 }
 
+/**
+ * Reads a walk backwards, up to `step` rows at a time as a long read, which takes turns with others. Its first column is the first of `order`.
+ */
+export async function* stepsBack<R extends [place: number, ...unknown[]]>(db: Database, walk: Walk, step: number): AsyncGenerator<R[]> {
+  let { until } = walk;
+  for (;;) {
+    const { statement: text, values } = walkStatement<R>(db.engine, [{ ...walk, isBackwards: true, until }], step);
+    const rows = await db.scan(() => db.rows(text, values));
+    yield rows;
+    if (rows.length < step) return;
+    until = rows.at(-1)![0];
+  }
+}
+
 /** The JSON texts of a list's rows, joined by commas in the list's order, and how many they are; null if there are none. */
 export type JoinedRows = [texts: string | null, count: number];
 

@@ -1,7 +1,7 @@
 import sql, { join, raw } from "sql-template-tag";
 import { hourMs } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
-import { mergeRows, walkStatement } from "../../platform/db/index-walk.ts";
+import { mergeRows, stepsBack } from "../../platform/db/index-walk.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
 import { othersMax, totalOf, type OrderDetails } from "./order-details.ts";
 
@@ -76,13 +76,9 @@ export async function valuesOfOrders(
   { last, before }: { last: number; before: number },
 ): Promise<{ values: OrdersValue[]; isWhole: boolean }> {
   const sums = new Map<string, { orders: number; now: bigint; before: bigint }>();
-  let until: number | undefined;
-  let isWhole = false;
-  for (let read = 0; read < valuedMax && !isWhole; read += stepMax) {
-    const columns = raw("id, placed_at, quantity, price_amount, price_currency");
-    const walk = { table: "orders", columns, accountId, order: ["id"], isBackwards: true, until };
-    const { statement, values } = walkStatement<ValueRow>(db.engine, [walk], stepMax);
-    const rows = await db.scan(() => db.rows(statement, values));
+  const columns = raw("id, placed_at, quantity, price_amount, price_currency");
+  let [read, isWhole] = [0, true];
+  for await (const rows of stepsBack<ValueRow>(db, { table: "orders", columns, accountId, order: ["id"] }, stepMax)) {
     for (const [, placedAt, quantity, amount, currency] of rows) {
       if (placedAt === null || placedAt <= before || amount === null || currency === null) continue;
       const sum = sums.get(currency) ?? { orders: 0, now: 0n, before: 0n };
@@ -90,9 +86,10 @@ export async function valuesOfOrders(
       sum[placedAt > last ? "now" : "before"] += BigInt(amount) * BigInt(quantity);
       sums.set(currency, sum);
     }
-    const oldest = rows.at(-1);
-    isWhole = oldest === undefined || rows.length < stepMax || (oldest[1] ?? Infinity) <= before - timesApartMs;
-    until = oldest?.[0];
+    read += rows.length;
+    if ((rows.at(-1)?.[1] ?? Infinity) <= before - timesApartMs) break;
+    isWhole = read < valuedMax;
+    if (!isWhole) break;
   }
   const sorted = [...sums].toSorted(([, a], [, b]) => b.orders - a.orders);
   const shown = (sum: bigint): number => Number(sum > maxShown ? maxShown : sum);
