@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { operationsIn, type Document } from "./support/description.ts";
 import type { Failure, Pet } from "./support/models.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
@@ -175,4 +177,26 @@ test("the ETag of a pet changes with the status that follows from its stock", as
   const earlier = await etagOf(`/pets/${id}`);
   await made(shop, "POST", "/store/orders", { petId: id, quantity: 1 });
   assert.notEqual(await etagOf(`/pets/${id}`), earlier);
+});
+
+test("what is deleted and made again under its address has an ETag that it never had", async () => {
+  const { id } = await newPet(shop, categoryId);
+  const order = await made<{ id: number }>(shop, "POST", "/store/orders", {});
+  const bodies: Record<string, [earlier: object, later: object]> = {
+    "/pets/{petId}/profile": [{ description: "Friendly." }, { description: "Shy." }],
+    "/store/orders/{orderId}/contact": [{ name: "Ann" }, { name: "Bob" }],
+    "/store/inventory/{petId}": [{ quantity: 5 }, { quantity: 4 }],
+  };
+  const document = JSON.parse(readFileSync(new URL("../openapi.json", import.meta.url), "utf8")) as Document;
+  const makers = operationsIn(document).flatMap(({ method, path, responses }) => (method === "PUT" && responses["201"] ? [path] : []));
+  assert.deepEqual(makers.toSorted(), Object.keys(bodies).toSorted());
+  for (const [template, [earlier, later]] of Object.entries(bodies)) {
+    const path = template.replace("{petId}", String(id)).replace("{orderId}", String(order.id));
+    const seen = (await shop.ask("PUT", path, { body: earlier })).headers.get("etag")!;
+    assert.equal((await shop.ask("DELETE", path)).status, 204);
+    const again = await shop.ask("PUT", path, { body: later });
+    assert.deepEqual([again.status, again.headers.get("etag") === seen], [201, false], path);
+    const stale = await shop.ask("PUT", path, { body: earlier, headers: { "if-match": seen } });
+    assert.deepEqual([stale.status, await etagOf(path)], [412, again.headers.get("etag")], path);
+  }
 });

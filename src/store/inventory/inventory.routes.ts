@@ -1,6 +1,6 @@
 import { andThen } from "../../platform/db/database.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
-import { isConditional, requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
+import { isConditional, requireAbsentAllowed, requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
 import { created, deleted, listed, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { byId, Problem } from "../../platform/problem.ts";
@@ -14,6 +14,7 @@ import {
   lockItemWithOrders,
   requireUntracked,
   setQuantity,
+  type StoredItem,
 } from "./inventory.store.ts";
 import {
   InventoryAdjustment,
@@ -64,7 +65,7 @@ export const inventoryRoutes: Operation[] = [
     answers: { 200: resource("The entry.", InventoryItem, item) },
     problems: ["not_found"],
     read: (db, { accountId, params: { petId } }) =>
-      andThen(findItem(db, accountId, petId), ({ item: body, version }) => ({ status: 200, body, version })),
+      andThen(findItem(db, accountId, petId), (entry) => ({ status: 200, body: entry.item, version: versionOf(entry) })),
   }),
   operation({
     operationId: "replaceInventoryItem",
@@ -90,13 +91,14 @@ export const inventoryRoutes: Operation[] = [
         if (!(await lockPet(tx, accountId, petId))) throw new Problem("not_found", `There is no ${byId("pet", petId)}.`);
         await requireUntracked(tx, accountId, petId);
       }
-      if (current) requireConditions(conditions, current.version);
+      if (current) requireConditions(conditions, versionOf(current));
       else requireAbsentAllowed(conditions);
       const isSame = current?.item.quantity === body.quantity;
-      const { item: after, version } = isSame ? current : await setQuantity(tx, accountId, petId, body.quantity, current);
-      requireFollowingStatus(body.status, current?.item.status, after.status);
-      if (current) return { status: 200, body: after, version };
-      return { status: 201, body: after, version, headers: { location: addressOf(`${path}/${petId}`) } };
+      const after = isSame ? current : await setQuantity(tx, accountId, petId, body.quantity, current);
+      requireFollowingStatus(body.status, current?.item.status, after.item.status);
+      const answer = { body: after.item, version: versionOf(after) };
+      if (current) return { status: 200, ...answer };
+      return { status: 201, ...answer, headers: { location: addressOf(`${path}/${petId}`) } };
     },
   }),
   operation({
@@ -114,7 +116,7 @@ export const inventoryRoutes: Operation[] = [
     problems: ["not_found", "precondition_failed"],
     write: async (tx, { accountId, params: { petId }, conditions }) => {
       const entry = await lockItemWithOrders(tx, accountId, petId);
-      requireConditions(conditions, entry.version);
+      requireConditions(conditions, versionOf(entry));
       await deleteItem(tx, accountId, entry);
       return { status: 204 };
     },
@@ -137,9 +139,14 @@ export const inventoryRoutes: Operation[] = [
     problems: ["not_found", "precondition_failed", "insufficient_stock"],
     write: async (tx, { accountId, params: { petId }, body, conditions }) => {
       const current = isConditional(conditions) ? await lockItem(tx, accountId, petId) : undefined;
-      if (current) requireConditions(conditions, current.version);
-      const { item: adjusted, version } = await adjustQuantity(tx, accountId, petId, body.delta);
-      return { status: 200, body: adjusted, version };
+      if (current) requireConditions(conditions, versionOf(current));
+      const adjusted = await adjustQuantity(tx, accountId, petId, body.delta);
+      return { status: 200, body: adjusted.item, version: versionOf(adjusted) };
     },
   }),
 ];
+
+/** With a digest, because the counted version begins again where an entry is deleted and another one made. */
+function versionOf({ version, item: shown }: StoredItem): string {
+  return versionOfShown(version, shown);
+}

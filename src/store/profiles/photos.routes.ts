@@ -3,7 +3,15 @@ import type { Database, Transaction } from "../../platform/db/database.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
 import { type Answer, type Call, created, deleted, operation, type Operation } from "../../platform/http/operation.ts";
 import { pictureBytesMax, pictureTypes } from "../../platform/http/pictures.ts";
-import { lockToChange, lockToSet, type OneProfile, type ProfileServices, recordChange, requireProfile } from "./profile-answers.ts";
+import {
+  lockToChange,
+  lockToSet,
+  type OneProfile,
+  type ProfileServices,
+  recordChange,
+  requireProfile,
+  versionOf,
+} from "./profile-answers.ts";
 import { deletePhoto, ensureProfile, insertPhoto, requirePhotoRoom } from "./profiles.store.ts";
 import {
   Photo,
@@ -145,5 +153,5 @@ async function addPhoto(tx: Transaction, call: Call<ProfileServices, OneProfile>
     after.photos.find(({ id }) => id === photoId)!,
     services.photos.urlOf,
   );
-  return { status: 201, body, version: after.version, headers: { location: addressOf(`/pets/${petId}/profile/photos/${photoId}`) } };
+  return { status: 201, body, version: versionOf(after), headers: { location: addressOf(`/pets/${petId}/profile/photos/${photoId}`) } };
 }

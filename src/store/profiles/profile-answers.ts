@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import type { Queryable, Transaction } from "../../platform/db/database.ts";
 import { addressOf } from "../../platform/http/api-surfaces.ts";
-import { requireAbsentAllowed, requireConditions } from "../../platform/http/conditions.ts";
+import { requireAbsentAllowed, requireConditions, versionOfShown } from "../../platform/http/conditions.ts";
 import type { Call } from "../../platform/http/operation.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { lockPet } from "../pets/pets.store.ts";
@@ -32,7 +32,7 @@ type Target = Pick<Call<unknown, OneProfile>, "accountId" | "params" | "conditio
  */
 export async function lockToSet(tx: Transaction, { accountId, params: { petId }, conditions }: Target): Promise<StoredProfile | undefined> {
   const current = await lockProfile(tx, accountId, petId);
-  if (current) requireConditions(conditions, current.version);
+  if (current) requireConditions(conditions, versionOf(current));
   else requireAbsentAllowed(conditions);
   return current;
 }
@@ -40,7 +40,7 @@ export async function lockToSet(tx: Transaction, { accountId, params: { petId },
 /** Locks the pet, and returns its profile. @throws Problem `not_found`, `precondition_failed` */
 export async function lockToChange(tx: Transaction, { accountId, params: { petId }, conditions }: Target): Promise<StoredProfile> {
   const current = (await lockProfile(tx, accountId, petId)) ?? absent(petId);
-  requireConditions(conditions, current.version);
+  requireConditions(conditions, versionOf(current));
   return current;
 }
 
@@ -55,7 +55,12 @@ async function lockProfile(tx: Transaction, accountId: number, petId: number): P
 }
 
 export function answer({ photos: { urlOf } }: ProfileServices, stored: StoredProfile, status = 200) {
-  return { status, body: shownProfile(stored, urlOf), version: stored.version };
+  return { status, body: shownProfile(stored, urlOf), version: versionOf(stored) };
+}
+
+/** With a digest, because the counted version begins again where a profile is deleted and another one made. */
+export function versionOf({ version, ...shown }: StoredProfile): string {
+  return versionOfShown(version, shown);
 }
 
 function absent(petId: number): never {
