@@ -73,12 +73,21 @@ test("a visitor reserves an animal whose stock is counted: an order holds one un
 });
 
 test("the link shows the state in UTC, tells no other site its address, is in no index, cancels, and is stored as a hash", async () => {
-  const shop = await openShop(1);
+  const shop = await openShop(1, { enabled: true, text: "Bring a leash." });
   const { headers } = await reserve(shop);
   const path = String(headers["location"]);
   assert.match(path, /^\/reservations\/[\w-]{43}$/);
   const page = await visitSite(shop.url, path);
-  assert.ok(page.body.includes(" UTC</strong>") && page.body.includes("Cancel the reservation"));
+  const toSelf = `body=${encodeURIComponent(shop.url.replace(/\/$/, "") + path)}"`;
+  for (const words of [
+    " UTC</strong>",
+    "Cancel the reservation",
+    "Bring a leash.",
+    `href="tel:123456"`,
+    `href="/animals/${shop.petId}"`,
+    toSelf,
+  ])
+    assert.ok(page.body.includes(words), words);
   assert.deepEqual(
     ["referrer-policy", "x-robots-tag", "cache-control"].map((name) => page.headers[name]),
     ["same-origin", "noindex", "no-store"],
@@ -111,6 +120,18 @@ test("for any other animal it is an enquiry, which holds nothing, and whose cont
   const accepted = await answer(shop, own!.id, { state: "accepted", contact: null });
   assert.deepEqual([accepted.status, accepted.body.state, accepted.body.contact], [200, "accepted", undefined]);
   assert.equal((await made<Reservation>(service, "GET", path, undefined, shop.key)).contact, undefined);
+});
+
+test("a visitor may only ask about an animal that could be held: that is an enquiry, and holds nothing", async () => {
+  const shop = await openShop(1);
+  const { body } = await visitSite(shop.url, `/animals/${shop.petId}/reserve`);
+  assert.match(body, /<button [^>]*name="ask" value="yes">Only ask<\/button>/);
+  assert.equal((await reserve(shop, { ask: "yes" })).status, 303);
+  assert.deepEqual(
+    (await listed(shop)).map(({ orderId }) => orderId),
+    [undefined],
+  );
+  assert.equal(await units(shop), 1);
 });
 
 test("two visitors who want the last unit at once: one has it, and the other may still ask", async () => {

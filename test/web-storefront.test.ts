@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { stage } from "./support/browser.ts";
-import { assertAccessibleOnPhone, overflow, visit } from "./support/pages.ts";
+import { assertAccessibleOnPhone, overflow, phone, smallestPhone, visit } from "./support/pages.ts";
 import { picture } from "./support/pictures.ts";
 import { startService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
@@ -10,10 +10,11 @@ import { openStorefront } from "./support/storefront.ts";
 const [browser, service] = await stage(() => startService());
 let url: string;
 let rex: number;
+let dogs: number;
 before(async () => {
-  const dogs = await newCategory(service, "Dogs");
-  rex = (await newPet(service, dogs.id, { name: "Rex" })).id;
-  await newPet(service, dogs.id, { name: "W".repeat(200), status: "pending" });
+  dogs = (await newCategory(service, "Dogs")).id;
+  rex = (await newPet(service, dogs, { name: "Rex" })).id;
+  await newPet(service, dogs, { name: "W".repeat(200), status: "pending" });
   await made(service, "PUT", `/pets/${rex}/profile`, { description: "Friendly.", price: { amount: 4_900, currency: "EUR" } });
   const photo = { body: await picture("teal"), headers: { "content-type": "image/jpeg" } };
   for (let i = 0; i < 2; i++) await service.ask("POST", `/pets/${rex}/profile/photos?alt=Rex`, photo);
@@ -123,21 +124,31 @@ test("the first page of each theme takes at most 100 KB without photos, and does
 });
 
 test("a page says by the shop's clock whether it is open; without JavaScript it says the hours", async (t) => {
-  const { url: site } = await openStorefront(service, "clock", { hours: week, timeZone: "America/New_York" });
+  const { url: site } = await openStorefront(service, "clock", {
+    hours: week,
+    timeZone: "America/New_York",
+    contact: { phone: "+1 212 555 0123 ext. 4567" },
+  });
   const { page } = await visit(t, browser, site);
   // 2 December 2026 is a Wednesday, and New York is five hours behind UTC
   for (const [time, words] of [
-    ["2026-12-02T14:30:00Z", "Open now until 18:00"],
-    ["2026-12-02T13:30:00Z", "Closed now, opens today at 09:00"],
-    ["2026-12-02T23:00:00Z", "Closed now, opens tomorrow at 09:00"],
-    ["2026-12-06T06:59:00Z", "Open now until 02:00"],
-    ["2026-12-06T07:00:00Z", "Closed now, opens tomorrow at 09:00"],
-    ["2026-12-05T01:00:00Z", "Closed now, opens tomorrow at 22:00"],
+    ["2026-12-02T14:30:00Z", "Open until 18:00"],
+    ["2026-12-02T13:30:00Z", "Opens today at 09:00"],
+    ["2026-12-02T23:00:00Z", "Opens tomorrow at 09:00"],
+    ["2026-12-06T06:59:00Z", "Open until 02:00"],
+    ["2026-12-06T07:00:00Z", "Opens tomorrow at 09:00"],
+    ["2026-12-05T01:00:00Z", "Opens tomorrow at 22:00"],
   ] as const) {
     await page.clock.setFixedTime(time);
     await page.reload();
     await page.getByText(words, { exact: true }).waitFor();
+    await page.setViewportSize(smallestPhone);
+    assert.ok(
+      await page.evaluate<boolean>(`(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector(".bar p"))`),
+      words,
+    );
   }
+  await page.getByRole("link", { name: "Call us" }).waitFor();
   const { page: plain } = await visit(t, browser, site, { javaScriptEnabled: false });
   await plain.getByText("Mon – Fri 9 – 18 · Sat 22 – 2", { exact: true }).waitFor();
 });
@@ -157,4 +168,47 @@ test("photos are turned by buttons, arrow keys, thumbnails and, without JavaScri
   assert.equal(await plain.getByRole("button", { name: "Next photo" }).count(), 0);
   await plain.getByRole("link", { name: "Photo 2" }).click();
   await plain.waitForFunction(`document.querySelector(".strip").scrollLeft > 0`);
+});
+
+test("each photo has a name for screen readers, and its place is said when the gallery turns", async (t) => {
+  const { id } = await newPet(service, dogs, { name: "Max" });
+  const photo = { body: await picture("teal"), headers: { "content-type": "image/jpeg" } };
+  for (let i = 0; i < 2; i++) await service.ask("POST", `/pets/${id}/profile/photos`, photo);
+  const { page } = await visit(t, browser, `${url}/animals/${id}`);
+  for (const name of ["Max, photo 1", "Max, photo 2"]) assert.equal(await page.getByRole("img", { name, exact: true }).count(), 1);
+  assert.equal(await page.getByText("1 of 2").getAttribute("aria-live"), "polite");
+});
+
+test("on a phone a list by a fact begins with the link that removes the filter, and the other filters are folded", async (t) => {
+  for (const [name, size] of [
+    ["Fido", "Tiny"],
+    ["Goliath", "Large"],
+  ] as const) {
+    const { id } = await newPet(service, dogs, { name });
+    await made(service, "PUT", `/pets/${id}/profile`, { facts: { size } });
+  }
+  const { page } = await visit(t, browser, `${url}/?size=Tiny`, { viewport: phone });
+  assert.ok(await page.getByRole("link", { name: "Fido", exact: true }).isVisible());
+  assert.ok(await page.getByRole("link", { name: "Tiny", exact: true }).isHidden());
+  await page.getByText("More filters").click();
+  await page.getByRole("link", { name: "Tiny", exact: true }).waitFor();
+  await assertAccessibleOnPhone(page);
+  await page.getByRole("link", { name: "Remove the filter Size: Tiny" }).click();
+  await page.getByRole("heading", { level: 1, name: "Welcome to Rex & Co." }).waitFor();
+});
+
+test("a form that is refused puts the focus on the first wrong field, which has its error and its hint as description", async (t) => {
+  const { id } = await newPet(service, dogs, { name: "Asked" });
+  await made(service, "PUT", `/store/inventory/${id}`, { quantity: 1 });
+  const { url: site } = await openStorefront(service, "forms", { reservations: { enabled: true } });
+  const { page } = await visit(t, browser, `${site}/animals/${id}/reserve`, { viewport: phone });
+  await assertAccessibleOnPhone(page);
+  await page.getByLabel("Your name").fill("Ann");
+  await page.getByRole("button", { name: "Only ask" }).click();
+  await page.locator("#email[aria-invalid]:focus").waitFor();
+  const described = "Please enter an email address or a telephone number. An email address or a telephone number is enough.";
+  await page.getByRole("textbox", { name: "Email", description: described }).waitFor();
+  assert.match(await page.title(), /^Please check: Reserve Asked/);
+  assert.equal(await page.getByLabel("Your name").inputValue(), "Ann");
+  await assertAccessibleOnPhone(page);
 });

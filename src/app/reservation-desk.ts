@@ -54,7 +54,7 @@ async function shownTo(
   const pet = await findPet(db, accountId, petId);
   const order = orderId === null ? undefined : await ifFound(async () => findOrder(db, accountId, orderId));
   const mayCancel = endedAt === null && !order?.fields.complete;
-  return { state, holds: orderId !== null, animal: pet?.pet.name, lapsesAt, mayCancel };
+  return { state, holds: orderId !== null, animal: pet && { id: petId, name: pet.pet.name }, lapsesAt, mayCancel };
 }
 
 async function ifFound<T>(find: () => Promise<T>): Promise<T | undefined> {

@@ -71,7 +71,7 @@ function barOf({ settings: { hours, timeZone, contact } }: Shop): Markup | undef
   return markup`<aside class="bar" aria-label="Opening hours">
     <div class="wide">
       <p data-zone="${timeZone}" data-week="${JSON.stringify(week)}">${words}</p>
-      ${phone !== undefined && markup`<a href="${telephone(phone)}">${phone}</a>`}
+      ${phone !== undefined && markup`<a href="${telephone(phone)}"><span class="short">Call us</span><span class="number">${phone}</span></a>`}
     </div>
   </aside>`;
 }

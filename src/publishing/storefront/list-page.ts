@@ -129,7 +129,7 @@ function tools({ view, cards, facts }: ListPage): Markup | undefined {
         ${linkTo("Show all", { status: undefined }, status === undefined)}${linkTo("Available", { status: "available" }, status === "available")}${linkTo("Reserved", { status: "pending" }, status === "pending")}
       </ul>
     </nav>
-    ${factLinks({ view, facts })}
+    ${chosenLink(view)}${factLinks({ view, facts })}
     ${
       fact === undefined &&
       markup`<nav aria-label="Sort">
@@ -141,16 +141,24 @@ function tools({ view, cards, facts }: ListPage): Markup | undefined {
   </div>`;
 }
 
-/** The values of facts to filter by, one fact at a time. They are folded, since there may be many. */
+/** The fact by which the list is filtered, as the link that removes the filter. */
+function chosenLink({ category, status, fact }: ListView): Markup | undefined {
+  return (
+    fact &&
+    markup`<a class="chosen" href="${addressOf({ category, status })}" aria-label="Remove the filter ${labels[fact.name]}: ${fact.value}">${labels[fact.name]}: ${fact.value} <span aria-hidden="true">×</span></a>`
+  );
+}
+
+/** The values of facts to filter by, one fact at a time. They are folded, since there may be many: on a phone they would hide the animals. */
 function factLinks({ view, facts }: Pick<ListPage, "view" | "facts">): Markup | undefined {
   const { category, status, fact } = view;
-  if (facts.length === 0 && fact === undefined) return undefined;
+  if (facts.length === 0) return undefined;
   const linkTo = (name: FactValues["name"], value: string): Markup => {
     const isCurrent = fact?.name === name && fact.value === value;
     const target = addressOf({ category, status, fact: isCurrent ? undefined : { name, value } });
     return markup`<li><a href="${target}" ${isCurrent && markup` aria-current="true"`}>${value}</a></li>`;
   };
-  return markup`<details class="traits-filter" ${fact !== undefined && "open"}>
+  return markup`<details class="traits-filter">
     <summary>More filters</summary>
     ${facts.map(
       ({ name, values }) =>
@@ -161,7 +169,6 @@ function factLinks({ view, facts }: Pick<ListPage, "view" | "facts">): Markup | 
           </ul>
         </nav>`,
     )}
-    ${fact !== undefined && markup`<p><a href="${addressOf({ category, status })}">Remove the filter ${labels[fact.name]}: ${fact.value}</a></p>`}
   </details>`;
 }
 

@@ -55,9 +55,10 @@ function actionsOf({ settings: { contact, reservations } }: Shop, { animal: { id
   const subject = `mailto:${email}?subject=${encodeURIComponent(name)}`;
   const hasEmail = email !== undefined && status !== "sold";
   const hasForm = reservations?.enabled === true && status !== "sold";
+  const formLabel = status === "available" ? "Reserve or ask" : `Ask about ${name}`;
   if (!hasEmail && !hasForm && phone === undefined) return undefined;
   return markup`<div class="actions">
-    ${hasForm && markup`<a class="button" rel="nofollow" href="/animals/${id}/reserve">Reserve or ask</a>`}${hasEmail && markup`<a class="button${hasForm && " second"}" href="${subject}">Ask about ${name}</a>`}${phone !== undefined && markup`<a class="button second" href="${telephone(phone)}">Call us</a>`}
+    ${hasForm && markup`<a class="button" rel="nofollow" href="/animals/${id}/reserve">${formLabel}</a>`}${hasEmail && markup`<a class="button${hasForm && " second"}" href="${subject}">${hasForm ? "Email us" : `Ask about ${name}`}</a>`}${phone !== undefined && markup`<a class="button second" href="${telephone(phone)}">Call us</a>`}
   </div>`;
 }
 
@@ -70,18 +71,18 @@ function galleryOf(card: Card): Markup {
   if (photos.length < 2)
     return markup`<div class="gallery">
       ${ribbonOf(animal, isNew)}
-      <div class="strip ${shape}"><div class="frame">${photoOf(card, photoSizes)}</div></div>
+      <div class="strip ${shape}"><div class="frame">${photoOf(card, photoSizes, first && { alt: first.alt || name })}</div></div>
     </div>`;
   return markup`<div class="gallery">
     ${ribbonOf(animal, isNew)}
     <section class="strip ${shape}" tabindex="0" aria-label="Photos of ${name}">
       ${photos.map(
         (photo, index) =>
-          markup`<div class="frame ${shapeOf(photo) !== shape && "whole"}" id="photo-${index + 1}">${pictureOf(photo, photoSizes, { isLazy: index > 0 })}</div>`,
+          markup`<div class="frame ${shapeOf(photo) !== shape && "whole"}" id="photo-${index + 1}">${pictureOf(photo, photoSizes, { isLazy: index > 0, alt: photo.alt || `${name}, photo ${index + 1}` })}</div>`,
       )}
     </section>
     <div class="steps">
-      <button type="button" hidden aria-label="Previous photo">←</button><span class="count">${photos.length} photos</span
+      <button type="button" hidden aria-label="Previous photo">←</button><span class="count" aria-live="polite">${photos.length} photos</span
       ><button type="button" hidden aria-label="Next photo">→</button>
     </div>
     <ul class="thumbs">

@@ -14,7 +14,10 @@ export const isReservationPath = (path: string): boolean => pagePath.test(path);
 /** What the visitor wrote. */
 export type FormValues = { name: string; email: string; phone: string; note: string };
 export type FormErrors = Partial<Record<keyof FormValues, string>>;
-/** A form as it was sent. `isTrapped`: the field that people do not see has a value. */
+/**
+ * A form as it was sent. `holds`: whether it said that a unit is held, and the visitor did not choose only to ask. `isTrapped`: the field that people do
+ * not see has a value.
+ */
 export type SentForm = { values: FormValues; errors: FormErrors; token: string; holds: boolean; isTrapped: boolean };
 
 export const emptyValues: FormValues = { name: "", email: "", phone: "", note: "" };
@@ -75,7 +78,7 @@ export function readForm(body: string): SentForm {
     values,
     errors: errorsOf(values),
     token: sent.get("token") ?? "",
-    holds: sent.get("holds") === "yes",
+    holds: sent.get("holds") === "yes" && sent.get("ask") !== "yes",
     isTrapped: textOf(sent.get(trapName)) !== "",
   };
 }

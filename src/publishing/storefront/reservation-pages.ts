@@ -1,4 +1,4 @@
-import { pageOf } from "./layout.ts";
+import { pageOf, telephone } from "./layout.ts";
 import { inlineSource, markup, Markup } from "./markup.ts";
 import { type FormErrors, type FormValues, lengths, trapName } from "./reservation-forms.ts";
 import { styleFor } from "./sheet.ts";
@@ -40,19 +40,26 @@ export type FormView = { animal: ShownAnimal; holds: boolean; token: string; val
 export function formPage(shop: Shop, status: number, { animal, holds, token, values, errors, problem }: FormView): RenderedPage {
   const { reservations } = shop.settings;
   const title = holds ? `Reserve ${animal.name}` : `Ask about ${animal.name}`;
-  const count = Object.keys(errors).length;
+  const wrong = Object.keys(errors) as (keyof FormValues)[];
+  const count = wrong.length;
+  // the first wrong field in the order of the page has the focus, so that screen readers say at once what is wrong
+  const focused = (Object.keys(lengths) as (keyof FormValues)[]).find((name) => errors[name] !== undefined);
+  const stateOf = (name: keyof FormValues): Markup => {
+    const said = [...(wrong.includes(name) ? [`${name}-wrong`] : []), ...(name === "email" || name === "phone" ? ["contact-hint"] : [])];
+    return markup`${wrong.includes(name) && markup` aria-invalid="true"`}${said.length > 0 && markup` aria-describedby="${said.join(" ")}"`}${name === focused && " autofocus"}`;
+  };
   const field = (
     name: keyof FormValues,
     label: string,
     type: string,
     autocomplete: string,
   ): Markup => markup`<label for="${name}">${label}</label>
-    <input id="${name}" name="${name}" type="${type}" value="${values[name]}" maxlength="${lengths[name]}" autocomplete="${autocomplete}" ${name === "name" && markup`required`} ${stateOf(name, errors)} />
+    <input id="${name}" name="${name}" type="${type}" value="${values[name]}" maxlength="${lengths[name]}" autocomplete="${autocomplete}" ${name === "name" && markup`required`} ${stateOf(name)} />
     ${wrongOf(name, errors)}`;
   const main = markup`<div class="wide ask">
     <nav class="crumbs" aria-label="Breadcrumb"><a href="/">All animals</a> / <a href="/animals/${animal.id}">${animal.name}</a></nav>
     <h1>${title}</h1>
-    <p>${holds ? `We hold ${animal.name} for you for ${periodOf(reservations?.holdHours ?? 0)}. It costs nothing, and you can cancel it.` : `Write to us about ${animal.name}. This holds nothing: we get back to you.`}</p>
+    <p>${holds ? `We hold ${animal.name} for you for ${periodOf(reservations?.holdHours ?? 0)}. It costs nothing, and you can cancel it. Or only ask us something.` : `Write to us about ${animal.name}. This holds nothing: we get back to you.`}</p>
     ${reservations?.text !== undefined && markup`<p class="told">${reservations.text}</p>`}
     ${(problem !== undefined || count > 0) && markup`<p class="wrong" role="alert">${problem ?? (count === 1 ? "Please check one field." : `Please check ${count} fields.`)}</p>`}
     <form method="post" action="/animals/${animal.id}/reserve">
@@ -61,9 +68,9 @@ export function formPage(shop: Shop, status: number, { animal, holds, token, val
       ${field("name", "Your name", "text", "name")}
       ${field("email", "Email", "email", "email")}
       ${field("phone", "Telephone", "tel", "tel")}
-      <p class="hint">An email address or a telephone number is enough.</p>
-      <label for="note">${holds ? "Anything else? (optional)" : "Your question"}</label>
-      <textarea id="note" name="note" maxlength="${lengths.note}" ${stateOf("note", errors)}>${values.note}</textarea>
+      <p class="hint" id="contact-hint">An email address or a telephone number is enough.</p>
+      <label for="note">${holds ? "Your question or message (optional)" : "Your question"}</label>
+      <textarea id="note" name="note" maxlength="${lengths.note}" ${stateOf("note")}>${values.note}</textarea>
       ${wrongOf("note", errors)}
       <div class="trap" aria-hidden="true">
         <label for="${trapName}">Leave this empty</label>
@@ -71,13 +78,10 @@ export function formPage(shop: Shop, status: number, { animal, holds, token, val
       </div>
       <p class="hint">${shop.name} uses what you write here to answer you, and deletes it afterwards.</p>
       <button>${holds ? `Reserve ${animal.name}` : "Send"}</button>
+      ${holds && markup`<button class="button second" name="ask" value="yes">Only ask</button>`}
     </form>
   </div>`;
-  return reservationPage(shop, status, title, main);
-}
-
-function stateOf(name: keyof FormValues, errors: FormErrors): Markup | undefined {
-  return errors[name] === undefined ? undefined : markup`aria-invalid="true" aria-describedby="${name}-wrong"`;
+  return reservationPage(shop, status, status === 200 ? title : `Please check: ${title}`, main);
 }
 
 function wrongOf(name: keyof FormValues, errors: FormErrors): Markup | undefined {
@@ -88,7 +92,7 @@ function wrongOf(name: keyof FormValues, errors: FormErrors): Markup | undefined
 export type ShownReservation = {
   state: "open" | "accepted" | "refused" | "lapsed" | "cancelled";
   holds: boolean;
-  animal: string | undefined;
+  animal: { id: number; name: string } | undefined;
   /** In ms since the Unix epoch. */
   lapsesAt: number | null;
   mayCancel: boolean;
@@ -107,9 +111,12 @@ const endings: Partial<Record<ShownReservation["state"], string>> = {
   cancelled: "You cancelled the reservation.",
 };
 
-/** What a visitor sees behind the link: the state of the reservation, until when it holds, and the button that cancels it. */
-export function statusPage(shop: Shop, { state, holds, animal, lapsesAt, mayCancel }: ShownReservation): RenderedPage {
-  const name = animal ?? "The animal";
+/**
+ * What a visitor sees behind the link: the state of the reservation, until when it holds, what the shop says about collecting, how to reach it, and the
+ * button that cancels it. `path`: that of the page, so that a visitor can send its address to themselves.
+ */
+export function statusPage(shop: Shop, path: string, { state, holds, animal, lapsesAt, mayCancel }: ShownReservation): RenderedPage {
+  const name = animal?.name ?? "The animal";
   const [held, asked] = headings[state];
   const title = holds ? `${name} ${held}` : asked;
   const what = holds ? "reservation" : "message";
@@ -119,30 +126,44 @@ export function statusPage(shop: Shop, { state, holds, animal, lapsesAt, mayCanc
     ${holds && state === "accepted" && markup`<p>The shop has confirmed it. It waits for you.</p>`}
     ${!holds && state === "open" && markup`<p>The shop will get back to you about ${name}.</p>`}
     ${holds && endings[state] !== undefined && markup`<p>${endings[state]}</p>`}
-    ${mayCancel && markup`<p class="told">Keep the address of this page: it is the only way to see or cancel your ${what}, and we send no email. Anybody who has it can do so too.</p>`}
+    ${mayCancel && holds && shop.settings.reservations?.text !== undefined && markup`<p class="told">${shop.settings.reservations.text}</p>`}
+    ${
+      mayCancel &&
+      markup`<p>Keep the address of this page: it is the only way to see or cancel your ${what}, and we send no email. Anybody who has it can do so too.</p>
+      <p><a class="button" href="mailto:?subject=${encodeURIComponent(`${title} · ${shop.name}`)}&body=${encodeURIComponent(`${shop.origin}/${path}`)}">Email yourself the address</a></p>`
+    }
+    ${reachOf(shop)}
     ${
       mayCancel &&
       markup`<form method="post">
       <input type="hidden" name="cancel" value="yes" />
-      <button>Cancel the ${what}</button>
+      <button class="button second">Cancel the ${what}</button>
     </form>`
     }
-    <p><a href="/">See all animals</a></p>
+    <p>${animal !== undefined && markup`<a href="/animals/${animal.id}">${animal.name}</a> · `}<a href="/">See all animals</a></p>
   </div>`;
   return reservationPage(shop, 200, title, main);
 }
 
 /** A page that says why nothing was reserved. */
 export function refusedPage(shop: Shop, status: number, title: string, text: string): RenderedPage {
-  const { email, phone } = shop.settings.contact;
-  const reach = [phone, email].filter((way) => way !== undefined).join(" or ");
   const main = markup`<div class="wide ask">
     <h1>${title}</h1>
     <p>${text}</p>
-    ${reach !== "" && markup`<p>You can reach us at ${reach}.</p>`}
+    ${reachOf(shop)}
     <p><a class="button" href="/">See all animals</a></p>
   </div>`;
   return reservationPage(shop, status, title, main);
+}
+
+function reachOf({ settings: { contact } }: Shop): Markup | undefined {
+  const { email, phone } = contact;
+  if (email === undefined && phone === undefined) return undefined;
+  const [call, write] = [
+    phone !== undefined && markup`<a href="${telephone(phone)}">${phone}</a>`,
+    email !== undefined && markup`<a href="mailto:${email}">${email}</a>`,
+  ];
+  return markup`<p>You can reach us at ${call}${phone !== undefined && email !== undefined && " or "}${write}.</p>`;
 }
 
 function periodOf(hours: number): string {

@@ -75,7 +75,7 @@ async function answerLink(state: State, shop: Shop, secret: string, request: Res
   }
   return found === undefined
     ? refusedPage(shop, 404, "This page is not here", "The reservation is over, or the link is incomplete.")
-    : statusPage(shop, found);
+    : statusPage(shop, request.path, found);
 }
 
 async function answerForm(state: State, shop: Shop, id: number, request: ReservationRequest): Promise<RenderedPage> {

@@ -51,6 +51,7 @@ h3{font-size:1.15rem;line-height:1.25}
 .bar p{flex:1;min-width:0;margin:0;overflow:hidden;white-space:nowrap;text-overflow:ellipsis}
 .bar a{flex:none;color:inherit;text-decoration:none}
 .bar a:hover{text-decoration:underline}
+.bar .short{display:none}
 .bar :focus-visible{outline-color:currentColor}
 .is-open::before{display:inline-block;width:.55rem;height:.55rem;margin-right:.5rem;border-radius:50%;background:currentColor;content:""}
 .top{border-bottom:1px solid var(--line);background:var(--card)}
@@ -90,10 +91,10 @@ button:hover,.button:hover{box-shadow:inset 0 0 0 2px color-mix(in srgb,var(--te
 .tools a:hover{color:var(--text);text-decoration-color:var(--brand)}
 .tools a[aria-current]{color:var(--text);font-weight:650;text-decoration-color:var(--brand)}
 .traits-filter{flex:1 1 100%;order:1}
-.traits-filter summary{display:inline-block;padding:.35rem 0;cursor:pointer;font-weight:550}
+.traits-filter summary{width:fit-content;padding:.35rem 0;cursor:pointer;font-weight:550}
+.tools .chosen{order:1;flex:none;margin-right:auto;padding:.35rem 1rem;border:1px solid var(--quiet);border-radius:var(--pill);color:var(--text);font-weight:650;text-decoration:none}
 .traits-filter nav{display:flex;gap:.25rem 1rem;align-items:baseline}
 .traits-filter b{flex:none;min-width:4.5rem;color:var(--text);font-weight:650}
-.traits-filter p{margin:.5rem 0}
 .traits{display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:.75rem 1.25rem;margin:1.5rem 0;padding:1.1rem 0;border-block:1px solid var(--line)}
 .traits dt{color:var(--quiet);font-size:.9rem}
 .traits dd{margin:0;font-weight:650}
@@ -155,11 +156,12 @@ button:hover,.button:hover{box-shadow:inset 0 0 0 2px color-mix(in srgb,var(--te
 .foot h2{margin:0 0 .6rem;font-size:1.1rem}
 .foot p,.foot dl{margin:0;color:var(--quiet);white-space:pre-line}
 .foot ul{margin:0;padding:0;list-style:none}
+.foot p+ul{margin-top:.5rem}
 .foot li a,.foot p a{display:inline-block;padding:.15rem 0}
 .foot dl{display:grid;grid-template-columns:auto 1fr;gap:.1rem 1.25rem}
 .foot dd{margin:0}
 @media(max-width:50rem){.hero.pictured .wide,.pet{grid-template-columns:minmax(0,1fr)}.pet{gap:1.5rem}.hero figure{max-width:22rem}.search{flex:1 1 100%}}
-@media(max-width:34rem){.wide,.prose{padding-inline:1rem}.grid{grid-template-columns:repeat(2,minmax(0,1fr));gap:1.5rem .75rem}.card h2,.card h3{font-size:1.05rem}.ribbon{top:.5rem;left:.5rem}.chips{flex-wrap:nowrap;margin-inline:-1rem;padding:0 1rem .35rem;overflow-x:auto;scrollbar-width:none}.chips a{white-space:nowrap}.top .wide{gap:.5rem 1.25rem}}
+@media(max-width:34rem){.bar .short{display:inline}.bar .number{display:none}.wide,.prose{padding-inline:1rem}.grid{grid-template-columns:repeat(2,minmax(0,1fr));gap:1.5rem .75rem}.card h2,.card h3{font-size:1.05rem}.ribbon{top:.5rem;left:.5rem}.chips{flex-wrap:nowrap;margin-inline:-1rem;padding:0 1rem .35rem;overflow-x:auto;scrollbar-width:none}.chips a{white-space:nowrap}.top .wide{gap:.5rem 1.25rem}}
 @media(prefers-reduced-motion:no-preference){.strip{scroll-behavior:smooth}}
 @media(prefers-reduced-motion:reduce){.frame img{transition:none}.card:hover .frame img{transform:none}}
 `;
