@@ -53,3 +53,36 @@ test("a row that another transaction keeps locked refuses its own write, and no 
   assert.deepEqual(outcomes, ["alone 1", "unavailable", "alone 3"]);
   assert.deepEqual(runs, { together: 1, alone: 3 });
 });
+
+test("while the server has no room, one write every half a second is tried, alone or in a group, and the others are refused at once", async (t) => {
+  let ms = 0;
+  const { db } = await openShelves(t, "postgres", { timer: { now: () => ms, cpu: () => 0 } });
+  const tried: number[] = [];
+  let isFull = true;
+  const put = async (tx: Transaction, id: number): Promise<void> => {
+    tried.push(id);
+    if (isFull) await tx.script("DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$");
+    await addShelf(tx, id);
+  };
+  const kind = async (tx: Transaction, inputs: readonly { id: number }[]) => {
+    for (const { id } of inputs) await put(tx, id);
+    return inputs.map(() => "done");
+  };
+  const codeOf = (write: Promise<unknown>): Promise<string> =>
+    write.then(
+      () => "done",
+      (error: Problem) => `${error.code} ${error.headers?.["retry-after"]}`,
+    );
+  const alone = (id: number): Promise<string> => codeOf(db.write((tx) => put(tx, id)));
+  const group = (...ids: number[]): Promise<string[]> => Promise.all(ids.map((id) => codeOf(db.batch(kind, { id }))));
+  assert.equal(await alone(1), "unavailable 1");
+  assert.deepEqual([await alone(2), ...(await group(3, 4))], ["unavailable 1", "unavailable 1", "unavailable 1"]);
+  assert.deepEqual(tried, [1]);
+  ms += 500;
+  assert.deepEqual([...(await group(5, 6)), await alone(7)], ["unavailable 1", "unavailable 1", "unavailable 1"]);
+  assert.deepEqual(tried, [1, 5]);
+  ms += 500;
+  isFull = false;
+  assert.deepEqual([await alone(8), await alone(9), ...(await group(10, 11))], ["done", "done", "done", "done"]);
+  assert.deepEqual(await shelves(db), [8, 9, 10, 11]);
+});

@@ -47,6 +47,7 @@ export const faultSuites: string[] = [
   "move-killed",
   "order-killed",
   "paging",
+  "postgres-disk",
   "postgres-hosts",
   "published-bytes",
   "rolling",

@@ -174,7 +174,8 @@ function checkLease(state: State): boolean {
   else state.leaselessSince ??= performance.now();
   const isLate = performance.now() - (state.leaselessSince ?? Infinity) >= leaselessMs;
   const reason = "this node has no lease: the database takes no writes, or answers too late";
-  if (isLate) state.faults.begin("database_writes", { reason, isRefusing: true });
+  // an error of the server says more
+  if (isLate && !state.faults.has("database_writes")) state.faults.begin("database_writes", { reason, isRefusing: true });
   return !isLate;
 }
 

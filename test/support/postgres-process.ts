@@ -15,6 +15,8 @@ export type PostgresProcess = {
   start(): Promise<void>;
   /** Kills it as `kill -9` does. */
   kill(): Promise<void>;
+  /** Whether it has ended without being asked to, as when its disk is full. */
+  hasFailed(): boolean;
   /** Starts a standby of it. Only with `programs: "system"`. */
   standby(options?: { name?: string; flags?: string[] }): Promise<PostgresProcess>;
   /** Makes a standby the primary, and resolves when it takes writes. */
@@ -32,11 +34,12 @@ const nobody = 65_534;
  * Starts the server of the npm package for this platform, or the system's, whose programs include those of replication.
  *
  * @param flags further settings of the server, as `fsync=off`
- * @param options.within a folder for its data. Default: a new one
+ * @param options.within a folder for its data. Default: the system's for temporary files
+ * @param options.logWithin a folder for its write-ahead log. Default: that of the data
  */
 export async function startPostgres(
   flags: string[] = [],
-  { programs = "npm", within = tmpdir() }: { programs?: "npm" | "system"; within?: string } = {},
+  { programs = "npm", within = tmpdir(), logWithin }: { programs?: "npm" | "system"; within?: string; logWithin?: string } = {},
 ): Promise<PostgresProcess> {
   const folder = newFolder(within);
   const passwordFile = join(folder, "password");
@@ -48,7 +51,9 @@ export async function startPostgres(
   // nobody tries to guess the password, and each connection would take 1 ms more for the usual 4,096
   const quick = programs === "npm" ? ["--set", "scram_iterations=1"] : [];
   const access = [`--pwfile=${passwordFile}`, "--auth=scram-sha-256", ...quick];
-  await run(join(bin, "initdb"), ["-D", join(folder, "data"), "-U", "postgres", ...access, "--no-sync", ...locale], folder);
+  // files of 1 MiB, not 16, so that it soon needs another one
+  const log = logWithin === undefined ? [] : ["--waldir", newFolder(logWithin), "--wal-segsize=1"];
+  await run(join(bin, "initdb"), ["-D", join(folder, "data"), "-U", "postgres", ...log, ...access, "--no-sync", ...locale], folder);
   return serve(folder, bin, flags);
 }
 
@@ -106,6 +111,7 @@ async function serve(folder: string, bin: string, flags: string[]): Promise<Post
     start,
     stop: () => end("SIGQUIT"),
     kill: () => end("SIGKILL"),
+    hasFailed: () => server !== undefined && (server.exitCode !== null || server.signalCode !== null),
     async standby({ name = "standby", flags: more = [] } = {}) {
       const copy = newFolder();
       const from = ["-d", `postgres://${authority}/postgres?application_name=${name}`, "--checkpoint=fast", "--no-sync"];

@@ -123,3 +123,14 @@ export async function columnOf<T>(url: string, text: string): Promise<T[]> {
     await client.end();
   }
 }
+
+/** The rows of a query. */
+export async function readRows<R extends pg.QueryResultRow>(url: string, text: string): Promise<R[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query<R>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}

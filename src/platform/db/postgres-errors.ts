@@ -56,6 +56,11 @@ export function unwritableErrorOf(error: unknown): Error | undefined {
   return [error, cause].find((one): one is Error => one instanceof Error && unwritableStates.test((one as DriverError).code ?? ""));
 }
 
+/** Whether the server had no room for a write. */
+export function isFullDisk(error: unknown): boolean {
+  return (error as DriverError | undefined)?.code === "53100";
+}
+
 /** Translates an error of a statement to a `ConstraintError` or a `Problem`; returns unexpected errors unchanged. */
 export function translate(error: unknown): unknown {
   if (error instanceof Problem || error instanceof ConstraintError) return error;

@@ -22,7 +22,7 @@ import {
   type WriteOptions,
 } from "./database.ts";
 import { fixedStatementOf, statementOf, type SessionCheck, type Statement } from "./postgres-connections.ts";
-import { translate, unwritableErrorOf } from "./postgres-errors.ts";
+import { isFullDisk, translate, unwritableErrorOf } from "./postgres-errors.ts";
 import { openReaders, type Readers } from "./postgres-readers.ts";
 import { transact } from "./postgres-transactions.ts";
 import { openGroups, openWriters, writersMax, type WriteInGroup, type Writers } from "./postgres-writers.ts";
@@ -33,6 +33,8 @@ const triesMax = 6;
 const pauseMs = 10;
 /** How long (ms) the body of a caller may take while another caller waits. */
 const bodyMs = queues.connections_writes.turnMs;
+/** How long (ms) after a write that the server had no room for the next one is tried. */
+const fullMs = 500;
 
 type Engine = {
   readers: Readers;
@@ -43,6 +45,8 @@ type Engine = {
   timer: WorkTimer;
   running: Set<Promise<unknown>>;
   writeInGroup: WriteInGroup;
+  /** While the server's disk is full, when (by `timer`) the next write is tried. */
+  triesAt: number | undefined;
   closed: boolean;
 };
 
@@ -55,7 +59,8 @@ type Engine = {
  * account. A body that takes too long while another caller waits for a connection is rolled back at its next statement.
  *
  * If the server does not answer, calls raise the `unavailable` problem: at once if it refuses connections, at the latest after
- * the time that connecting and one statement may take.
+ * the time that connecting and one statement may take. While its disk is full, one write every half a second is tried and all others are refused at
+ * once: they would only wait for each other to fail.
  *
  * @param url `postgres://user:password@host:port/database`
  * @param options.onError called when a connection breaks while nothing waits for it
@@ -80,7 +85,17 @@ export function openPostgres(
   } = options;
   const connections = { readers: openReaders(url, bounds, onError), writers: openWriters(url, bounds, onError, options.checkWriter) };
   const writeInGroup = openGroups(connections.writers, (handle, body) => runUntilCommitted(engine, handle, body));
-  const engine: Engine = { ...connections, clock, timer, onEvents, onFault, running: new Set(), writeInGroup, closed: false };
+  const engine: Engine = {
+    ...connections,
+    clock,
+    timer,
+    onEvents,
+    onFault,
+    running: new Set(),
+    writeInGroup,
+    triesAt: undefined,
+    closed: false,
+  };
   return handleOf(engine, systemHandle, directly);
 }
 
@@ -131,6 +146,15 @@ async function track<T>(engine: Engine, write: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Why a write must not be tried now: the server's disk is full. Every half a second one write is tried, to find out whether it still is. */
+function fullDiskRefusal(engine: Engine): Error | undefined {
+  if (engine.triesAt === undefined) return undefined;
+  const now = engine.timer.now();
+  if (now < engine.triesAt) return unavailable();
+  engine.triesAt = now + fullMs;
+  return undefined;
+}
+
 /** Runs a body in transactions until one is committed. Its caller holds a place among the connections, which this gives back. */
 async function runUntilCommitted<T>(
   engine: Engine,
@@ -142,18 +166,21 @@ async function runUntilCommitted<T>(
   for (let attempt = 1; ; attempt++) {
     if (attempt > 1) await writers.awaitPlace(caller);
     const { client, giveBack } = await writers.connect(caller);
-    if (attempt === 1 && isGone()) {
+    const refusal = attempt > 1 ? undefined : isGone() ? clientGone() : fullDiskRefusal(engine);
+    if (refusal) {
       giveBack(false);
-      throw clientGone();
+      throw refusal;
     }
     const outcome = await transact(client, body, { ...options, origin, clock }, boundOn(caller, writers.places, timer));
     giveBack(outcome.isBroken);
     if (outcome.isCommitted) {
+      engine.triesAt = undefined;
       if (outcome.accountIds.length > 0) onEvents(outcome.accountIds);
       return outcome.value;
     }
     const unwritable = unwritableErrorOf(outcome.error);
     if (unwritable) engine.onFault("unwritable", unwritable);
+    if (isFullDisk(unwritable)) engine.triesAt = timer.now() + fullMs;
     if (!outcome.collided || attempt === triesMax) throw outcome.error;
     await sleep(pauseMs * 2 ** attempt * Math.random());
   }
