@@ -1,8 +1,9 @@
-import { Badge, Button } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { CurrentUser } from "../calls/members.ts";
+import { Badge } from "../parts/badge.tsx";
 import { notifyError } from "../parts/notices.ts";
 import { texts } from "../texts/texts.ts";
 import { AccountsMenu } from "./accounts-menu.tsx";
@@ -20,9 +21,7 @@ export function Navigation({ session: { account, member } }: { session: CurrentU
     <nav className={styles.navigation} aria-label={texts.dashboard.navigation}>
       <div className={styles.account}>
         <span className={styles.name}>{account.name}</span>
-        <Badge variant="light" size="sm">
-          {texts.dashboard.plans[account.plan]}
-        </Badge>
+        <Badge tone="quiet">{texts.dashboard.plans[account.plan]}</Badge>
       </div>
       {[...groups].map(([group, pages]) => (
         <PageLinks key={group} title={texts.dashboard.groups[group]} pages={pages} />

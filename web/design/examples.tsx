@@ -1,10 +1,12 @@
 import { Button, Group, TextInput } from "@mantine/core";
 import { useState, type ComponentType, type ReactNode } from "react";
 import { Refusal } from "../calls/refusal.ts";
+import { Badge } from "../parts/badge.tsx";
 import { CallForm, FormError, useCallForm } from "../parts/call-form.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { ContactLink } from "../parts/contact-link.tsx";
 import { Dialog } from "../parts/dialog.tsx";
+import { DropZone } from "../parts/drop-zone.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Filters, SearchField } from "../parts/filters.tsx";
@@ -55,6 +57,15 @@ const rows: Row[] = [
 export const examples: Record<string, ComponentType> = {
   Ago: () => <Ago at={new Date(Date.now() - 300_000).toISOString()} />,
   Ask: () => <Opened label="Ask">{(close) => <Ask question={question} onStay={close} onLeave={close} />}</Opened>,
+  Badge: () => (
+    <Group>
+      <Badge tone="good">Available</Badge>
+      <Badge tone="busy">Pending</Badge>
+      <Badge tone="bad">Expired</Badge>
+      <Badge tone="plain">Sold</Badge>
+      <Badge tone="quiet">Cancelled</Badge>
+    </Group>
+  ),
   CallForm: () => {
     const form = useExample();
     return (
@@ -81,6 +92,11 @@ export const examples: Record<string, ComponentType> = {
         </Dialog>
       )}
     </Opened>
+  ),
+  DropZone: () => (
+    <DropZone title="Drop a file here" onDrop={nothing}>
+      <Button>Choose a file</Button>
+    </DropZone>
   ),
   EmptyState: () => (
     <EmptyState title="No animals yet" text="Add the first one, or import a file.">

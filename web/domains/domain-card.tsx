@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { Badge, type Tone } from "../parts/badge.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { notify } from "../parts/notices.ts";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { SiteLink } from "../projects/site-link.tsx";
-import { StateBadge, type Tone } from "../projects/state-badge.tsx";
 import { domainsTexts as words } from "../texts/en-domains.ts";
 import { Attention } from "./attention.tsx";
 import { DnsRecords } from "./dns-records.tsx";
@@ -124,13 +124,11 @@ function Badges({ domain, state, projectUrl }: { domain: Domain; state: DomainSt
   return (
     <div className={styles.badges}>
       <output>
-        <StateBadge tone={tones[state]}>{words.state[state]}</StateBadge>
+        <Badge tone={tones[state]}>{words.state[state]}</Badge>
       </output>
-      {primary && <StateBadge tone="plain">{new URL(projectUrl).hostname === hostname ? words.primary : words.primaryLater}</StateBadge>}
+      {primary && <Badge tone="plain">{new URL(projectUrl).hostname === hostname ? words.primary : words.primaryLater}</Badge>}
       {redirect && (
-        <StateBadge tone="quiet">
-          {(serving.what === "redirect" ? words.redirects : words.toRedirect)(redirect.to, redirect.status)}
-        </StateBadge>
+        <Badge tone="quiet">{(serving.what === "redirect" ? words.redirects : words.toRedirect)(redirect.to, redirect.status)}</Badge>
       )}
     </div>
   );

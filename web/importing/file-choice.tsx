@@ -1,5 +1,6 @@
 import { Button, FileButton } from "@mantine/core";
-import { useState, type DragEvent, type ReactNode } from "react";
+import { useState, type ReactNode } from "react";
+import { DropZone } from "../parts/drop-zone.tsx";
 import { importTexts as words } from "../texts/en-import-file.ts";
 import styles from "./importing.module.css";
 
@@ -7,7 +8,6 @@ const megabytesMax = 100;
 
 /** Accepts a file by button or by drag and drop. */
 export function FileChoice({ onFile }: { onFile: (file: File) => void }): ReactNode {
-  const [isOver, setOver] = useState(false);
   const [problem, setProblem] = useState<string>();
   function take(file: File | null | undefined): void {
     if (!file) return;
@@ -15,23 +15,8 @@ export function FileChoice({ onFile }: { onFile: (file: File) => void }): ReactN
     setProblem(isTooLarge ? words.tooLarge(megabytesMax) : undefined);
     if (!isTooLarge) onFile(file);
   }
-  function onDrop(event: DragEvent): void {
-    event.preventDefault();
-    setOver(false);
-    take(event.dataTransfer.files[0]);
-  }
   return (
-    <div
-      className={styles.drop}
-      data-over={isOver}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={onDrop}
-    >
-      <p className={styles.dropTitle}>{words.drop}</p>
+    <DropZone title={words.drop} onDrop={({ files }) => take(files[0])}>
       <FileButton accept=".csv,.txt,text/csv,.xlsx,.ods" onChange={take}>
         {(props) => <Button {...props}>{words.choose}</Button>}
       </FileButton>
@@ -41,6 +26,6 @@ export function FileChoice({ onFile }: { onFile: (file: File) => void }): ReactN
           {problem}
         </p>
       )}
-    </div>
+    </DropZone>
   );
 }

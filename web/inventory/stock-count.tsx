@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode, type SubmitEvent } from "react";
 import { numberIn } from "../calls/send.ts";
 import { useSession } from "../dashboard/session.ts";
+import { Badge } from "../parts/badge.tsx";
 import { errorLine } from "../parts/error-line.ts";
 import { notify } from "../parts/notices.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
@@ -97,10 +98,10 @@ export function StockCell({ petId, name }: { petId: number; name: string }): Rea
 export function StockMarkBadge({ quantity }: { quantity: number }): ReactNode {
   const { lowStock } = useSession().account;
   const mark = quantity === 0 ? "none" : quantity <= lowStock ? "low" : "enough";
+  if (mark === "enough") return <span className={styles.enough}>{words.enough}</span>;
   return (
-    <span className={styles.mark} data-mark={mark}>
-      {mark !== "enough" && <span aria-hidden>{mark === "none" ? "○" : "◔"}</span>}
-      {words[mark]}
-    </span>
+    <Badge tone={mark === "none" ? "bad" : "busy"}>
+      <span aria-hidden>{mark === "none" ? "○" : "◔"}</span> {words[mark]}
+    </Badge>
   );
 }

@@ -1,6 +1,7 @@
-import { Badge, Code } from "@mantine/core";
+import { Code } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Key } from "../calls/members.ts";
+import { Badge } from "../parts/badge.tsx";
 import { Ago, Moment } from "../parts/moment.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
@@ -63,7 +64,7 @@ function Expiry({ of: key }: { of: Key }): ReactNode {
   if (key.expiresAt === null) return texts.keys.never;
   if (!hasExpired(key)) return <Moment at={key.expiresAt} />;
   return (
-    <Badge className={styles.bad} title={formatMoment(new Date(key.expiresAt))}>
+    <Badge tone="bad" title={formatMoment(new Date(key.expiresAt))}>
       {texts.keys.expired}
     </Badge>
   );

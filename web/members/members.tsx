@@ -1,4 +1,4 @@
-import { Badge, Button } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
@@ -6,6 +6,7 @@ import { ask, type Member } from "../calls/members.ts";
 import { reread } from "../calls/rows.ts";
 import { sessionQuery, useSession } from "../dashboard/session.ts";
 import { Waiting } from "../frame/waiting.tsx";
+import { Badge } from "../parts/badge.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Ago } from "../parts/moment.tsx";
 import { notify, notifyError } from "../parts/notices.ts";
@@ -122,7 +123,7 @@ function Name({ of: member, isSelf }: { of: Member; isSelf: boolean }): ReactNod
   return (
     <span className={styles.name}>
       {nameOf(member)}
-      {isSelf && <Badge className={styles.self}>{texts.account.you}</Badge>}
+      {isSelf && <Badge tone="plain">{texts.account.you}</Badge>}
     </span>
   );
 }

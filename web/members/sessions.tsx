@@ -1,9 +1,10 @@
-import { Badge, Button } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { ask, type Session } from "../calls/members.ts";
 import { reread } from "../calls/rows.ts";
 import { Waiting } from "../frame/waiting.tsx";
+import { Badge } from "../parts/badge.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Ago } from "../parts/moment.tsx";
@@ -89,7 +90,7 @@ function Device({ of: { userAgent, current } }: { of: Session }): ReactNode {
   return (
     <span className={styles.name} title={userAgent}>
       {system === undefined ? browser : texts.account.deviceOn(browser, system)}
-      {current && <Badge className={styles.self}>{texts.account.thisOne}</Badge>}
+      {current && <Badge tone="plain">{texts.account.thisOne}</Badge>}
     </span>
   );
 }

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { Badge, type Tone } from "../parts/badge.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { notify, notifyError } from "../parts/notices.ts";
@@ -9,7 +10,6 @@ import { formatBytes, formatNumber, texts } from "../texts/texts.ts";
 import styles from "./deployment-list.module.css";
 import { promote, rereadProjects, type Deployment, type Site } from "./queries.ts";
 import { SiteLink } from "./site-link.tsx";
-import { StateBadge, type Tone } from "./state-badge.tsx";
 
 const words = texts.projects.list;
 const tones: Record<Deployment["status"], Tone> = { queued: "busy", ready: "plain", failed: "bad" };
@@ -62,8 +62,8 @@ function DeploymentRow({ deployment, isLive, isPromoting, onPromote }: RowProps)
     <li className={styles.deployment}>
       <div className={styles.deploymentName}>
         <strong>{texts.projects.deployment(id)}</strong>
-        {isLive && <StateBadge tone="good">{texts.projects.live}</StateBadge>}
-        {!isLive && <StateBadge tone={tones[status]}>{words.status[status]}</StateBadge>}
+        {isLive && <Badge tone="good">{texts.projects.live}</Badge>}
+        {!isLive && <Badge tone={tones[status]}>{words.status[status]}</Badge>}
       </div>
       {status === "ready" && (
         <span className={styles.fact} data-column="2">

@@ -6,10 +6,10 @@ import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
 import { texts } from "../texts/texts.ts";
+import { LiveState } from "./live-state.tsx";
 import styles from "./projects.module.css";
 import { isGone, siteQuery, type Site } from "./queries.ts";
 import { SiteLink } from "./site-link.tsx";
-import { LiveState } from "./state-badge.tsx";
 
 const words = texts.projects;
 

@@ -10,11 +10,11 @@ import { RowMenu } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { texts } from "../texts/texts.ts";
 import { DeployCommand } from "./deploy-command.tsx";
+import { LiveState } from "./live-state.tsx";
 import { NewProjectDialog } from "./new-project-dialog.tsx";
 import styles from "./projects.module.css";
 import type { Project } from "./queries.ts";
 import { SiteLink } from "./site-link.tsx";
-import { LiveState } from "./state-badge.tsx";
 
 const route = getRouteApi("/dashboard/projects");
 const words = texts.projects;

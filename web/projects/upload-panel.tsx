@@ -1,5 +1,6 @@
 import { Button, FileButton, Progress } from "@mantine/core";
-import { useRef, useState, type DragEvent, type ReactNode } from "react";
+import { useRef, type ReactNode } from "react";
+import { DropZone } from "../parts/drop-zone.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { formatBytes, formatNumber, formatPercent, texts } from "../texts/texts.ts";
 import { chosenArchive, chosenByDrop, chosenFolder, type Chosen } from "./chosen.ts";
@@ -44,26 +45,9 @@ function Running({ state, onStop }: { state: Extract<UploadState, { part: number
 }
 
 function DropPlace({ onChoose }: { onChoose: (choose: () => Chosen | Promise<Chosen>) => void }): ReactNode {
-  const [isOver, setOver] = useState(false);
   const folder = useRef<HTMLInputElement>(null);
-  function onDrop(event: DragEvent): void {
-    event.preventDefault();
-    setOver(false);
-    const { items } = event.dataTransfer;
-    onChoose(() => chosenByDrop(items));
-  }
   return (
-    <div
-      className={styles.drop}
-      data-over={isOver}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={onDrop}
-    >
-      <p className={styles.dropTitle}>{words.drop}</p>
+    <DropZone title={words.drop} onDrop={({ items }) => onChoose(() => chosenByDrop(items))}>
       <div className={styles.dropActions}>
         <Button onClick={() => folder.current?.click()}>{words.folder}</Button>
         <FileButton accept=".zip,.gz,.tgz" onChange={(file) => file && onChoose(() => chosenArchive(file))}>
@@ -90,7 +74,7 @@ function DropPlace({ onChoose }: { onChoose: (choose: () => Chosen | Promise<Cho
           if (files && files.length > 0) onChoose(() => chosenFolder(files));
         }}
       />
-    </div>
+    </DropZone>
   );
 }
 

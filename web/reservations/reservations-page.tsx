@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { useList } from "../calls/lists.ts";
 import { Waiting } from "../frame/waiting.tsx";
+import { Badge, type Tone } from "../parts/badge.tsx";
 import { ContactLink } from "../parts/contact-link.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -21,6 +22,7 @@ import { reservationSearch, states, type State } from "./search.ts";
 
 const route = getRouteApi("/dashboard/reservations");
 const refreshMs = 10_000;
+const tones: Partial<Record<Reservation["state"], Tone>> = { open: "busy", accepted: "good" };
 
 /** `/dashboard/reservations`: what visitors of the shop reserved or asked about, the newest first. */
 export function ReservationsPage(): ReactNode {
@@ -131,9 +133,5 @@ function ContactCell({ id }: { id: number }): ReactNode {
 
 function StateBadge({ state }: { state: Reservation["state"] }): ReactNode {
   const known = states.find((one) => one === state);
-  return (
-    <span className={styles.state} data-state={state}>
-      {known === undefined ? state : words.states[known]}
-    </span>
-  );
+  return <Badge tone={tones[state] ?? "quiet"}>{known === undefined ? state : words.states[known]}</Badge>;
 }
