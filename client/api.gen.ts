@@ -83,6 +83,12 @@ export type Schemas = {
     /** Further facts, which are shown and not searched. */
     own?: (Schemas["OwnFact"])[];
   };
+  Focus: {
+    /** Percent from the left edge. */
+    x: number;
+    /** Percent from the top edge. */
+    y: number;
+  };
   PhotoSource: {
     url: string;
     type: string;
@@ -94,6 +100,7 @@ export type Schemas = {
     id: number;
     /** What the photo shows, for people who cannot see it. */
     alt: string;
+    focus?: Schemas["Focus"];
     /** Width in pixels of the picture at `url`. */
     width: number;
     height: number;
@@ -140,6 +147,12 @@ export type Schemas = {
     /** Further facts, which are shown and not searched. */
     own?: (Schemas["OwnFactInput"])[] | null;
   };
+  FocusInput: {
+    /** Percent from the left edge. */
+    x: number;
+    /** Percent from the top edge. */
+    y: number;
+  };
   PhotoSourceInput: {
     url: string;
     type: string;
@@ -151,6 +164,8 @@ export type Schemas = {
     id: number;
     /** If it is left out, the alternative text stays as it is. */
     alt?: string | null;
+    /** The point that stays in view where the photo is cropped. */
+    focus?: Schemas["FocusInput"] | null;
     width?: number | null;
     height?: number | null;
     url?: string | null;

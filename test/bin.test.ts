@@ -77,7 +77,7 @@ async function newWholePet(shop: Shop, name = "Rex"): Promise<Pet> {
       `?alt=${colour}`,
     );
     assert.equal(status, 201);
-    photos.unshift({ id: body.id });
+    photos.unshift({ id: body.id, focus: { x: photos.length, y: 90 } });
   }
   await made(service, "PATCH", pathOf(pet.id), { photos }, key);
   return pet;

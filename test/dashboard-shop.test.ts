@@ -6,7 +6,7 @@ import { suite, test, type TestContext } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { outlineOf } from "../src/publishing/storefront/silhouettes.ts";
 import { stage } from "./support/browser.ts";
-import { openDashboardShop, type DashboardShop } from "./support/dashboard-shop.ts";
+import { openDashboardShop } from "./support/dashboard-shop.ts";
 import { assertAccessibleOnPhone, findings } from "./support/pages.ts";
 import { picture } from "./support/pictures.ts";
 import { openPlatform } from "./support/platform.ts";
@@ -271,104 +271,7 @@ suite("a shop from the dashboard", () => {
       await isShown(page.getByRole("list", { name }).getByRole("listitem").filter({ hasText: "Luna" }));
     assert.deepEqual(await findings(page), []);
   });
-
-  test("photos move by buttons, keys, mouse and touch, and keep the text typed beside them", async (t) => {
-    const shop = await openDashboardShop(t, browser, platform.service);
-    const id = await shop.pet("Milo", await shop.category("Cats"));
-    await addPhotos(shop, id, ["teal", "coral", "gold"]);
-    const photosHost = `photos.sites.test:${platform.service.publishing.addresses()!.http.port}`;
-    const page = await shop.open(`/animals/${id}`, { hosts: [photosHost], hasTouch: true });
-    const part = page.getByRole("main");
-    const shown = async (...colours: string[]) => {
-      for (const [index, name] of colours.entries()) await part.getByRole("listitem").nth(index).getByRole("img", { name }).waitFor();
-    };
-    await part.getByLabel("Description").fill("Sings.");
-    await part.getByRole("button", { name: "Move left: photo 2" }).click();
-    await part.getByText("Photo 2 is now the first, the cover.").waitFor();
-    await part.getByRole("listitem").first().getByText("Cover").waitFor();
-    await shown("coral", "teal", "gold");
-    await part.getByRole("button", { name: "Move left: photo 1" }).press("ArrowRight");
-    await part.getByText("Photo 1 is now photo 2 of 3.").waitFor();
-    const focused = await page.evaluate<string>("document.activeElement.getAttribute('aria-label')");
-    assert.equal(focused, "Move left: photo 2", "the focus stays on the button of the photo that moved");
-    await shown("teal", "coral", "gold");
-
-    await dragByMouse(page, part.getByRole("img", { name: "gold" }), part.getByRole("img", { name: "teal" }));
-    await shown("gold", "teal", "coral");
-    const [first, last] = [part.getByRole("img", { name: "gold" }), part.getByRole("img", { name: "coral" })];
-    await dragByTouch(page, first, last);
-    await dragByTouch(page, part.getByRole("listitem").first().locator("[data-grip]"), last);
-    await shown("teal", "coral", "gold");
-    await assertAccessibleOnPhone(page);
-
-    assert.equal(await part.getByLabel("Description").inputValue(), "Sings.");
-    await part.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByText("is saved.", { exact: false }).first().waitFor();
-    const { body } = await shop.ask<{ description: string; photos: { alt: string }[] }>("GET", `/pets/${id}/profile`);
-    assert.deepEqual([body.description, ...body.photos.map(({ alt }) => alt)], ["Sings.", "teal", "coral", "gold"]);
-  });
-
-  test("changing the order while photos are being added keeps the added photos", async (t) => {
-    const shop = await openDashboardShop(t, browser, platform.service);
-    const id = await shop.pet("Nala", await shop.category("Cats"));
-    await addPhotos(shop, id, ["teal", "coral"]);
-    const photosHost = `photos.sites.test:${platform.service.publishing.addresses()!.http.port}`;
-    const page = await shop.open(`/animals/${id}`, { hosts: [photosHost] });
-    const part = page.getByRole("main");
-    const { promise: moved, resolve } = Promise.withResolvers<void>();
-    await page.route("**/profile/photos", async (route) => {
-      await moved;
-      await route.continue();
-    });
-    const buffer = await picture("gold", { width: 60, height: 40 });
-    await part.locator("input[type=file]").setInputFiles({ name: "gold.jpg", mimeType: "image/jpeg", buffer });
-    await part.getByRole("button", { name: "Move right: photo 1" }).click();
-    await part.getByRole("listitem").first().getByRole("img", { name: "coral" }).waitFor();
-    resolve();
-    await part.getByRole("button", { name: "Add photos" }).waitFor();
-    await part.getByRole("img", { name: "Photo 3" }).waitFor();
-    const alts = async () =>
-      (await shop.ask<{ photos: { alt: string }[] }>("GET", `/pets/${id}/profile`)).body.photos.map(({ alt }) => alt);
-    await until(async () => (await alts()).join() === "coral,teal,");
-  });
 });
-
-/** Gives an animal a photo of each colour, with the colour's name as its alternative text. */
-async function addPhotos(shop: DashboardShop, petId: number, colours: string[]): Promise<void> {
-  const photos: { id: number; alt: string }[] = [];
-  for (const alt of colours) {
-    const bytes = await picture(alt, { width: 60, height: 40 });
-    const path = `/pets/${petId}/profile/photos`;
-    const { status, body } = await shop.ask<{ id: number }>("POST", path, bytes, { "content-type": "image/jpeg" });
-    assert.equal(status, 201);
-    photos.push({ id: body.id, alt });
-  }
-  assert.equal((await shop.ask("PATCH", `/pets/${petId}/profile`, { photos })).status, 200);
-}
-
-async function middleOf(place: Locator): Promise<{ x: number; y: number }> {
-  const { x, y, width, height } = (await place.boundingBox())!;
-  return { x: x + width / 2, y: y + height / 2 };
-}
-
-async function dragByMouse(page: Page, from: Locator, to: Locator): Promise<void> {
-  await from.scrollIntoViewIfNeeded();
-  const [start, end] = [await middleOf(from), await middleOf(to)];
-  await page.mouse.move(start.x, start.y);
-  await page.mouse.down();
-  await page.mouse.move(end.x, end.y, { steps: 3 });
-  await page.mouse.up();
-}
-
-async function dragByTouch(page: Page, from: Locator, to: Locator): Promise<void> {
-  await from.scrollIntoViewIfNeeded();
-  const [start, end] = [await middleOf(from), await middleOf(to)];
-  const session = await page.context().newCDPSession(page);
-  await session.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [start] });
-  await session.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: [end] });
-  await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
-  await session.detach();
-}
 
 /** Another site, which notes what browsers ask of it. */
 async function startOther(t: TestContext): Promise<{ url: string; paths: string[] }> {

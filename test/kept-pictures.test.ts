@@ -8,38 +8,40 @@ import { newMember } from "./support/dashboard.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { picture } from "./support/pictures.ts";
 import { newDatabase } from "./support/postgres.ts";
+import { pathOf, upload, type Profile } from "./support/profiles.ts";
 import { startService, testOnce, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
 import { openStorefront, visitSite } from "./support/storefront.ts";
-
-type Photo = { id: number; url: string; sources: { url: string; type: string }[] };
 
 /** The SHA-256 of the bytes of each form of each photo, and of the logo, by path. */
 type Pictures = Map<string, string>;
 
 let service: TestService;
 let pictures: Pictures;
+/** The last animal with photos. */
+let petId: number;
 before(async () => {
   service = await startService();
   const { id } = await newCategory(service, "Dogs");
-  const headers = { "content-type": "image/jpeg" };
   pictures = new Map();
   const paths: string[] = [];
   for (const colour of ["teal", "olive"]) {
-    const pet = await newPet(service, id, { name: colour });
+    petId = (await newPet(service, id, { name: colour })).id;
+    const photos: { id: number; focus: object }[] = [];
     for (const width of [1_200, 300]) {
-      const { body } = await service.ask<Photo>("POST", `/pets/${pet.id}/profile/photos`, {
-        body: await picture(colour, { width }),
-        headers,
-      });
+      const { body } = await upload(service, petId, await picture(colour, { width }));
       paths.push(...body.sources.map(({ url }) => new URL(url).pathname));
+      photos.unshift({ id: body.id, focus });
     }
+    await made(service, "PATCH", pathOf(petId), { photos });
   }
   paths.push(await publishLogo());
   for (const path of paths) pictures.set(path, await digestAt(service, path));
   assert.equal(pictures.size, 2 * (5 + 2) + 1);
 });
 after(() => service.close());
+
+const focus = { x: 10, y: 100 };
 
 /** Gives the shop at the slug `kept` a logo, and returns its path. */
 async function publishLogo(): Promise<string> {
@@ -58,7 +60,7 @@ async function digestAt({ publishing }: TestService, path: string): Promise<stri
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Fetches every picture of a service that has taken over the data, and compares the bytes. */
+/** Fetches every picture of a service that has taken over the data, compares the bytes, and the points that stay in view. */
 async function assertServed(settings: Record<string, string>): Promise<void> {
   const { DATA_DIR: dataDir = "", DATABASE_URL = "" } = settings;
   const taken = await startService({ dataDir, env: { ...settings, DATABASE_URL } });
@@ -67,6 +69,14 @@ async function assertServed(settings: Record<string, string>): Promise<void> {
       assert.equal(await digestAt(taken, path), digest, path);
       if (path.startsWith("/photos/")) assert.equal(path.slice("/photos/".length).split(".")[0], digest, "its name is its digest");
     }
+    const { photos } = await made<Profile>(taken, "GET", pathOf(petId), undefined, service.key);
+    assert.deepEqual(
+      photos.map((photo) => [photo.width, photo.focus]),
+      [
+        [300, focus],
+        [1_200, focus],
+      ],
+    );
   } finally {
     await taken.close();
   }
@@ -76,10 +86,7 @@ test("the sweep of content removes the bytes of deleted photos and of logos that
   const { id: categoryId } = await newCategory(service, "Cats");
   const pet = await newPet(service, categoryId);
   const body = await picture("plum", { width: 1_000 });
-  const { body: photo } = await service.ask<Photo>("POST", `/pets/${pet.id}/profile/photos`, {
-    body,
-    headers: { "content-type": "image/jpeg" },
-  });
+  const { body: photo } = await upload(service, pet.id, body);
   const { pathname } = new URL(photo.url);
   const { id } = await openStorefront(service, "swept", {}, { files: { "a.txt": "a" } });
   await made(service, "DELETE", `/pets/${pet.id}`);

@@ -9,6 +9,7 @@ import sql from "sql-template-tag";
 import { done, settingsOf } from "./support/backups.ts";
 import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import type { Failure } from "./support/models.ts";
 import { announced, announcedAvif, picture, stopPictureProcess, textBomb, turnedPhoto } from "./support/pictures.ts";
 import { pathOf, upload, type Profile } from "./support/profiles.ts";
 import { ask, startService, statusesOf, unlimited, type TestService } from "./support/service.ts";
@@ -160,6 +161,35 @@ test("the profile orders and describes the photos, those that it leaves out are 
     (await made<Profile>(service, "GET", pathOf(pet.id))).photos.map(({ id }) => id),
     [ids[0], ids[5]],
   );
+});
+
+test("a photo keeps the point that stays in view until it is removed; another write leaves it, and a wrong one changes nothing", async () => {
+  const pet = await newPet(service, categoryId);
+  const { id } = (await upload(service, pet.id, await picture("navy", { width: 20, height: 20 }))).body;
+  const set = (photo: object) => service.ask<Profile & Failure>("PATCH", pathOf(pet.id), { body: { photos: [{ id, ...photo }] } });
+  const focusOf = async () => (await made<Profile>(service, "GET", pathOf(pet.id))).photos[0]!.focus;
+  assert.equal(await focusOf(), undefined);
+  assert.deepEqual((await set({ focus: { x: 0, y: 100 } })).body.photos[0]!.focus, { x: 0, y: 100 });
+  const { etag } = Object.fromEntries((await service.ask("GET", pathOf(pet.id))).headers);
+  const again = await set({ focus: { y: 100, x: 0 } });
+  assert.equal(again.headers.get("etag"), etag, "the same point changes nothing");
+  await set({ alt: "Rex" });
+  assert.deepEqual(await focusOf(), { x: 0, y: 100 });
+  const wrong: [unknown, string][] = [
+    [{ x: 101, y: 0 }, "body.photos[0].focus.x"],
+    [{ x: 0, y: -1 }, "body.photos[0].focus.y"],
+    [{ x: 0.5, y: 0 }, "body.photos[0].focus.x"],
+    [{ x: 1 }, "body.photos[0].focus.y"],
+    [{ x: 1, y: 1, z: 1 }, "body.photos[0].focus.z"],
+    ["50% 50%", "body.photos[0].focus"],
+  ];
+  for (const [focus, path] of wrong) {
+    const { status, body } = await set({ focus });
+    assert.deepEqual([status, body.details?.[0]?.path], [400, path]);
+  }
+  assert.deepEqual(await focusOf(), { x: 0, y: 100 });
+  await set({ focus: null });
+  assert.equal(await focusOf(), undefined);
 });
 
 test("the bytes of photos count as published, and are deleted with the photo, the profile, the pet and the account", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Deployment } from "../src/publishing/projects/deployments.ts";
 import { examplePicture } from "./support/pictures.ts";
+import { upload } from "./support/profiles.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
 import { packSite } from "./support/sites.ts";
@@ -74,6 +75,19 @@ test("a photo is on the page with its alternative text, and served by the site i
   const other = await service.newAccount();
   const theirs = await openStorefront(service, "theirs", {}, { key: other.key });
   assert.equal((await visitSite(theirs.url, path)).status, 404, "another shop's site does not serve it");
+});
+
+test("a photo is cropped around the point that was chosen for it, in lists, at the top and on its page", async () => {
+  const shop = await service.newAccount();
+  const { id } = await newPet(service, (await newCategory(service, "Dogs", shop.key)).id, {}, shop.key);
+  const { body: photo } = await upload(service, id, examplePicture, {}, shop.key);
+  const { url: site } = await openStorefront(service, "cropped", {}, { key: shop.key });
+  const cropsOf = async (path: string) => (await visitSite(site, path)).body.match(/ data-x="\d+" data-y="\d+"/g);
+  assert.equal(await cropsOf("/"), null);
+  await made(service, "PATCH", `/pets/${id}/profile`, { photos: [{ id: photo.id, focus: { x: 100, y: 4 } }] }, shop.key);
+  const crop = ' data-x="10" data-y="0"';
+  await until(async () => (await cropsOf("/"))?.join() === [crop, crop].join());
+  assert.deepEqual(await cropsOf(`/animals/${id}`), [crop]);
 });
 
 test("robots.txt, sitemap.xml and favicon.ico are there, and each page names its canonical address", async () => {

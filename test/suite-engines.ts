@@ -280,6 +280,7 @@ export const groups: Group[] = [
       "dashboard-import-plans",
       "dashboard-importing",
       "dashboard-past-imports",
+      "dashboard-photos",
       "dashboard-inventory",
       "dashboard-keys",
       "dashboard-long-lists",

@@ -2,7 +2,15 @@ import type { Failure } from "./models.ts";
 import type { Reply, TestService } from "./service.ts";
 
 type Source = { url: string; type: string; width: number; height: number };
-export type Photo = { id: number; alt: string; width: number; height: number; url: string; sources: Source[] };
+export type Photo = {
+  id: number;
+  alt: string;
+  focus?: { x: number; y: number };
+  width: number;
+  height: number;
+  url: string;
+  sources: Source[];
+};
 export type Profile = {
   petId: number;
   description?: string;

@@ -37,7 +37,7 @@ test("changes of another time, actor or request are entries of their own, with t
       event(1, "pet.created", { actor: { type: "key", id: 2, name: null } }),
     ]),
     [
-      ["Changed", "The description changed", "Photos were replaced or moved"],
+      ["Changed", "The description changed", "The photos changed"],
       ["Changed", "Price: none → €49.00"],
       ["Changed", "Category: Category 1 → Cats"],
       ["Stock is no longer counted"],

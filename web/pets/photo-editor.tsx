@@ -1,5 +1,5 @@
 import { Button, FileButton, TextInput } from "@mantine/core";
-import { useState, type KeyboardEvent, type ReactNode } from "react";
+import { lazy, Suspense, useState, type KeyboardEvent, type ReactNode } from "react";
 import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { GripIcon } from "../frame/icons.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -9,8 +9,9 @@ import { picturesOf } from "./chosen-photos.tsx";
 import styles from "./photo-editor.module.css";
 import { movedTo } from "./photo-order.ts";
 import { useDrag } from "./use-drag.ts";
-import { usePhotos, type Photo } from "./use-photos.ts";
+import { positionOf, usePhotos, type Photo } from "./use-photos.ts";
 
+const FocusDialog = lazy(() => import("./focus-dialog.tsx"));
 const photosMax = 10;
 
 /** A pet's photos; the first is the cover. Dragging, buttons and the arrow keys change their order. */
@@ -27,6 +28,8 @@ export function PhotoEditor({ petId, photos: saved }: { petId: number; photos: P
     say(to === 0 ? words.movedToCover(from + 1) : words.moved(from + 1, to + 1, count));
     void edit((all) => movedTo(all, photo.id, to));
   }
+  const change = (id: number, more: Partial<Photo>): void =>
+    void edit((all) => all.map((one) => (one.id === id ? { ...one, ...more } : one)));
   return (
     <div
       className={styles.photos}
@@ -45,11 +48,8 @@ export function PhotoEditor({ petId, photos: saved }: { petId: number; photos: P
               <Picture photo={photo} place={index + 1} isMovable={count > 1} />
             </div>
             {count > 1 && <MoveButtons place={index + 1} count={count} onMove={(by) => move(index, index + by)} />}
-            <Alt
-              photo={photo}
-              place={index + 1}
-              onAlt={(alt) => void edit((all) => all.map((one) => (one.id === photo.id ? { ...one, alt } : one)))}
-            />
+            <Alt photo={photo} place={index + 1} onAlt={(alt) => change(photo.id, { alt })} />
+            <Focus photo={photo} place={index + 1} onFocus={(focus) => change(photo.id, { focus })} />
             <Button variant="subtle" size="compact-sm" onClick={() => void edit((all) => all.filter(({ id }) => id !== photo.id))}>
               {words.remove(index + 1)}
             </Button>
@@ -74,7 +74,7 @@ function Picture({ photo, place, isMovable }: { photo: Photo; place: number; isM
   const small = photo.sources.find(({ type }) => type === "image/webp") ?? photo;
   return (
     <>
-      <img src={small.url} alt={photo.alt || words.photo(place)} draggable={false} />
+      <img src={small.url} alt={photo.alt || words.photo(place)} draggable={false} style={{ objectPosition: positionOf(photo.focus) }} />
       {place === 1 && <span className={styles.cover}>{words.cover}</span>}
       {isMovable && (
         <span className={styles.grip} data-grip>
@@ -95,6 +95,21 @@ function Alt({ photo: { alt }, place, onAlt }: { photo: Photo; place: number; on
       maxLength={500}
       onBlur={({ currentTarget: { value } }) => value !== alt && onAlt(value)}
     />
+  );
+}
+
+type FocusProps = { photo: Photo; place: number; onFocus: (focus: Photo["focus"]) => void };
+
+/** A button that opens the dialog for what stays in view of a photo. */
+function Focus(props: FocusProps): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button variant="subtle" size="compact-sm" aria-label={words.focusOf(props.place)} onClick={() => setOpen(true)}>
+        {words.focus}
+      </Button>
+      <Suspense>{isOpen && <FocusDialog {...props} onClose={() => setOpen(false)} />}</Suspense>
+    </>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import { automaticFocus } from "../../src/platform/http/pictures.ts";
 import { reread } from "../calls/rows.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, store, type Schemas } from "../calls/store.ts";
@@ -51,8 +52,13 @@ export function usePhotos(petId: number, saved: Photo[]) {
 }
 
 function setPhotos(petId: number, photos: Photo[]): Promise<unknown> {
-  const body = { photos: photos.map(({ id, alt }) => ({ id, alt })) };
+  const body = { photos: photos.map(({ id, alt, focus = null }) => ({ id, alt, focus })) };
   return answerOf(store.PATCH("/pets/{petId}/profile", { params: { path: { petId } }, body }));
+}
+
+/** The CSS position of a cropped photo, as in a storefront. */
+export function positionOf({ x, y }: NonNullable<Photo["focus"]> = automaticFocus): string {
+  return `${x}% ${y}%`;
 }
 
 /** Uploads one file after another, so that the photos keep the files' order. */

@@ -76,6 +76,8 @@ export const profileTexts = {
   alt: (place: number) => `Photo ${place} in words`,
   altHint: "For people who cannot see it.",
   cover: "Cover",
+  focus: "What stays in view",
+  focusOf: (place: number) => `What stays in view: photo ${place}`,
   orderHint: "The first photo is the cover. Drag a photo to another place, on a touch screen by its dots, or move it with its arrows.",
   leftOf: (place: number) => `Move left: photo ${place}`,
   rightOf: (place: number) => `Move right: photo ${place}`,

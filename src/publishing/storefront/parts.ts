@@ -49,7 +49,11 @@ export function photoOf({ animal, category }: Card, sizes: string, options: Pict
 type PictureOptions = { isLazy?: boolean; alt?: string };
 
 /** A photo in the size and format that the browser chooses. Width and height keep its place free while it loads. */
-export function pictureOf({ alt, forms }: ShownPhoto, sizes: string, { isLazy = false, alt: shownAlt = alt }: PictureOptions = {}): Markup {
+export function pictureOf(
+  { alt, focus, forms }: ShownPhoto,
+  sizes: string,
+  { isLazy = false, alt: shownAlt = alt }: PictureOptions = {},
+): Markup {
   const setOf = (wanted: string): string =>
     forms
       .filter(({ type }) => type === wanted)
@@ -65,9 +69,15 @@ export function pictureOf({ alt, forms }: ShownPhoto, sizes: string, { isLazy = 
       width="${shown.width}"
       height="${shown.height}"
       alt="${shownAlt}"
+      ${focus !== null && focusOf(focus)}
       ${isLazy ? markup` loading="lazy"` : markup` fetchpriority="high"`}
       decoding="async"
   /></picture>`;
+}
+
+/** The attributes for the rules of the style sheet: the policy of the pages allows no `style` of an element. */
+function focusOf({ x, y }: { x: number; y: number }): Markup {
+  return markup` data-x="${Math.round(x / 10)}" data-y="${Math.round(y / 10)}"`;
 }
 
 /** The path of the largest form of a photo. */

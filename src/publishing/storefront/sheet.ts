@@ -1,4 +1,5 @@
 import { createCache } from "../../platform/cache.ts";
+import { automaticFocus } from "../../platform/http/pictures.ts";
 import { textOn } from "./colours.ts";
 import { inlineSource, Markup } from "./markup.ts";
 import { script } from "./script.ts";
@@ -32,7 +33,14 @@ ${theme}
 ${sheet}`;
 }
 
-const sheet = `*{box-sizing:border-box}
+/** The rules for `data-x` and `data-y` of a photo: its point that stays in view, in tenths from its left and top edge. */
+const focusRules = Array.from(
+  { length: 11 },
+  (_, tenth) => `[data-x="${tenth}"]{--x:${tenth * 10}%}[data-y="${tenth}"]{--y:${tenth * 10}%}`,
+).join("");
+
+const sheet = `${focusRules}
+*{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;scroll-padding-top:1rem}
 body{margin:0;background:var(--page);color:var(--text);font:1rem/1.6 var(--body);overflow-wrap:anywhere}
 a{color:inherit;text-decoration-color:var(--brand);text-decoration-thickness:.14em;text-underline-offset:.18em}
@@ -101,7 +109,7 @@ button:hover,.button:hover{box-shadow:inset 0 0 0 2px color-mix(in srgb,var(--te
 .grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,15.5rem),1fr));gap:2rem 1.5rem;margin:1.5rem 0 2.5rem;padding:0;list-style:none}
 .card{position:relative;display:flex;flex-direction:column;min-width:0}
 .frame{position:relative;display:grid;place-items:center;aspect-ratio:4/5;overflow:hidden;border-radius:var(--round);background:var(--tint);color:color-mix(in srgb,var(--brand) 55%,var(--text))}
-.frame img{position:absolute;inset:0;width:100%;height:100%;object-fit:cover;object-position:50% 25%;transition:transform .4s}
+.frame img{position:absolute;inset:0;width:100%;height:100%;object-fit:cover;object-position:var(--x,${automaticFocus.x}%) var(--y,${automaticFocus.y}%);transition:transform .4s}
 .card:hover .frame img{transform:scale(1.035)}
 .frame svg{width:46%;opacity:.5}
 .ribbon{position:absolute;top:.75rem;left:.75rem;padding:.2rem .75rem;border-radius:var(--pill);background:light-dark(#1b1e22,#f4f4f2);color:light-dark(#fff,#16181b);font-size:.85rem;font-weight:650}

@@ -53,7 +53,11 @@ export type Catalogue = {
 
 /** `isEmpty`: it has no animal that is not sold, so that no page leads to it. */
 export type ShownCategory = { id: number; name: string; isEmpty: boolean };
-export type ShownPhoto = { alt: string; forms: { type: string; width: number; height: number; hash: string }[] };
+export type ShownPhoto = {
+  alt: string;
+  focus: { x: number; y: number } | null;
+  forms: { type: string; width: number; height: number; hash: string }[];
+};
 export type ShownAnimal = {
   id: number;
   name: string;

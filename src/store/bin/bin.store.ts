@@ -20,7 +20,8 @@ import { type BinChange, type Binned, type BinResult, keptMs, timesOf } from "./
 
 type Shop = { accountId: number; urlOf: UrlOf };
 
-/** The columns of a form of a photo that `photo_files` and the bin both have. */
+/** The columns of a photo, and of a form of it, that `photo_files` and the bin both have. */
+const photoColumns = raw("place, alt, focus_x, focus_y");
 const formColumns = raw("type, width, height, hash, bytes");
 
 /**
@@ -40,8 +41,8 @@ export async function binPet(tx: Transaction, accountId: number, current: PetWit
     LEFT JOIN profiles ON profiles.account_id = pets.account_id AND profiles.pet_id = pets.id
     WHERE pets.account_id = ${accountId} AND pets.id = ${id}`);
   const moved = await tx.query<{ bytes: number }>(sql`
-    INSERT INTO bin_photo_files (account_id, pet_id, photo_id, place, alt, ${formColumns})
-    SELECT photos.account_id, pet_id, photo_id, place, alt, ${formColumns}
+    INSERT INTO bin_photo_files (account_id, pet_id, photo_id, ${photoColumns}, ${formColumns})
+    SELECT photos.account_id, pet_id, photo_id, ${photoColumns}, ${formColumns}
     FROM photos JOIN photo_files ON photo_files.account_id = photos.account_id AND photo_files.photo_id = photos.id
     WHERE photos.account_id = ${accountId} AND pet_id = ${id} RETURNING bytes`);
   // An order that was placed between the check and the deletion: the copies must go too.
@@ -202,8 +203,8 @@ async function returnProfile(tx: Transaction, accountId: number, petId: number, 
     INSERT INTO profiles (account_id, pet_id, description, price_amount, price_currency, facts, version)
     SELECT account_id, pet_id, description, price_amount, price_currency, facts, profile_version + 1 FROM bin WHERE ${ofPet}`);
   await tx.query(sql`
-    INSERT INTO photos (account_id, id, pet_id, place, alt)
-    SELECT DISTINCT account_id, photo_id, pet_id, place, alt FROM bin_photo_files WHERE ${ofPet}`);
+    INSERT INTO photos (account_id, id, pet_id, ${photoColumns})
+    SELECT DISTINCT account_id, photo_id, pet_id, ${photoColumns} FROM bin_photo_files WHERE ${ofPet}`);
   const moved = await tx.query<{ bytes: number }>(sql`
     INSERT INTO photo_files (account_id, photo_id, ${formColumns})
     SELECT account_id, photo_id, ${formColumns} FROM bin_photo_files WHERE ${ofPet} RETURNING bytes`);

@@ -23,6 +23,7 @@ import {
   ProfilePath,
   type StoredProfile,
   WrittenProfile,
+  type WantedPhoto,
   WrittenProfilePatch,
 } from "./profiles.ts";
 
@@ -144,7 +145,7 @@ type ProfileRequest = {
   description: string | null;
   price: Price | null;
   facts: Facts | null;
-  photos: { id: number; alt?: string | null }[] | undefined;
+  photos: readonly WantedPhoto[] | undefined;
 };
 
 /** Saves the profile if it changes, and returns it. */
@@ -156,7 +157,7 @@ async function save(tx: Transaction, call: Call<ProfileServices, OneProfile>, cu
   const description = wanted.description === "" ? null : wanted.description;
   const photos = wanted.photos && orderPhotos(current?.photos ?? [], wanted.photos);
   const { facts } = wanted;
-  const ofPhotos = photos && current?.photos.map(({ id, alt }) => ({ id, alt }));
+  const ofPhotos = photos && current?.photos.map(({ id, alt, focus }) => ({ id, alt, focus }));
   const before = current && JSON.stringify([current.description, current.price, current.facts, ofPhotos]);
   const price = wanted.price && { amount: wanted.price.amount, currency: wanted.price.currency };
   if (current && before === JSON.stringify([description, price, facts, photos])) return current;

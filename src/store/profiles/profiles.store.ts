@@ -6,7 +6,7 @@ import { attempt } from "../../platform/parse.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { replaceFacts } from "../pets/pet-facts.store.ts";
 import { type Facts, factRowsOf, isFacts } from "./facts.ts";
-import { emptyProfile, photosMax, shownProfile, type PhotoText, type StoredProfile, type UrlOf } from "./profiles.ts";
+import { emptyProfile, photosMax, shownProfile, type PhotoText, type StoredPhoto, type StoredProfile, type UrlOf } from "./profiles.ts";
 
 type ProfileRow = {
   pet_id: number;
@@ -16,7 +16,17 @@ type ProfileRow = {
   facts: string | null;
   version: number;
 };
-type FormRow = { id: number; pet_id: number; alt: string; type: string; width: number; height: number; hash: string };
+type FormRow = {
+  id: number;
+  pet_id: number;
+  alt: string;
+  focus_x: number | null;
+  focus_y: number | null;
+  type: string;
+  width: number;
+  height: number;
+  hash: string;
+};
 
 const columns = sql`pet_id, description, price_amount, price_currency, facts, version`;
 
@@ -33,7 +43,7 @@ export async function findProfiles(db: Queryable, accountId: number, petIds: rea
   );
   if (profiles.length === 0) return new Map();
   const forms = await db.query<FormRow>(sql`
-    SELECT photos.id, photos.pet_id, photos.alt, photo_files.type, photo_files.width, photo_files.height, photo_files.hash
+    SELECT photos.id, photos.pet_id, photos.alt, focus_x, focus_y, photo_files.type, photo_files.width, photo_files.height, photo_files.hash
     FROM photos JOIN photo_files ON photo_files.account_id = photos.account_id AND photo_files.photo_id = photos.id
     WHERE photos.account_id = ${accountId} AND photos.pet_id IN (${join(profiles.map((row) => row.pet_id))})
     ORDER BY photos.pet_id, photos.place, photos.id, photo_files.type, photo_files.width`);
@@ -89,10 +99,15 @@ function profileOf(db: Pick<Queryable, "reportDamage">, row: ProfileRow, forms: 
   const photos = Array.from(Map.groupBy(forms, ({ id }) => id).values(), (own) => ({
     id: own[0]!.id,
     alt: own[0]!.alt,
+    focus: focusOf(own[0]!),
     forms: own.map(({ type, width, height, hash }) => ({ type, width, height, hash })),
   }));
   const price = amount === null || currency === null ? null : { amount, currency };
   return { petId, description, price, facts: storedFacts(db, row), photos, version };
+}
+
+function focusOf({ focus_x: x, focus_y: y }: Pick<FormRow, "focus_x" | "focus_y">): StoredPhoto["focus"] {
+  return x === null || y === null ? null : { x, y };
 }
 
 /** @throws Problem `unavailable` for a text that was damaged */
@@ -134,8 +149,10 @@ export async function writeProfile(
   if (photos === undefined) return;
   const others = photos.length === 0 ? empty : sql`AND id NOT IN (${join(photos.map(({ id }) => id))})`;
   await tx.query(sql`DELETE FROM photos WHERE account_id = ${accountId} AND pet_id = ${petId} ${others}`);
-  for (const [place, { id, alt }] of photos.entries()) {
-    await tx.query(sql`UPDATE photos SET place = ${place}, alt = ${alt} WHERE account_id = ${accountId} AND id = ${id}`);
+  for (const [place, { id, alt, focus }] of photos.entries()) {
+    await tx.query(sql`
+      UPDATE photos SET place = ${place}, alt = ${alt}, focus_x = ${focus?.x ?? null}, focus_y = ${focus?.y ?? null}
+      WHERE account_id = ${accountId} AND id = ${id}`);
   }
 }
 

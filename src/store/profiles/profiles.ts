@@ -22,6 +22,18 @@ export const price = named(
 );
 const alt = Text("What the photo shows, for people who cannot see it.", 0, 500);
 
+const Focus = named(
+  "Focus",
+  Type.Object(
+    {
+      x: Type.Integer({ minimum: 0, maximum: 100, description: "Percent from the left edge." }),
+      y: Type.Integer({ minimum: 0, maximum: 100, description: "Percent from the top edge." }),
+    },
+    { additionalProperties: false, description: "The point that stays in view where the photo is cropped." },
+  ),
+);
+type Focus = Static<typeof Focus>;
+
 const PhotoSource = named(
   "PhotoSource",
   Type.Object({ url: Type.String(), type: Type.String(), width: Type.Integer(), height: Type.Integer() }, { additionalProperties: false }),
@@ -34,7 +46,10 @@ const shown = {
   url: Type.String({ description: "The largest WebP picture." }),
   sources: Type.Array(PhotoSource, { description: "The photo in each format and size." }),
 };
-export const Photo = named("Photo", Type.Object({ id, alt, ...shown }, { additionalProperties: false }));
+export const Photo = named(
+  "Photo",
+  Type.Object({ id, alt, focus: forPrograms(Type.Optional(Focus)), ...shown }, { additionalProperties: false }),
+);
 export type Photo = Static<typeof Photo>;
 
 /** Fields of a photo that only answers set. They are accepted and ignored, because clients may send back what they read. */
@@ -52,6 +67,7 @@ const PhotoOrder = named(
     {
       id: Id("A photo of the profile."),
       alt: Type.Optional(Nullable(Text("If it is left out, the alternative text stays as it is.", 0, 500))),
+      focus: forPrograms(Type.Optional(Nullable(Focus))),
       ...sentBack,
     },
     { additionalProperties: false },
@@ -144,23 +160,26 @@ export function patchPrice(current: Price | null, patch: PricePatch | null | und
   return { amount, currency };
 }
 
-/** A photo's place and alternative text. */
-export type PhotoText = { id: number; alt: string };
+/** What is written about a photo. `focus` is null until somebody chooses it. */
+export type PhotoText = { id: number; alt: string; focus: Focus | null };
+
+/** A photo in a list that is written. What it leaves out stays, and `focus: null` removes the point. */
+export type WantedPhoto = { id: number; alt?: string | null; focus?: Focus | null };
 
 /**
  * Returns the photos of a profile after a write that lists them in `wanted`.
  *
  * @throws Problem `unknown_reference` for a photo that the profile does not have, `invalid_request` for a photo listed twice
  */
-export function orderPhotos(current: readonly PhotoText[], wanted: readonly { id: number; alt?: string | null }[]): PhotoText[] {
+export function orderPhotos(current: readonly PhotoText[], wanted: readonly WantedPhoto[]): PhotoText[] {
   const currentById = new Map(current.map((photo) => [photo.id, photo]));
   const seen = new Set<number>();
-  return wanted.map(({ id: photoId, alt: text }, index) => {
+  return wanted.map(({ id: photoId, alt: text, focus }, index) => {
     const known = currentById.get(photoId);
     if (known === undefined) throw unknownReference(`body.photos[${index}].id`, byId("photo", photoId));
     if (seen.has(photoId)) throw invalidAt(`body.photos[${index}].id`, "is listed twice");
     seen.add(photoId);
-    return { id: photoId, alt: text ?? known.alt };
+    return { id: photoId, alt: text ?? known.alt, focus: focus === undefined ? known.focus : focus && { x: focus.x, y: focus.y } };
   });
 }
 
@@ -200,10 +219,10 @@ export function shownProfile({ petId, description: text, price: cost, facts, pho
   };
 }
 
-export function shownPhoto({ id: photoId, alt: text, forms }: StoredPhoto, urlOf: UrlOf): Photo {
+export function shownPhoto({ id: photoId, alt: text, focus, forms }: StoredPhoto, urlOf: UrlOf): Photo {
   const sources = forms.map((form) => ({ url: urlOf(form), type: form.type, width: form.width, height: form.height }));
   const largest = sources.findLast(({ type }) => type === "image/webp") ?? sources.at(-1)!;
-  return { id: photoId, alt: text, width: largest.width, height: largest.height, url: largest.url, sources };
+  return { id: photoId, alt: text, ...(focus && { focus }), width: largest.width, height: largest.height, url: largest.url, sources };
 }
 
 /** Prepares and stores photos. */
