@@ -2,7 +2,6 @@ import type { Schemas } from "../../client/api.gen.ts";
 import type { PetStore } from "../../client/client.ts";
 import { pages } from "../../client/pages.ts";
 import { refusal, type Refused } from "../../client/refusals.ts";
-import { isZip } from "../platform/archives/zip-reader.ts";
 import { Problem } from "../platform/problem.ts";
 import { numeric } from "./command.ts";
 import type { Value } from "./operation-table.ts";
@@ -49,6 +48,7 @@ export async function projectBySlug(client: PetStore, slug: string): Promise<Sch
 
 /** Sends a packed folder without retries, which could deploy it twice. @throws Problem if the service refuses it; `unavailable` if there is no response */
 export async function upload(client: PetStore, key: string, projectId: number, packed: Buffer): Promise<Schemas["Deployment"]> {
+  const { isZip } = await import("../platform/archives/zip-reader.ts");
   const response = await fetch(`${client.url}/v1/projects/${projectId}/deployments`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": isZip(packed) ? "application/zip" : "application/gzip" },

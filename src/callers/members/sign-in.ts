@@ -1,5 +1,5 @@
 import { addressName } from "../../platform/addresses.ts";
-import { type Cache, createCache } from "../../platform/cache.ts";
+import { openAllowance } from "../../platform/allowance.ts";
 import type { Database, Transaction } from "../../platform/db/database.ts";
 import { invalidAt, Problem } from "../../platform/problem.ts";
 import type { SecretsKeys } from "../../platform/secrets.ts";
@@ -207,31 +207,12 @@ export async function currentUser(db: Database, accountId: number, memberId: num
   return currentUserResponse(member, account);
 }
 
-/** How many attempts a window allows. A window starts with its first attempt. */
-type Allowance = { readonly attempts: number; readonly windowMs: number };
-type Attempts = { since: number; made: number };
-
-const byAddress: Allowance = { attempts: 60, windowMs: 5 * 60_000 };
-export const bySubject: Allowance = { attempts: 10, windowMs: 5 * 60_000 };
-/** The most windows of addresses, and of subjects. */
-const windowsMax = 50_000;
-
-/** Returns the time (ms) until an attempt is allowed; 0 if one is allowed now. */
-export function waitMs(attempts: Attempts | undefined, { attempts: max, windowMs }: Allowance, now: number): number {
-  if (attempts === undefined || isOver(attempts, windowMs, now)) return 0;
-  return attempts.made < max ? 0 : attempts.since + windowMs - now;
-}
-
-/** Returns the window with one more attempt. */
-export function withAttempt(attempts: Attempts | undefined, { windowMs }: Allowance, now: number): Attempts {
-  if (attempts === undefined || isOver(attempts, windowMs, now)) return { since: now, made: 1 };
-  return { since: attempts.since, made: attempts.made + 1 };
-}
-
-/** A window also ends if the clock was set back to before its start, so that no window lasts longer than its length. */
-function isOver({ since }: Attempts, windowMs: number, now: number): boolean {
-  return now >= since + windowMs || now < since;
-}
+/** The uses of an address, and of a subject from an address, in `attemptsMs`. */
+const ofAddress = 60;
+export const ofSubject = 10;
+export const attemptsMs = 5 * 60_000;
+/** The most addresses, and the most subjects, that are counted at once. */
+const countedMax = 50_000;
 
 /** The target of an attempt. Each kind has its own key space, so that no email can name a member's counter. */
 export type Subject =
@@ -264,22 +245,20 @@ type SignInThrottle = {
 
 /** Creates a throttle without attempts. It has no timers, and its memory is bounded. */
 export function openSignInThrottle(): SignInThrottle {
-  const addresses = createCache<string, Attempts>(windowsMax);
-  const subjects = createCache<string, Attempts>(windowsMax);
+  const addresses = openAllowance(ofAddress, attemptsMs, countedMax);
+  const subjects = openAllowance(ofSubject, attemptsMs, countedMax);
   return {
     requireAddress(address, now) {
       const name = addressName(address);
-      requireNoWait(waitMs(addresses.get(name), byAddress, now));
-      count(addresses, name, byAddress, now);
+      requireNoWait(addresses.waitMs(name, now));
+      addresses.take(name, now);
     },
     requireSubjects(asked, address, now) {
-      const waits = asked.map((subject) => waitMs(subjects.get(keyOf(subject, address)), bySubject, now));
-      requireNoWait(Math.min(...waits));
-      const open = asked.filter((_subject, i) => waits[i] === 0);
-      for (const subject of open) count(subjects, keyOf(subject, address), bySubject, now);
+      const open = asked.filter((subject) => subjects.take(keyOf(subject, address), now));
+      if (open.length === 0) requireNoWait(Math.min(...asked.map((subject) => subjects.waitMs(keyOf(subject, address), now))));
       return open;
     },
-    forget: (subject, address) => void subjects.delete(keyOf(subject, address)),
+    forget: (subject, address) => subjects.forget(keyOf(subject, address)),
   };
 }
 
@@ -293,8 +272,4 @@ function requireNoWait(ms: number): void {
   const seconds = Math.ceil(ms / 1_000);
   const headers = { "Retry-After": `${seconds}` };
   throw new Problem("rate_limit_exceeded", `Too many attempts. Try again in ${seconds} seconds.`, { headers });
-}
-
-function count(windows: Cache<string, Attempts>, name: string, allowance: Allowance, now: number): void {
-  windows.set(name, withAttempt(windows.get(name), allowance, now));
 }

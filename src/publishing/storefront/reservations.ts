@@ -1,4 +1,4 @@
-import { createCache } from "../../platform/cache.ts";
+import { type Allowance, openAllowance } from "../../platform/allowance.ts";
 import { dayMs, hourMs, minuteMs } from "../../platform/clock.ts";
 import { emptyValues, pagePath, linkHashOf, linkOf, newToken, readForm, type SentForm, visitorOf } from "./reservation-forms.ts";
 import { formPage, refusedPage, type ShownReservation, statusPage } from "./reservation-pages.ts";
@@ -30,6 +30,9 @@ export type ReservationDesk = {
 type ReservationRequest = { path: string; form: string | undefined; address: string; requestId: string };
 export type AnswerReservation = (shop: Shop, request: ReservationRequest) => Promise<RenderedPage>;
 
+/** The most visitors that are counted at once. */
+const visitorsMax = 20_000;
+
 type State = {
   desk: ReservationDesk;
   key: () => Uint8Array;
@@ -50,8 +53,8 @@ export function openReservations(desk: ReservationDesk, key: () => Uint8Array, c
     desk,
     key,
     clock,
-    sent: openAllowance(30, 10 * minuteMs),
-    placed: openAllowance(6, dayMs),
+    sent: openAllowance(30, 10 * minuteMs, visitorsMax),
+    placed: openAllowance(6, dayMs, visitorsMax),
   };
   return async (shop, request) => {
     const [, animalId, secret = ""] = pagePath.exec(request.path) ?? [];
@@ -128,7 +131,7 @@ async function place(
     "You have reserved enough for now",
     "Please wait for our answer, or cancel a reservation that you do not need.",
   );
-  if (!placed.has(visitor, clock())) return tooMany;
+  if (placed.waitMs(visitor, clock()) > 0) return tooMany;
   const { name, email, phone, note } = sent.values;
   const contact = { name, ...(email !== "" && { email }), ...(phone !== "" && { phone }), ...(note !== "" && { note }) };
   const holdMs = (shop.settings.reservations?.holdHours ?? 1) * hourMs;
@@ -151,31 +154,4 @@ async function place(
 function seeOther(location: string): RenderedPage {
   const headers = { Location: location, "Referrer-Policy": "same-origin", "X-Robots-Tag": "noindex" };
   return { status: 303, type: "text/plain; charset=utf-8", etag: "", coding: undefined, body: Buffer.alloc(0), headers };
-}
-
-/** The most visitors that are counted at once. */
-const visitorsMax = 20_000;
-
-type Allowance = {
-  /** Whether the visitor has any left. */
-  has: (visitor: string, now: number) => boolean;
-  /** Uses one, and returns whether there was one. */
-  take: (visitor: string, now: number) => boolean;
-};
-
-/** Allows each visitor `most` in a window, which begins with the first. Counts in this process; the database bounds open ones. */
-function openAllowance(most: number, windowMs: number): Allowance {
-  const windows = createCache<string, { since: number; used: number }>(visitorsMax);
-  const current = (visitor: string, now: number) => {
-    const known = windows.get(visitor);
-    return known !== undefined && now >= known.since && now < known.since + windowMs ? known : { since: now, used: 0 };
-  };
-  return {
-    has: (visitor, now) => current(visitor, now).used < most,
-    take(visitor, now) {
-      const { since, used } = current(visitor, now);
-      windows.set(visitor, { since, used: used + 1 });
-      return used < most;
-    },
-  };
 }
