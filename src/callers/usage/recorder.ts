@@ -1,5 +1,6 @@
 import { type Clock, minuteMs } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
+import { coalesced } from "../../platform/jobs/runs.ts";
 import { addUsage, type UsageCounts } from "./usage.store.ts";
 import { startOf, type CountedVerdict, type Counts, type UsageRecorder } from "./usage.ts";
 
@@ -21,8 +22,6 @@ export function openUsageRecorder({ db, clock }: { db: Database; clock: Clock })
   let minute = 0;
   let current = new Map<number, KeyCounts>();
   let waiting: UsageCounts[] = [];
-  // The last flush. Flushes run one after the other, because rows stay in the queue while they are written.
-  let last = Promise.resolve();
 
   function seal(now: number): void {
     for (const counts of current.values()) if (waiting.length < waitingMax) waiting.push(...rowsOf(counts, minute));
@@ -60,10 +59,7 @@ export function openUsageRecorder({ db, clock }: { db: Database; clock: Clock })
       const noted = current.get(keyId)?.byOperation.get(operation);
       if (noted !== undefined && noted.requests > 0) noted.requests -= 1;
     },
-    flush() {
-      last = last.then(writeAll, writeAll);
-      return last;
-    },
+    flush: coalesced(writeAll).run,
   };
 }
 

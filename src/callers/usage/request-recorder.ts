@@ -2,6 +2,7 @@ import { createCache } from "../../platform/cache.ts";
 import { type Clock, dayMs } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import type { Exchange } from "../../platform/http/exchange.ts";
+import { coalesced } from "../../platform/jobs/runs.ts";
 import { insertRequests, trimRequests, type LoggedRequest } from "./request-log.store.ts";
 
 /**
@@ -37,7 +38,6 @@ export function openRequestLog({ db, clock }: { db: Database; clock: Clock }): R
   let noted = new Map<number, Noted>();
   let inAll = 0;
   let lastPosition = 0;
-  let last = Promise.resolve();
   const sinceTrim = createCache<number, number>(accountsCounted);
 
   async function write(): Promise<void> {
@@ -72,9 +72,6 @@ export function openRequestLog({ db, clock }: { db: Database; clock: Clock }): R
         requests.push(request);
       }
     },
-    flush() {
-      last = last.then(write, write);
-      return last;
-    },
+    flush: coalesced(write).run,
   };
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Clock, dayMs } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
+import { coalesced } from "../../platform/jobs/runs.ts";
 import type { PageViews } from "./page-views.store.ts";
 
 /**
@@ -24,8 +25,6 @@ export type PageViewCounter = {
 export function openPageViews({ db, clock }: { db: Database; clock: Clock }): PageViewCounter {
   let noted = new Map<number, PageViews>();
   let waiting: PageViews[] = [];
-  // The last flush. Flushes run one after the other, because rows stay in the queue while they are written.
-  let last = Promise.resolve();
 
   function seal(): void {
     if (noted.size > 0) waiting.push(...[...noted.values()].slice(0, waitingMax - waiting.length));
@@ -54,10 +53,7 @@ export function openPageViews({ db, clock }: { db: Database; clock: Clock }): Pa
       if (views !== undefined) views.views += 1;
       else if (noted.size < waitingMax) noted.set(accountId, { accountId, day, views: 1 });
     },
-    flush() {
-      last = last.then(writeAll, writeAll);
-      return last;
-    },
+    flush: coalesced(writeAll).run,
   };
 }
 
