@@ -28,10 +28,10 @@ const paths = [
   "account",
 ];
 
-/** The words of the page's tables and titles that are cut off or broken in two. Addresses and words of over 20 letters may break. */
+/** The words of the page's tables, titles, badges and menu that are cut off or broken in two. Addresses and words of over 20 letters may break. */
 const brokenWords = `(() => {
   const broken = [];
-  for (const cell of document.querySelectorAll("main td, main th, main h1, main h2")) {
+  for (const cell of document.querySelectorAll("main td, main th, main h1, main h2, nav a, nav span, [data-tone]")) {
     const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const { textContent, parentElement } = texts.currentNode;
