@@ -10,6 +10,7 @@ import { openDashboardShop } from "./support/dashboard-shop.ts";
 import { assertAccessibleOnPhone, findings } from "./support/pages.ts";
 import { picture } from "./support/pictures.ts";
 import { openPlatform } from "./support/platform.ts";
+import type { Profile } from "./support/profiles.ts";
 import { packSite } from "./support/sites.ts";
 import { until } from "./support/until.ts";
 
@@ -58,8 +59,12 @@ suite("a shop from the dashboard", () => {
     const shop = await openDashboardShop(t, browser, platform.service);
     const luna = await shop.pet("Luna", await shop.category("Cats"));
     const milo = await shop.pet("Milo", await shop.category("Dogs"));
-    for (const id of [luna, milo])
-      await shop.ask("POST", `/pets/${id}/profile/photos`, await picture("teal"), { "content-type": "image/jpeg" });
+    for (const [id, colour] of [
+      [luna, "teal"],
+      [milo, "teal"],
+      [luna, "coral"],
+    ] as const)
+      await shop.ask("POST", `/pets/${id}/profile/photos`, await picture(colour), { "content-type": "image/jpeg" });
     const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Luna", slug: "luna-shop" });
     const photosHost = `photos.sites.test:${platform.service.publishing.addresses()!.http.port}`;
     const page = await shop.open(`/projects/${body.id}`, { hosts: [photosHost] });
@@ -68,12 +73,14 @@ suite("a shop from the dashboard", () => {
     await page.getByLabel("Opening hours").fill("Mon – Sun: 9 – 18");
     await page.getByRole("combobox", { name: "Time zone" }).fill("berlin");
     await page.getByRole("option", { name: "Europe/Berlin" }).click();
-    await page.getByLabel("Picture at the top").selectOption("The first photo of an animal that you choose");
+    await page.getByLabel("Picture at the top").selectOption("A photo of an animal that you choose");
     const chosen = page.getByRole("combobox", { name: "Animal at the top" });
     await chosen.fill("lun");
     await page.getByRole("option", { name: /^Luna/ }).waitFor();
     await chosen.press("ArrowDown");
     await chosen.press("Enter");
+    await page.getByRole("radio", { name: "Photo 1", checked: true }).waitFor();
+    await page.getByRole("radio", { name: "Photo 2" }).check();
     const social = page.getByLabel("Social networks");
     await social.fill("instagram.com/luna");
     await page.getByRole("button", { name: "Publish the changes" }).click();
@@ -86,7 +93,11 @@ suite("a shop from the dashboard", () => {
     const shown = (await platform.http("luna-shop.sites.test", "/")).body;
     for (const text of ["Fraunces", 'data-zone="Europe/Berlin"', "Instagram", "Bluesky", "Meet Luna"])
       assert.ok(shown.includes(text), text);
+    const { photos } = (await shop.ask<Profile>("GET", `/pets/${luna}/profile`)).body;
+    const top = /class="hero.*?<\/figure>/s.exec(shown)?.[0];
+    assert.ok(top?.includes(new URL(photos[1]!.sources[0]!.url).pathname), "the second photo is at the top");
     await page.reload();
+    await page.getByRole("radio", { name: "Photo 2", checked: true }).waitFor();
     assert.equal(await page.getByRole("combobox", { name: "Time zone" }).inputValue(), "Europe/Berlin");
     assert.equal(await page.getByLabel("Look").inputValue(), "classic");
     await until(async () => (await chosen.inputValue()).startsWith("Luna"));
@@ -262,6 +273,9 @@ suite("a shop from the dashboard", () => {
     await page.goto(page.url().replace(/animals.*/, "orders?new=true"));
     await page.getByRole("dialog").getByRole("combobox", { name: "Animal" }).fill("lu");
     await isShown(page.getByRole("option", { name: /^Luna/ }));
+    await page.getByRole("option", { name: /^Luna/ }).click();
+    await isShown(page.getByRole("dialog").locator("[data-position=left]")); // in the field too
+    assert.deepEqual(await findings(page), []);
 
     for (const petId of [luna, plain]) await shop.ask("PUT", `/store/inventory/${petId}`, { quantity: 1 });
     await page.goto(page.url().replace(/orders.*/, "inventory"));

@@ -8,6 +8,7 @@ import type { Deployment } from "../src/publishing/projects/deployments.ts";
 import { deployChanged } from "../src/publishing/projects/storefront-settings.store.ts";
 import { newMember, type Browser } from "./support/dashboard.ts";
 import { picture } from "./support/pictures.ts";
+import { upload } from "./support/profiles.ts";
 import { startService, type Reply, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
 import { packSite } from "./support/sites.ts";
@@ -98,7 +99,7 @@ test("a save of the form changes the theme, the time zone and the social links, 
   for (const text of texts) assert.ok(!plain.includes(text), text);
 });
 
-test("the form puts the first photo of an animal at the top, no other file, and a photo of another where the animal has none", async () => {
+test("the form puts a photo of an animal at the top, no other file, and a photo of another where the animal has none", async () => {
   const { id, url } = await openStorefront(service, "chosen", { tagline: "Pets" }, { files: { "other.png": "" } });
   const category = await newCategory(service, "Hamsters");
   const ids: number[] = [];
@@ -108,10 +109,18 @@ test("the form puts the first photo of an animal at the top, no other file, and 
   const headers = { "content-type": "image/jpeg" };
   await service.ask("POST", `/pets/${first}/profile/photos`, { body: await photo("teal"), headers });
   await service.ask("POST", `/pets/${second}/profile/photos`, { body: await photo("coral"), headers });
+  const other = await upload(service, first, await photo("gold"));
+  const showsOther = async () => (await visitSite(url)).body.split("</figure>")[0]!.includes(new URL(other.body.url).pathname);
   const atTop = async () => /Meet (?:Ham|Ster|Bare)</.exec((await visitSite(url)).body)?.[0];
   await until(async () => (await atTop()) === "Meet Ster<"); // the newest with a photo; on PostgreSQL within a second
   await publish(id, { hero: `animals/${first}` });
   assert.equal(await atTop(), "Meet Ham<");
+  assert.equal(await showsOther(), false);
+  await publish(id, { hero: `animals/${first}/photos/${other.body.id}` });
+  assert.deepEqual([await atTop(), await showsOther()], ["Meet Ham<", true]);
+  await service.ask("DELETE", `/pets/${first}/profile/photos/${other.body.id}`);
+  await until(async () => !(await showsOther()));
+  assert.equal(await atTop(), "Meet Ham<", "the first photo takes the place of one that is gone");
   await publish(id, {});
   assert.equal(await atTop(), "Meet Ham<", "a form that does not know the field keeps it");
   await service.ask("PATCH", `/pets/${first}`, { body: { status: "sold" } });
@@ -120,7 +129,15 @@ test("the form puts the first photo of an animal at the top, no other file, and 
     await publish(id, { hero });
     assert.equal(await atTop(), "Meet Ster<", hero);
   }
-  for (const hero of ["other.png", "animals/0", "animals/x", "https://other.example/x.png", "../x.png"]) {
+  for (const hero of [
+    "other.png",
+    "animals/0",
+    "animals/x",
+    "animals/1/photos/0",
+    "animals/1/photos/",
+    "https://other.example/x.png",
+    "../x.png",
+  ]) {
     const refused = await member.ask<{ details: { path: string }[] }>("PUT", pathOf(id), { ...values, hero });
     assert.deepEqual([refused.status, refused.body.details[0]?.path], [400, "body.hero"], hero);
   }

@@ -5,7 +5,7 @@ import { useState, type ReactNode } from "react";
 import { Refusal } from "../calls/refusal.ts";
 import { texts } from "../texts/texts.ts";
 import { petsByNameQuery, type Pet } from "./queries.ts";
-import { WithThumb } from "./thumb.tsx";
+import { Thumb, WithThumb } from "./thumb.tsx";
 
 const words = texts.store.animals;
 const typingMs = 200;
@@ -37,6 +37,9 @@ export function PetPicker({ value, onChange, label = words.find, error, clearabl
     <Select
       label={label}
       placeholder={words.findHint}
+      leftSection={value && <Thumb petId={value.id} isInField />}
+      leftSectionWidth={40}
+      leftSectionPointerEvents="none"
       data={offered.map((pet) => ({ value: String(pet.id), label: optionOf(pet) }))}
       value={value === null ? null : String(value.id)}
       onChange={(id) => onChange(offered.find((pet) => String(pet.id) === id) ?? null)}

@@ -9,7 +9,7 @@ import { picturesOf } from "./chosen-photos.tsx";
 import styles from "./photo-editor.module.css";
 import { movedTo } from "./photo-order.ts";
 import { useDrag } from "./use-drag.ts";
-import { positionOf, usePhotos, type Photo } from "./use-photos.ts";
+import { positionOf, smallOf, usePhotos, type Photo } from "./use-photos.ts";
 
 const FocusDialog = lazy(() => import("./focus-dialog.tsx"));
 const photosMax = 10;
@@ -71,10 +71,14 @@ export function PhotoEditor({ petId, photos: saved }: { petId: number; photos: P
 }
 
 function Picture({ photo, place, isMovable }: { photo: Photo; place: number; isMovable: boolean }): ReactNode {
-  const small = photo.sources.find(({ type }) => type === "image/webp") ?? photo;
   return (
     <>
-      <img src={small.url} alt={photo.alt || words.photo(place)} draggable={false} style={{ objectPosition: positionOf(photo.focus) }} />
+      <img
+        src={smallOf(photo).url}
+        alt={photo.alt || words.photo(place)}
+        draggable={false}
+        style={{ objectPosition: positionOf(photo.focus) }}
+      />
       {place === 1 && <span className={styles.cover}>{words.cover}</span>}
       {isMovable && (
         <span className={styles.grip} data-grip>

@@ -4,9 +4,15 @@ import { PetLink } from "./pet-link.tsx";
 import { useSummary } from "./summaries.ts";
 import styles from "./thumb.module.css";
 
-/** The first photo of a pet in 40 by 40 pixels, or the outline of such an animal. It is decoration: the name is beside it. */
-export function Thumb({ petId }: { petId: number | undefined }): ReactNode {
-  return <span className={styles.thumb}>{petId === undefined ? <PawIcon /> : <Picture petId={petId} />}</span>;
+type Props = { petId: number | undefined; isInField?: boolean };
+
+/** The first photo of a pet in 40 by 40 pixels, in a field 26 by 26, or the outline of such an animal. It is decoration: the name is beside it. */
+export function Thumb({ petId, isInField = false }: Props): ReactNode {
+  return (
+    <span className={`${styles.thumb} ${isInField ? styles.inField : ""}`}>
+      {petId === undefined ? <PawIcon /> : <Picture petId={petId} />}
+    </span>
+  );
 }
 
 function Picture({ petId }: { petId: number }): ReactNode {

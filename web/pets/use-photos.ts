@@ -56,6 +56,11 @@ function setPhotos(petId: number, photos: Photo[]): Promise<unknown> {
   return answerOf(store.PATCH("/pets/{petId}/profile", { params: { path: { petId } }, body }));
 }
 
+/** The smallest WebP picture of a photo. */
+export function smallOf(photo: Photo): { url: string } {
+  return photo.sources.find(({ type }) => type === "image/webp") ?? photo;
+}
+
 /** The CSS position of a cropped photo, as in a storefront. */
 export function positionOf({ x, y }: NonNullable<Photo["focus"]> = automaticFocus): string {
   return `${x}% ${y}%`;

@@ -1,6 +1,6 @@
 import { Box, NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState, type ReactNode } from "react";
+import { lazy, Suspense, useState, type ReactNode } from "react";
 import type { FormState } from "../parts/call-form.tsx";
 import { PetPicker } from "../pets/pet-picker.tsx";
 import { petQuery } from "../pets/queries.ts";
@@ -9,6 +9,7 @@ import type { ShopValues } from "./shop.ts";
 
 const words = texts.projects.shop.hero;
 const ofAnimals = "animals/";
+const HeroPhotos = lazy(() => import("./hero-photos.tsx"));
 
 /** The picture at the top of the first page. Without an animal the shop chooses a photo. */
 export function HeroField({ form }: { form: FormState<ShopValues> }): ReactNode {
@@ -16,7 +17,7 @@ export function HeroField({ form }: { form: FormState<ShopValues> }): ReactNode 
   const [initial] = useState(value);
   const isFile = initial !== "" && initial !== "none" && !initial.startsWith(ofAnimals);
   const [source, setSource] = useState(initial.startsWith(ofAnimals) ? "animal" : initial);
-  const petId = value.startsWith(ofAnimals) ? Number(value.slice(ofAnimals.length)) : 0;
+  const { petId, photoId } = chosenIn(value);
   const { data: pet } = useQuery({ ...petQuery(petId), enabled: petId > 0 });
   return (
     <>
@@ -42,11 +43,22 @@ export function HeroField({ form }: { form: FormState<ShopValues> }): ReactNode 
           <PetPicker
             label={words.which}
             value={pet?.value ?? null}
-            onChange={(chosen) => onChange(chosen ? ofAnimals + chosen.id : "")}
+            onChange={(chosen) => onChange(chosen ? heroOf(chosen.id) : "")}
             clearable
           />
+          <Suspense>{petId > 0 && <HeroPhotos petId={petId} photoId={photoId} onChange={(id) => onChange(heroOf(petId, id))} />}</Suspense>
         </Box>
       )}
     </>
   );
+}
+
+/** The animal, or 0, and the photo of a setting. */
+function chosenIn(hero: string): { petId: number; photoId: number | undefined } {
+  const [, petId = "0", , photoId] = hero.startsWith(ofAnimals) ? hero.split("/") : [];
+  return { petId: Number(petId), photoId: photoId === undefined ? undefined : Number(photoId) };
+}
+
+function heroOf(petId: number, photoId?: number): string {
+  return `${ofAnimals}${petId}${photoId === undefined ? "" : `/photos/${photoId}`}`;
 }

@@ -15,7 +15,7 @@ export type ShopValues = {
   hours: string;
   theme: string;
   timeZone: string;
-  /** `animals/ID`, `none`, the path of a file, or nothing for a photo that the shop chooses. */
+  /** `animals/ID`, `animals/ID/photos/ID`, `none`, the path of a file, or nothing for a photo that the shop chooses. */
   hero: string;
   social: string;
   /** Whether visitors may reserve, for how many hours a unit is held, and the words above the form. */

@@ -39,10 +39,11 @@ export const shopTexts = {
   hero: {
     label: "Picture at the top",
     auto: "A photo of an animal that is available",
-    animal: "The first photo of an animal that you choose",
+    animal: "A photo of an animal that you choose",
     none: "No picture",
     file: (name: string) => `The file ${name} that you published`,
     which: "Animal at the top",
+    photo: "Photo at the top",
   },
   timeZone: "Time zone",
   timeZoneHint: "Type a city near you. With it, your shop says whether it is open now.",

@@ -20,7 +20,15 @@ const optional = (lengthMax: number) => Type.Optional(Nullable(Text("", 0, lengt
 const laterFields = {
   theme: optional(20),
   timeZone: optional(60),
-  hero: Type.Optional(Nullable(Text("The picture at the top: `none`, or `animals/` with the number of an animal.", 0, 200))),
+  hero: Type.Optional(
+    Nullable(
+      Text(
+        "The picture at the top: `none`, `animals/ID` for the first photo of an animal, or `animals/ID/photos/ID` for another one.",
+        0,
+        200,
+      ),
+    ),
+  ),
   social: Type.Optional(
     Nullable(Type.Array(Text("", 0, 200), { maxItems: 100, description: "Addresses of the shop at social networks." })),
   ),
@@ -140,7 +148,7 @@ export function withForm(stored: StoredStorefront | undefined, form: Static<type
   const settings = { ...parseStorefront(shown, refuse), logo, logoSize, icon, action, pages };
   // no field of the form uploads a picture for the top, so it can only keep the one that the owner deployed
   if (settings.hero !== before.hero && settings.hero !== undefined && settings.hero !== "none" && heroAnimal(settings.hero) === undefined)
-    throw invalidAt("body.hero", "must be `none`, or `animals/` with the number of an animal");
+    throw invalidAt("body.hero", "must be `none`, `animals/ID` or `animals/ID/photos/ID`");
   return { name: name.trim(), settings };
 }
 

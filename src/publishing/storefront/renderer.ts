@@ -146,11 +146,13 @@ async function renderList(state: State, job: Job, view: ListView): Promise<Rende
   return page(job, 200, listPage(shop, { cards, categories, category, facts: shelf.facts, view, chosen: hero, next }).text);
 }
 
-/** The animal at the top of the first page, if the shop chose one that is there, has a photo and is not sold. */
+/** The animal at the top of the first page, with the photo there alone, if the shop chose one that is there, has a photo and is not sold. */
 async function chosenAnimal({ catalogue }: State, { accountId, settings }: Shop): Promise<ShownAnimal[]> {
-  const id = heroAnimal(settings.hero);
-  const animal = id === undefined ? undefined : await catalogue.animal(accountId, id);
-  return animal === undefined || animal.status === "sold" || animal.photos.length === 0 ? [] : [animal];
+  const wanted = heroAnimal(settings.hero);
+  const animal = wanted && (await catalogue.animal(accountId, wanted.id));
+  if (animal === undefined || animal.status === "sold") return [];
+  const photo = animal.photos.find(({ id }) => id === wanted?.photoId) ?? animal.photos[0];
+  return photo === undefined ? [] : [{ ...animal, photos: [photo] }];
 }
 
 /** Reads one animal more than a page has. Among the newest, those that can be bought come before those that are reserved. */

@@ -27,8 +27,8 @@ export type StorefrontSettings = {
   /** Default: `modern`. */
   theme?: Theme | undefined;
   /**
-   * The picture at the top of the first page: the path of a deployed file, `animals/ID` for the first photo of an animal, or `none`. Default: a photo of the
-   * first available animal with one.
+   * The picture at the top of the first page: the path of a deployed file, `animals/ID` for the first photo of an animal, `animals/ID/photos/ID` for another
+   * one, or `none`. Default: a photo of the first available animal with one.
    */
   hero?: string | undefined;
   /** The button at the top of the first page. Default: one that leads to the animals. */
@@ -103,10 +103,10 @@ export function parseStorefront(value: unknown, refuse: Refuse): StorefrontSetti
   };
 }
 
-/** The animal whose photo is at the top of the first page; undefined if the picture is any other. */
-export function heroAnimal(hero: string | undefined): number | undefined {
-  const [, id] = /^animals\/([1-9]\d{0,14})$/.exec(hero ?? "") ?? [];
-  return id === undefined ? undefined : Number(id);
+/** The animal whose photo is at the top of the first page, and which photo; undefined if the picture is any other. */
+export function heroAnimal(hero: string | undefined): { id: number; photoId: number | undefined } | undefined {
+  const [, id, photoId] = /^animals\/([1-9]\d{0,14})(?:\/photos\/([1-9]\d{0,14}))?$/.exec(hero ?? "") ?? [];
+  return id === undefined ? undefined : { id: Number(id), photoId: photoId === undefined ? undefined : Number(photoId) };
 }
 
 function asPicture(path: string | undefined, name: string, refuse: Refuse): string | undefined {

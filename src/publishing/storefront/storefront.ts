@@ -54,6 +54,7 @@ export type Catalogue = {
 /** `isEmpty`: it has no animal that is not sold, so that no page leads to it. */
 export type ShownCategory = { id: number; name: string; isEmpty: boolean };
 export type ShownPhoto = {
+  id: number;
   alt: string;
   focus: { x: number; y: number } | null;
   forms: { type: string; width: number; height: number; hash: string }[];
