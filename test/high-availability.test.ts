@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { runs } from "./support/fault-runs.ts";
 import { startHighAvailability, type Machine } from "./support/high-availability.ts";
 import { openOrderShop, quota, requireExact, startOrders, type OrderLoad } from "./support/order-load.ts";
-import { until } from "./support/until.ts";
+import { until, when } from "./support/until.ts";
 
 const ordersPerSecond = 100;
 const rounds = runs(1, 10);
@@ -71,12 +71,6 @@ async function breakAndWait(t: TestContext, machines: readonly Machine[], load: 
 /** In `npm test` other tests have the processors, so only `npm run test:faults` measures. */
 function requireSoon(ms: number): void {
   if (rounds > 1) assert.ok(ms <= 2_000, `${ms} ms`);
-}
-
-/** Returns when (ms) something became so. */
-async function when(so: () => boolean | Promise<boolean>): Promise<number> {
-  await until(so);
-  return Date.now();
 }
 
 /** Waits for it: commits wait while the standby that they need is being replaced. */

@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { runJobs, type Job, type JobReport } from "./jobs.ts";
 import { browserFiles, fileOf, postgresFiles } from "./suite-engines.ts";
-import { faultSuites, longestFirst, quickSuites, sharingSuites } from "./suites.ts";
+import { faultSuites, longestFirst, onDemandSuites, quickSuites, sharingSuites } from "./suites.ts";
 import { globalSetup, globalTeardown } from "./support/global-setup.ts";
 import { makeRunFolder } from "./support/run-folder.ts";
 
 /*
  * Runs tests; CONTRIBUTING.md explains the commands.
- *   (nothing)  everything but the files of `npm run check` on SQLite, and on PostgreSQL what differs there
+ *   (nothing)  everything on SQLite but the files of `npm run check` and of `onDemandSuites`, and on PostgreSQL what differs there
  *   FILE…      these files, on SQLite or on the engine that PETSTORE_TEST_ENGINE names
  *   --fast     unit tests and the quick black-box suites, on SQLite
  *   --faults   every try of the suites that search for faults, on both engines
@@ -30,6 +30,7 @@ const servicesAProcess = 16;
 const browserFilesAProcess = 7;
 /** What `npm run check` runs. */
 const checkFiles = new Set(["layout", "flows", "loop-turns", "suites", "regexes", "recipes", "spectral"].map(fileOf));
+const onDemand = new Set(onDemandSuites.map(fileOf));
 const sharing = new Set(sharingSuites.map(fileOf));
 const inBrowser = new Set(browserFiles());
 const jobMsMax = (values.faults ? 240 : 20) * 60_000;
@@ -46,7 +47,7 @@ function jobsOfRun(): Job[] {
   }
   const alone = [
     ...jobsAlone(
-      globSync("test/**/*.test.ts").filter((file) => !checkFiles.has(file) && !sharing.has(file) && !inBrowser.has(file)),
+      globSync("test/**/*.test.ts").filter((file) => ![checkFiles, onDemand, sharing, inBrowser].some((others) => others.has(file))),
       "sqlite",
     ),
     ...jobsAlone(

@@ -120,6 +120,7 @@ export const groups: Group[] = [
       "postgres-disk",
       "postgres-hosts",
       "postgres-rewind",
+      "redis-cluster",
       "publishing-node-ends",
       "publishing-nodes",
       "publishing-work",

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { test } from "node:test";
 import { browserFiles, fileOf, groups } from "./suite-engines.ts";
-import { faultSuites, longestFirst, longSuites, quickSuites, sharingSuites } from "./suites.ts";
+import { faultSuites, longestFirst, longSuites, onDemandSuites, quickSuites, sharingSuites } from "./suites.ts";
 
 const root = new URL("../", import.meta.url);
 const files = globSync("test/**/*.test.ts", { cwd: root }).map((path) => path.replaceAll("\\", "/"));
@@ -35,6 +35,7 @@ test("suites that share a process exist, take no long time, start no service out
 test("the quick and the long suites exist, and the suites that search for faults are those that say how often", () => {
   const searching = files.filter((path) => /^import .* from "\.\/support\/fault-runs\.ts";$/m.test(contentOf(path)));
   assert.deepEqual(faultSuites.map(fileOf).toSorted(), searching.toSorted());
+  for (const suite of onDemandSuites) assert.ok(faultSuites.includes(suite) && !sharingSuites.includes(suite), suite);
   for (const suite of [...quickSuites, ...longSuites]) assert.ok(files.includes(fileOf(suite)), suite);
 });
 

@@ -49,7 +49,9 @@ export const faultSuites: string[] = [
   "paging",
   "postgres-disk",
   "postgres-hosts",
+  "postgres-rewind",
   "published-bytes",
+  "redis-cluster",
   "rolling",
   "secrets",
   "stock.model",
@@ -59,6 +61,9 @@ export const faultSuites: string[] = [
   "uploads-killed",
   "web-pages",
 ];
+
+/** The suites of `faultSuites` that `npm test` leaves out, because even one try needs the processors for itself. */
+export const onDemandSuites: string[] = ["redis-cluster"];
 
 /**
  * Suites that share a process with fifteen others: its imports would cost as much as most of them. They start their services in it, and leave

@@ -17,8 +17,8 @@ export type PostgresProcess = {
   kill(): Promise<void>;
   /** Whether it has ended without being asked to, as when its disk is full. */
   hasFailed(): boolean;
-  /** Starts a standby of it. Only with `programs: "system"`. */
-  standby(options?: { name?: string; flags?: string[] }): Promise<PostgresProcess>;
+  /** Starts a standby of it. Only with `programs: "system"`. `port`: that of a server that was removed. Default: a free one. */
+  standby(options?: { name?: string; flags?: string[]; port?: number }): Promise<PostgresProcess>;
   /** Makes a standby the primary, and resolves when it takes writes. */
   promote(): Promise<void>;
   /** Ends it for good and removes its folder. */
@@ -70,9 +70,9 @@ function newFolder(within = tmpdir()): string {
 }
 
 /** Starts a server on the data of a folder. */
-async function serve(folder: string, bin: string, flags: string[]): Promise<PostgresProcess> {
+async function serve(folder: string, bin: string, flags: string[], given?: number): Promise<PostgresProcess> {
   const pgdata = join(folder, "data");
-  const port = await freePort();
+  const port = given ?? (await freePort());
   let server: ChildProcess | undefined;
 
   async function start(): Promise<void> {
@@ -112,11 +112,11 @@ async function serve(folder: string, bin: string, flags: string[]): Promise<Post
     stop: () => end("SIGQUIT"),
     kill: () => end("SIGKILL"),
     hasFailed: () => server !== undefined && (server.exitCode !== null || server.signalCode !== null),
-    async standby({ name = "standby", flags: more = [] } = {}) {
+    async standby({ name = "standby", flags: more = [], port: taken } = {}) {
       const copy = newFolder();
       const from = ["-d", `postgres://${authority}/postgres?application_name=${name}`, "--checkpoint=fast", "--no-sync"];
       await run(join(bin, "pg_basebackup"), ["-D", join(copy, "data"), "--write-recovery-conf", ...from], copy);
-      return serve(copy, bin, [...flags, ...more]);
+      return serve(copy, bin, [...flags, ...more], taken);
     },
     promote: () => run(join(bin, "pg_ctl"), ["promote", "-D", pgdata, "--wait"], folder),
     async remove() {

@@ -13,3 +13,21 @@ export async function until(so: () => boolean | Promise<boolean>): Promise<void>
   }
   assert.fail("gave up waiting for the condition after ten minutes");
 }
+
+/** Waits for a state, and returns when (ms) it was found to be so: the latest time at which it can have begun. */
+export async function when(so: () => boolean | Promise<boolean>): Promise<number> {
+  await until(so);
+  return Date.now();
+}
+
+/** Waits for a state, and returns when (ms) the last check began that found it not to be so: the earliest time at which it can have begun. */
+export async function whenAtEarliest(so: () => Promise<boolean>): Promise<number> {
+  let earliest = Date.now();
+  await until(async () => {
+    const start = Date.now();
+    const isSo = await so();
+    if (!isSo) earliest = start;
+    return isSo;
+  });
+  return earliest;
+}

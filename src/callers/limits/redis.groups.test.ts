@@ -4,13 +4,12 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { Redis } from "iovalkey";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { free } from "../../../test/support/limits-contract.ts";
 import { openLine } from "../../../test/support/line.ts";
-import { askRedis, isComplete, startCluster, startSentinels } from "../../../test/support/redis-groups.ts";
+import { areComplete, askRedis, moveSlot, ownerOf, startCluster, startSentinels } from "../../../test/support/redis-groups.ts";
 import { areShared, assertAdmitted, moreThan, openLoad, openNode, openNodes } from "../../../test/support/redis-limiter.ts";
-import { type RedisProcess, startRedis } from "../../../test/support/redis-process.ts";
+import { startRedis } from "../../../test/support/redis-process.ts";
 import { throwAwayCertificate } from "../../../test/support/test-edge.ts";
 import { until } from "../../../test/support/until.ts";
 import type { Limiter } from "./limits.ts";
@@ -96,7 +95,7 @@ test("in a cluster, three nodes admit exactly the quota while a master is killed
   await owner.stop();
   await until(() => !areShared(limiters));
   const left = servers.filter((one) => one !== owner);
-  await until(async () => (await infos(left)).every(isComplete) && (await ownerOf(left, accountKey)) !== undefined);
+  await until(async () => (await areComplete(left)) && (await ownerOf(left, accountKey)) !== undefined);
   await sayWhenShared(t, limiters);
   assertAdmitted(await running.stop(), quota.perMinute, limiters.length);
 });
@@ -108,7 +107,7 @@ test("in a cluster, three nodes admit exactly the quota while the account's slot
   await moreThan(running, 300);
   const from = (await ownerOf(masters, accountKey))!;
   const to = masters.find((one) => one !== from)!;
-  await moveSlot(from, to, masters, () => moreThan(running, 100));
+  await moveSlot({ key: accountKey, from, to, masters }, () => moreThan(running, 100));
   assert.equal(await ownerOf(masters, accountKey), to);
   await sayWhenShared(t, limiters);
   assertAdmitted(await running.stop(), quota.perMinute, limiters.length);
@@ -169,38 +168,3 @@ test("a node forgets a server that has left the cluster, and asks those that are
   for (let i = 0; i < 3; i++) await reconnect();
   assert.equal(asked, 0);
 });
-
-const infos = (servers: RedisProcess[]) => Promise.all(servers.map((one) => askRedis(one, (client) => client.cluster("INFO"))));
-
-/** The server that answers for a key as its master. */
-async function ownerOf(servers: RedisProcess[], key: string): Promise<RedisProcess | undefined> {
-  for (const one of servers) {
-    const isOwner = await askRedis(one, (client) => client.get(key).then(() => client.role())).then(
-      ([role]) => role === "master",
-      () => false,
-    );
-    if (isOwner) return one;
-  }
-  return undefined;
-}
-
-/** Moves the slot of account 1 as `redis-cli --cluster reshard` does: key by key. `meanwhile` runs when half of the keys have moved. */
-async function moveSlot(from: RedisProcess, to: RedisProcess, masters: RedisProcess[], meanwhile: () => Promise<void>): Promise<void> {
-  const [source, target] = [new Redis(from.url), new Redis(to.url)];
-  try {
-    const [sourceId, targetId] = await Promise.all([source.cluster("MYID"), target.cluster("MYID")]);
-    const slot = await source.cluster("KEYSLOT", accountKey);
-    await target.cluster("SETSLOT", slot, "IMPORTING", sourceId);
-    await source.cluster("SETSLOT", slot, "MIGRATING", targetId);
-    for (let moved = 0; ; moved++) {
-      const [key] = await source.cluster("GETKEYSINSLOT", slot, 1);
-      if (key === undefined) break;
-      await source.migrate("127.0.0.1", Number(new URL(to.url).port), key, 0, 5_000);
-      if (moved === 2) await meanwhile();
-    }
-    for (const one of [to, ...masters]) await askRedis(one, (client) => client.cluster("SETSLOT", slot, "NODE", targetId));
-  } finally {
-    source.disconnect();
-    target.disconnect();
-  }
-}
