@@ -119,6 +119,7 @@ export const groups: Group[] = [
       "postgres",
       "postgres-disk",
       "postgres-hosts",
+      "postgres-losses",
       "postgres-rewind",
       "redis-cluster",
       "publishing-node-ends",

@@ -8,10 +8,12 @@ import { openListeners } from "../events/log/listeners.ts";
 import type { Numbering } from "../events/log/numbering.ts";
 import { type DeliveryWorker, openDeliveryWorker } from "../events/webhooks/delivery-worker.ts";
 import { AddressError, type AddressRules, type Resolve } from "../events/webhooks/endpoint-url.ts";
+import type { EndedAttempt } from "../events/webhooks/session.ts";
 import type { Bounds } from "../platform/bounds.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/db/database.ts";
 import { addressesOfEither } from "../platform/http-client.ts";
+import type { Rewinds } from "../platform/nodes/rewinds.ts";
 import type { SecretsKeys } from "../platform/secrets.ts";
 import { createDns, type Dns } from "../publishing/dns/lookup.ts";
 import type { PhotoFetchServices } from "../store/profiles/profiles.ts";
@@ -87,14 +89,19 @@ export type Webhooks = {
   fetches: PhotoFetches;
 };
 
-/** Opens the delivery of webhooks, which resolves host names with the DNS servers of the settings. */
-export function openWebhooks(context: AppContext, feed: Feed): Webhooks {
+/** Opens the delivery of webhooks, which resolves host names with the DNS servers of the settings. `rewinds` remembers the events that are sent. */
+export function openWebhooks(context: AppContext, feed: Feed, rewinds: Pick<Rewinds, "noteSent"> | undefined): Webhooks {
   const { settings, keys, bounds, tracing } = context;
   const resolve = resolverOf(
     createDns({ servers: settings.dnsServers, timeoutMs: dnsTimeoutMs, tries: 1 }, bounds.queue("dns", { waitMs: dnsWaitMs })),
   );
   const rules: AddressRules = { privateAddresses: settings.webhookPrivateAddresses, resolve };
-  const worker = openDeliveryWorker(context, { feed, addresses: rules, onAttempt: tracing?.onDelivery });
+  const onAttempt = (sent: EndedAttempt): void => {
+    tracing?.onDelivery(sent);
+    const { accountId, webhookId, position, messageId } = sent;
+    if (sent.isDelivered && position !== null) rewinds?.noteSent({ accountId, webhookId, position, messageId });
+  };
+  const worker = openDeliveryWorker(context, { feed, addresses: rules, onAttempt });
   const fetches = openPhotoFetches(rules, bounds);
   return { worker, fetches, services: { webhookKeys: keys, webhookAddresses: rules, fetchPhoto: fetches.fetchPhoto } };
 }

@@ -142,7 +142,7 @@ export async function openService(settings: Settings, given: ServiceOptions): Pr
   const shared = { db, clock, log, keys: secrets.keys, node, announcer, leases: openRowLeases(node, clock), bounds, onError };
   const context: AppContext = { ...shared, sweep: openSweep(storage.heartbeat, steadyClock, onError), settings, tracing };
   const publishing = openPublishing(context, { trustedProxies, connections: limitsOf(opening), onVisit, onPageView });
-  const webhooks = openWebhooks(context, feed);
+  const webhooks = openWebhooks(context, feed, storage.rewinds);
   const trimming = openTrimming(db, clock, feed);
   callers.attachCaches({ keys: verifier, sites: publishing.sites, webhooks: webhooks.worker, logs: trimming });
   const app = await openHttp(context, opening, callers, { firstStart, publishing, webhooks });

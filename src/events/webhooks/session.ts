@@ -50,6 +50,8 @@ export type EndedAttempt = {
   accountId: number;
   webhookId: number;
   messageId: string;
+  /** Null for a test. */
+  position: number | null;
   requestId: string | null;
   type: string;
   status: number | null;
@@ -328,7 +330,7 @@ async function send({ sender, clock, leases, onAttempt }: DeliveryContext, sessi
   if (session.isEnded) return void (attempt.isSkipped = true);
   attempt.startedAt = performance.now();
   const { accountId, id: webhookId } = session.webhook;
-  const { messageId, requestId, type, text } = attempt.message;
+  const { messageId, position, requestId, type, text } = attempt.message;
   const { current, previous, previousUntil } = session.secrets;
   const secrets = previous !== undefined && clock() < previousUntil ? [current, previous] : [current];
   const headers = {
@@ -346,7 +348,7 @@ async function send({ sender, clock, leases, onAttempt }: DeliveryContext, sessi
   recordOutcome(session, text === "" ? withoutRetry(attempt) : attempt, outcome, ms, clock());
   // Nothing was sent, so the endpoint's health stays as it was.
   if (text === "") return void (session.health = health);
-  onAttempt({ accountId, webhookId, messageId, requestId, type, status: outcome.status, isDelivered: isDelivered(outcome), ms });
+  onAttempt({ accountId, webhookId, messageId, position, requestId, type, status: outcome.status, isDelivered: isDelivered(outcome), ms });
 }
 
 /** Returns a copy of an attempt whose message will not be tried again. */

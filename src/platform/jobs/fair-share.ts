@@ -301,7 +301,7 @@ function watchWaits<K>(share: FairShare<K>, since: number): void {
           [...share.queues.values()].reduce((oldest, [first]) => Math.min(oldest, first!.since), Infinity),
         );
     },
-    since + share.waitMs - monotonic(),
+    Math.max(0, since + share.waitMs - monotonic()), // some work may have become late meanwhile
   );
 }
 

@@ -21,8 +21,18 @@ import { databaseTime, type Change } from "./nodes.ts";
 /** A change that a node has applied, and when. */
 type NotedChange = Change & { number: number; at: number };
 
-/** A loss that a node found. `from` is the time of the last heartbeat that the database still has; null if it has none. All that was written since is gone. */
-export type Rewind = { foundAt: number; from: number | null; to: number; changes: NotedChange[] };
+/** The ids of a sequence above `after` up to `to`: given out before a loss, and given out again after it. */
+type RepeatedIds = { sequence: string; after: number; to: number };
+
+/** An event that this node has sent to a webhook endpoint. */
+type SentEvent = { accountId: number; webhookId: number; position: number; messageId: string };
+
+/**
+ * A loss that a node found. `from` is the time of the last heartbeat that the database still has; null if it has none. All that was written since is gone.
+ * `sent` has the events of that time that this node sent to webhook endpoints.
+ */
+export type Rewind = { foundAt: number; from: number | null; to: number } & Lost;
+type Lost = { changes: NotedChange[]; ids: RepeatedIds[]; sent: SentEvent[] };
 
 /** What a node remembers of its database. */
 type Memory = {
@@ -33,13 +43,17 @@ type Memory = {
   beats: number;
   at: number;
   acceptedAt: number;
+  /** The last id of each sequence. */
+  ids: Record<string, number>;
   changes: NotedChange[];
+  sent: SentEvent[];
   rewinds: Rewind[];
 };
 
 export const memoryName = "petstore.node";
 const saveEveryMs = 1_000;
 const changesMax = 100;
+const sentMax = 200;
 const rewindsMax = 10;
 /** A node that was away for this long starts with a new count: its row may have been deleted. */
 const awayMsMax = 60 * dayMs;
@@ -51,6 +65,8 @@ export type Rewinds = {
   count(tx: Transaction): Promise<() => void>;
   /** Remembers a change that this node has applied. */
   note(change: Change & { number: number }): void;
+  /** Remembers an event that this node has sent to a webhook endpoint. */
+  noteSent(sent: SentEvent): void;
   /** Compares the database of a new connection, before anything is written on it. @throws Problem `unavailable` */
   check(db: Pick<Queryable, "query">): Promise<void>;
   /** Refuses transactions while the database lacks what this node knows, and before that is known. */
@@ -82,6 +98,10 @@ export function openRewinds(dataDir: string, url: string, onRewound: State["onRe
     count: (tx) => count(state, tx),
     note({ kind, subject, number }) {
       memory.changes = [...memory.changes, { kind, subject, number, at: memory.at }].slice(-changesMax);
+    },
+    noteSent(sent) {
+      memory.sent.push(sent);
+      if (memory.sent.length > sentMax) memory.sent.shift();
     },
     async check(db) {
       if (isRewound(state)) throw refusal(); // a write may have passed `around` before
@@ -117,7 +137,7 @@ const placesOf = (url: string): string[] =>
 /** Continues with what is remembered of this database. For another database a node starts with a new count. */
 function memoryOf(found: Memory | undefined, places: string[]): Memory {
   if (found?.places.some((place) => places.includes(place))) return { ...found, places };
-  return { node: randomUUID(), places, beats: 0, at: 0, acceptedAt: 0, changes: [], rewinds: found?.rewinds ?? [] };
+  return { node: randomUUID(), places, beats: 0, at: 0, acceptedAt: 0, ids: {}, changes: [], sent: [], rewinds: found?.rewinds ?? [] };
 }
 
 /** What the node of a data folder remembers; undefined if it has no memory. */
@@ -125,7 +145,16 @@ export function readMemory(dataDir: string): Memory | undefined {
   return attempt(() => JSON.parse(readFileSync(join(dataDir, memoryName), "utf8")) as Memory);
 }
 
-type Row = { beats: number | null; at: number | null; accepted_at: number | null; now: number; synchronous_commit: string };
+/** The last id of each sequence that has given out one; null if there is none. */
+const lastIds = sql`(SELECT json_object_agg(sequencename, last_value) FROM pg_sequences WHERE schemaname = current_schema() AND last_value IS NOT NULL)`;
+
+type Row = {
+  beats: number | null;
+  at: number | null;
+  accepted_at: number | null;
+  now: number;
+  synchronous_commit: string;
+};
 
 async function rowOf(db: Pick<Queryable, "query">, { node }: Memory): Promise<Row> {
   const [row] = await db.query<Row>(sql`
@@ -145,9 +174,11 @@ function judge(memory: Memory, { beats, accepted_at: acceptedAt, now, synchronou
 
 async function count(state: State, tx: Transaction): Promise<() => void> {
   const { memory } = state;
+  // the ids take as long to read as all else of a heartbeat, so they are read as often as they are saved
+  const returning = performance.now() - state.savedAt < saveEveryMs ? sql`${figures}, NULL AS ids` : sql`${figures}, ${lastIds} AS ids`;
   const [counted] = await tx.query<Counted>(sql`
     UPDATE node_beats SET beats = beats + 1, at = ${databaseTime("postgres")} WHERE node = ${memory.node} AND beats >= ${memory.beats}
-    ${returning}`);
+    RETURNING ${returning}`);
   if (counted) return () => remember(state, counted);
   const row = await rowOf(tx, memory);
   if (judge(memory, row) === "rewound") {
@@ -156,16 +187,20 @@ async function count(state: State, tx: Transaction): Promise<() => void> {
   }
   const [begun] = await tx.query<Counted>(sql`
     INSERT INTO node_beats (node, beats, at) VALUES (${memory.node}, ${memory.beats + 1}, ${databaseTime("postgres")})
-    ON CONFLICT (node) DO UPDATE SET beats = EXCLUDED.beats, at = EXCLUDED.at ${returning}`);
+    ON CONFLICT (node) DO UPDATE SET beats = EXCLUDED.beats, at = EXCLUDED.at RETURNING ${returning}`);
   return () => remember(state, begun!);
 }
 
-type Counted = { beats: number; at: number; accepted_at: number | null };
-const returning: Sql = sql`RETURNING beats, at, (SELECT MAX(at) FROM accepted_states) AS accepted_at`;
+type Counted = { beats: number; at: number; accepted_at: number | null; ids: Record<string, number> | null };
+const figures: Sql = sql`beats, at, (SELECT MAX(at) FROM accepted_states) AS accepted_at`;
 
-function remember(state: State, { beats, at, accepted_at: acceptedAt }: Counted): void {
+function remember(state: State, { beats, at, accepted_at: acceptedAt, ids }: Counted): void {
   Object.assign(state.memory, { beats, at, acceptedAt: acceptedAt ?? 0 });
-  if (isRewound(state)) state.onRewound(undefined);
+  if (ids) state.memory.ids = ids;
+  if (isRewound(state)) {
+    state.onRewound(undefined);
+    state.memory.ids = ids ?? {}; // those of before the loss are in `rewinds`
+  }
   state.known = "whole";
   if (performance.now() - state.savedAt < saveEveryMs) return;
   void save(state);
@@ -175,14 +210,37 @@ function remember(state: State, { beats, at, accepted_at: acceptedAt }: Counted)
 async function begin(state: State, db: Pick<Queryable, "query">, { at, now }: Row): Promise<void> {
   const { memory } = state;
   state.known = "rewound"; // before anything else, so that one loss is noted once
-  const [last] = await db.query<{ number: number }>(sql`SELECT COALESCE(MAX(number), 0) AS number FROM changes`);
-  const lost = memory.changes.filter(({ number }) => number > last!.number);
-  memory.rewinds = [...memory.rewinds, { foundAt: now, from: at, to: memory.at, changes: lost }].slice(-rewindsMax);
   const what = at === null ? "lacks all that this node knows" : `lacks what was written from ${timeOf(at)} to ${timeOf(memory.at)}`;
   state.onRewound(
     `the database went back in time: it ${what}; run \`petstore verify\`, then \`petstore accept-state --yes\` to go on with it`,
   );
-  await save(state);
+  const rewind: Rewind = { foundAt: now, from: at, to: memory.at, changes: [], ids: [], sent: [] };
+  memory.rewinds = [...memory.rewinds, rewind].slice(-rewindsMax);
+  try {
+    Object.assign(rewind, await findLost(db, memory));
+    memory.sent = memory.sent.filter((sent) => !rewind.sent.includes(sent));
+  } finally {
+    await save(state); // the loss itself is known even if the connection breaks now
+  }
+}
+
+/** What of a node's memory the database lacks. */
+async function findLost(db: Pick<Queryable, "query">, memory: Memory): Promise<Lost> {
+  const accounts = [...new Set(memory.sent.map(({ accountId }) => accountId))];
+  const [row] = await db.query<{ number: number; ids: Record<string, number> | null }>(sql`
+    SELECT (SELECT COALESCE(MAX(number), 0) FROM changes) AS number, ${lastIds} AS ids`);
+  const ends = await db.query<{ account_id: number; position: number }>(sql`
+    SELECT account_id, MAX(position) AS position FROM events
+    WHERE account_id IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(${JSON.stringify(accounts)})) GROUP BY account_id`);
+  const endOf = new Map(ends.map(({ account_id: id, position }) => [id, position]));
+  const { number, ids } = row!;
+  return {
+    changes: memory.changes.filter((change) => change.number > number),
+    ids: Object.entries(memory.ids)
+      .map(([sequence, to]) => ({ sequence, after: ids?.[sequence] ?? 0, to }))
+      .filter(({ after, to }) => after < to),
+    sent: memory.sent.filter(({ accountId, position }) => position > (endOf.get(accountId) ?? 0)),
+  };
 }
 
 const timeOf = (at: number): string => new Date(at).toISOString();
