@@ -16,12 +16,12 @@ import { until } from "./support/until.ts";
 type Made = { dataDir: string; env?: Record<string, string>; begin: () => void; end?: () => void };
 /** The status of a write meanwhile; undefined where that depends on how much room is left, which `test/faults.test.ts` tries. */
 type Making = { make: (t: TestContext) => Made; readyz: 200 | 503; write: 201 | 503 | undefined };
-/** The test that makes a fault that takes long to make. */
+/** The test that makes a fault that takes long to make, or that each engine has in its own way. */
 type Reference = { file: string; test: string };
 
 const folderOf = (t: TestContext): string => join(temporaryFolder(t), "data");
 
-const faults: Record<FaultKind, Making | Reference> = {
+const faults: Record<FaultKind, Making | Reference[]> = {
   data_disk: {
     make(t) {
       const disk = mountSmallDisk(t, 24 << 20);
@@ -30,7 +30,14 @@ const faults: Record<FaultKind, Making | Reference> = {
     readyz: 503,
     write: undefined,
   },
-  database_writes: { file: "test/faults.test.ts", test: "a database that may not grow: writes get 503, and /readyz and a metric say why" },
+  database_writes: [
+    { file: "test/faults.test.ts", test: "a database that may not grow: writes get 503, and /readyz and a metric say why" },
+    {
+      file: "test/postgres-disk.test.ts",
+      test: "a full disk of PostgreSQL: the first write that it refuses makes /readyz 503 with the reason",
+    },
+    { file: "test/postgres-disk.test.ts", test: "the disk of PostgreSQL's data, then that of its log, full under orders on three nodes" },
+  ],
   database_damage: {
     make(t) {
       const dataDir = folderOf(t);
@@ -39,7 +46,10 @@ const faults: Record<FaultKind, Making | Reference> = {
     readyz: 503,
     write: 503,
   },
-  database_rewound: { file: "test/postgres-rewind.test.ts", test: "an older copy at the same address is noticed at the next start" },
+  database_rewound: [
+    { file: "test/postgres-rewind.test.ts", test: "an older copy at the same address is noticed at the next start" },
+    { file: "test/postgres-rewind.test.ts", test: "after a failover to a standby that lacks writes, no node writes" },
+  ],
   folder_lock: {
     make(t) {
       const dataDir = folderOf(t);
@@ -48,10 +58,12 @@ const faults: Record<FaultKind, Making | Reference> = {
     readyz: 503,
     write: 503,
   },
-  published_files: {
-    file: "test/faults.test.ts",
-    test: "a missing or shortened published file: its visitors get 500, /readyz stays 200 with a warning, until the file is back",
-  },
+  published_files: [
+    {
+      file: "test/faults.test.ts",
+      test: "a missing or shortened published file: its visitors get 500, /readyz stays 200 with a warning, until the file is back",
+    },
+  ],
   folder_files: {
     make(t) {
       const dataDir = folderOf(t);
@@ -61,7 +73,7 @@ const faults: Record<FaultKind, Making | Reference> = {
     readyz: 200,
     write: 201,
   },
-  log: { file: "test/lost-files.test.ts", test: "the file of standard output removed: 200 with a warning, and requests go on" },
+  log: [{ file: "test/lost-files.test.ts", test: "the file of standard output removed: 200 with a warning, and requests go on" }],
   clock: {
     make(t) {
       const clock = jumpingClock(t);
@@ -71,6 +83,25 @@ const faults: Record<FaultKind, Making | Reference> = {
     write: 201,
   },
 };
+
+/** The rows of the guide that are no kind of fault of the node itself. */
+const otherRows: Record<string, Reference[]> = {
+  "the database does not answer": [
+    { file: "test/postgres.test.ts", test: "while the database is away requests get unavailable, and it is used again when it is back" },
+    { file: "test/postgres.test.ts", test: "while the database server does not answer requests get unavailable" },
+  ],
+  "Redis does not answer": [
+    { file: "test/limits-shared.test.ts", test: "while Redis is unreachable each node decides alone, and /metrics says so" },
+  ],
+  "the disk fails to flush the log": [{ file: "test/failed-flush.test.ts", test: "the process ends with one line and exit code 74" }],
+};
+
+/** Fails unless the file declares the test. */
+function requireTest({ file, test: name }: Reference): void {
+  const text = readFileSync(file, "utf8");
+  const isThere = ['test("', "test(`", 'testOnce("'].some((beginning) => text.includes(`${beginning}${name}`));
+  assert.ok(isThere, `${file} has no test “${name}”`);
+}
 
 /** The line of the fault in what `petstore doctor` says. */
 async function doctorSays({ address, key }: Faulty, dataDir: string): Promise<string> {
@@ -83,14 +114,18 @@ test("the guide for operators has the table of faults", () => {
   const guide = readFileSync("docs/operating.md", "utf8");
   for (const [kind, { sign, readyz, effect, remedy }] of Object.entries(faultTable))
     assert.ok(guide.includes(`\n| \`${kind}\`: ${sign} | ${readyz} | ${effect} | ${remedy} |\n`), kind);
-  for (const [, kind = ""] of guide.matchAll(/^\| `(\w+)`: .* \| (?:503|200)[^|]*\|/gm)) assert.ok(kind in faultTable, kind);
+  const section = /^## When a part fails$(.*?)^## /ms.exec(guide)![1]!;
+  const signs = [...section.matchAll(/^\| (?!fault \|)([^|]+?) \|/gm)].map(([, sign]) => sign!);
+  const named = signs.map((sign) => /^`(\w+)`: /.exec(sign)?.[1] ?? sign);
+  assert.deepEqual(named.toSorted(), [...Object.keys(faultTable), ...Object.keys(otherRows)].toSorted());
 });
 
 suite("a fault of the table", { concurrency: 2 }, () => {
+  for (const [sign, references] of Object.entries(otherRows)) test(`${sign}: made by a test`, () => references.forEach(requireTest));
   for (const [name, fault] of Object.entries(faults)) {
     const kind = name as FaultKind;
-    if ("file" in fault) {
-      test(`${kind} is made by a test of ${fault.file}`, () => assert.ok(readFileSync(fault.file, "utf8").includes(fault.test)));
+    if (Array.isArray(fault)) {
+      test(`${kind} is made by a test`, () => fault.forEach(requireTest));
       continue;
     }
     test(`${kind}: /readyz, the log, the metric, doctor and clients see it, and it ends`, async (t) => {
