@@ -66,7 +66,15 @@ const forms: Form[] = [
   { form: /^(?:WITH .*?)?\b(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)/i, does: "changes rows of", work: "rows" },
 ];
 
-/** What a script does to each table that it has not made itself, in its order. It rewrites a table that it drops and makes again. */
+/** The table from whose rows a statement makes others: as many, or a few for each. */
+function sourceOf(statement: string): string | undefined {
+  return /^(?:INSERT INTO \w+ (?:\([^)]*\) )?SELECT|(?:BEGIN )?FOR \w+ IN SELECT) .*?\bFROM (\w+)/i.exec(statement)?.[1];
+}
+
+/**
+ * What a script does to each table that it has not made itself, in its order. It rewrites a table that it drops and makes again. Rows that it makes from
+ * those of another table cost about as much as that table.
+ */
 export function effectsOf(script: string): Effect[] {
   const made = new Set<string>();
   const effects: Effect[] = [];
@@ -90,7 +98,9 @@ export function effectsOf(script: string): Effect[] {
       const dropped = effects.find(({ table, does }) => table === own && does === "drops");
       if (dropped) Object.assign(dropped, { does: "rewrites", work: "rewrite" });
     }
-    effects.push(...[...(found && own === undefined ? [found] : []), ...referred].filter(({ table }) => !made.has(table)));
+    const source = sourceOf(statement);
+    const copied: Effect[] = source === undefined ? [] : [{ table: source, does: "makes rows from", work: "rows", lock: undefined }];
+    effects.push(...[...(found && own === undefined ? [found] : []), ...copied, ...referred].filter(({ table }) => !made.has(table)));
   }
   return effects;
 }
