@@ -13,7 +13,7 @@ export type FactFilter = { name: FactName; value: string };
 /** The query parameter that filters by one fact. */
 export const FactQuery = Type.String({
   maxLength: factCharactersMax + 20,
-  pattern: `^(${factNames.join("|")}):\\s*[^\\s\\x00][^\\x00]*$`,
+  pattern: "^(species|breed|sex|born|colour|size):\\s*[^\\s\\x00][^\\x00]*$",
   description:
     "Only pets of which the profile has this fact, such as `breed:Beagle`: its name, a colon and the value, regardless of case. `born:2024` finds those born in that year.",
   "x-text": `must be one of ${factNames.join(", ")}, a colon and a value, as in breed:Beagle`,
