@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import sql from "sql-template-tag";
 import type { Database, Transaction } from "../src/platform/db/database.ts";
-import type { Problem } from "../src/platform/problem.ts";
+import { Problem } from "../src/platform/problem.ts";
 import { addShelf, openShelves, shelves } from "./support/shelves.ts";
 
 /** Adds shelves in batches, and counts those of several and those of one. */
@@ -85,4 +85,30 @@ test("while the server has no room, one write every half a second is tried, alon
   isFull = false;
   assert.deepEqual([await alone(8), await alone(9), ...(await group(10, 11))], ["done", "done", "done", "done"]);
   assert.deepEqual(await shelves(db), [8, 9, 10, 11]);
+});
+
+test("writes that store nothing for a reason of their own use up no try after a full disk, and a dry run does not end the refusals", async (t) => {
+  let ms = 0;
+  const { db } = await openShelves(t, "postgres", { timer: { now: () => ms, cpu: () => 0 } });
+  const codeOf = (body: (tx: Transaction) => Promise<unknown>, isDryRun = false): Promise<string> =>
+    db.write(body, { isDryRun }).then(
+      () => "done",
+      (error: Problem) => error.code,
+    );
+  const fail = async (): Promise<void> => {
+    throw new Problem("not_found", "There is no such shelf.");
+  };
+  const fill = (tx: Transaction) => tx.script("DO $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = 'disk_full'; END $$");
+  assert.equal(await codeOf(fill), "unavailable");
+  ms += 500;
+  for (let i = 0; i < 3; i++) assert.equal(await codeOf(fail), "not_found");
+  assert.equal(await codeOf((tx) => addShelf(tx, 1), true), "done");
+  let meanwhile = "";
+  const tried = await codeOf(async (tx) => {
+    meanwhile = await codeOf(fail);
+    await fill(tx);
+  });
+  assert.deepEqual([tried, meanwhile, await codeOf(fail)], ["unavailable", "unavailable", "unavailable"], "one write at a time is tried");
+  ms += 500;
+  assert.deepEqual([await codeOf(fail), await codeOf((tx) => addShelf(tx, 1))], ["not_found", "done"]);
 });

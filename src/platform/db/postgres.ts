@@ -33,7 +33,7 @@ const triesMax = 6;
 const pauseMs = 10;
 /** How long (ms) the body of a caller may take while another caller waits. */
 const bodyMs = queues.connections_writes.turnMs;
-/** How long (ms) after a write that the server had no room for the next one is tried. */
+/** The pause (ms) between two tries while the server has no room. */
 const fullMs = 500;
 
 type Engine = {
@@ -45,7 +45,7 @@ type Engine = {
   timer: WorkTimer;
   running: Set<Promise<unknown>>;
   writeInGroup: WriteInGroup;
-  /** While the server's disk is full, when (by `timer`) the next write is tried. */
+  /** When (by `timer`) the engine tries the next write, while the server's disk is full; otherwise undefined. */
   triesAt: number | undefined;
   closed: boolean;
 };
@@ -59,8 +59,8 @@ type Engine = {
  * account. A body that takes too long while another caller waits for a connection is rolled back at its next statement.
  *
  * If the server does not answer, calls raise the `unavailable` problem: at once if it refuses connections, at the latest after
- * the time that connecting and one statement may take. While its disk is full, one write every half a second is tried and all others are refused at
- * once: they would only wait for each other to fail.
+ * the time that connecting and one statement may take. While its disk is full, the engine tries one write every half a second and refuses all others
+ * at once, because they would only wait for each other to fail.
  *
  * @param url `postgres://user:password@host:port/database`
  * @param options.onError called when a connection breaks while nothing waits for it
@@ -146,13 +146,23 @@ async function track<T>(engine: Engine, write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Why a write must not be tried now: the server's disk is full. Every half a second one write is tried, to find out whether it still is. */
+/** Refuses a write while the server's disk is full, but for one every half a second, which finds out whether it still is. */
 function fullDiskRefusal(engine: Engine): Error | undefined {
   if (engine.triesAt === undefined) return undefined;
   const now = engine.timer.now();
   if (now < engine.triesAt) return unavailable();
   engine.triesAt = now + fullMs;
   return undefined;
+}
+
+/**
+ * Notes what a write showed about the server's disk. One that stored nothing for a reason of its own lets the next one try at once: otherwise a caller
+ * whose writes are all refused would use up every try, and the node would refuse the others after there is room again.
+ */
+function noteRoom(engine: Engine, found: "full" | "stored" | "unknown"): void {
+  if (found === "full") engine.triesAt = engine.timer.now() + fullMs;
+  else if (found === "stored") engine.triesAt = undefined;
+  else if (engine.triesAt !== undefined) engine.triesAt = engine.timer.now();
 }
 
 /** Runs a body in transactions until one is committed. Its caller holds a place among the connections, which this gives back. */
@@ -173,14 +183,13 @@ async function runUntilCommitted<T>(
     }
     const outcome = await transact(client, body, { ...options, origin, clock }, boundOn(caller, writers.places, timer));
     giveBack(outcome.isBroken);
+    const unwritable = outcome.isCommitted ? undefined : unwritableErrorOf(outcome.error);
+    noteRoom(engine, isFullDisk(unwritable) ? "full" : outcome.isCommitted && !options.isDryRun ? "stored" : "unknown");
     if (outcome.isCommitted) {
-      engine.triesAt = undefined;
       if (outcome.accountIds.length > 0) onEvents(outcome.accountIds);
       return outcome.value;
     }
-    const unwritable = unwritableErrorOf(outcome.error);
     if (unwritable) engine.onFault("unwritable", unwritable);
-    if (isFullDisk(unwritable)) engine.triesAt = timer.now() + fullMs;
     if (!outcome.collided || attempt === triesMax) throw outcome.error;
     await sleep(pauseMs * 2 ** attempt * Math.random());
   }
