@@ -280,7 +280,7 @@ test("wrong settings fail the deployment with the field's name, and the live one
     [{ hours: [{ days: "Mon" }] }, /`storefront\.hours\[0\]\.time` is missing/],
     [{ hours: Array.from({ length: 15 }, () => hours[0]) }, /at most 14/],
     [{ theme: "dark" }, /`storefront\.theme` must be modern, classic or playful/],
-    [{ hero: "/x.png" }, /`storefront\.hero`/],
+    [{ hero: "animals/1/photos/x" }, /`storefront\.hero` must be the path of a picture in the folder, .*`animals\/ID\/photos\/ID`\.$/],
     [{ timeZone: "Berlin" }, /`storefront\.timeZone` must be the name of a time zone/],
     [{ timeZone: "+02:00" }, /`storefront\.timeZone`/],
     [{ action: { label: "Buy", link: "javascript:alert(1)" } }, /`storefront\.action\.link` must be a path/],

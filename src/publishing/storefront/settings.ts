@@ -95,7 +95,10 @@ export function parseStorefront(value: unknown, refuse: Refuse): StorefrontSetti
     hours: asHours(given["hours"], refuse),
     reservations: asReservations(given["reservations"], refuse),
     theme: asTheme(text(given, "theme", 20), refuse),
-    hero: hero === "none" || heroAnimal(hero) !== undefined ? hero : asPicture(hero, "hero", refuse),
+    hero:
+      hero === "none" || heroAnimal(hero) !== undefined
+        ? hero
+        : asPicture(hero, "hero", refuse, ", `none`, `animals/ID` or `animals/ID/photos/ID`"),
     action: asAction(given["action"], refuse),
     timeZone: asTimeZone(text(given, "timeZone", 60), refuse),
     social: asSocial(given["social"], refuse),
@@ -103,15 +106,16 @@ export function parseStorefront(value: unknown, refuse: Refuse): StorefrontSetti
   };
 }
 
-/** The animal whose photo is at the top of the first page, and which photo; undefined if the picture is any other. */
+/** Parses `animals/ID` and `animals/ID/photos/ID`. Returns undefined for any other picture at the top. */
 export function heroAnimal(hero: string | undefined): { id: number; photoId: number | undefined } | undefined {
   const [, id, photoId] = /^animals\/([1-9]\d{0,14})(?:\/photos\/([1-9]\d{0,14}))?$/.exec(hero ?? "") ?? [];
   return id === undefined ? undefined : { id: Number(id), photoId: photoId === undefined ? undefined : Number(photoId) };
 }
 
-function asPicture(path: string | undefined, name: string, refuse: Refuse): string | undefined {
+/** `others`: further values that the field allows, for the message. */
+function asPicture(path: string | undefined, name: string, refuse: Refuse, others = ""): string | undefined {
   if (path !== undefined && (!/^[\w./-]+\.(?:png|jpe?g|webp|avif|svg)$/i.test(path) || /^\/|(?:^|\/)\./.test(path)))
-    refuse(`\`storefront.${name}\` must be the path of a picture in the folder, as in "${name}.png".`);
+    refuse(`\`storefront.${name}\` must be the path of a picture in the folder, as in "${name}.png"${others}.`);
   return path;
 }
 
