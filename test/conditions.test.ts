@@ -179,7 +179,7 @@ test("the ETag of a pet changes with the status that follows from its stock", as
   assert.notEqual(await etagOf(`/pets/${id}`), earlier);
 });
 
-test("what is deleted and made again under its address has an ETag that it never had", async () => {
+test("a resource that is deleted and created with other content at its address has another ETag", async () => {
   const { id } = await newPet(shop, categoryId);
   const order = await made<{ id: number }>(shop, "POST", "/store/orders", {});
   const bodies: Record<string, [earlier: object, later: object]> = {

@@ -174,7 +174,7 @@ function checkLease(state: State): boolean {
   else state.leaselessSince ??= performance.now();
   const isLate = performance.now() - (state.leaselessSince ?? Infinity) >= leaselessMs;
   const reason = "this node has no lease: the database takes no writes, or answers too late";
-  // an error of the server says more
+  // a fault that an error of the database began has the better reason
   if (isLate && !state.faults.has("database_writes")) state.faults.begin("database_writes", { reason, isRefusing: true });
   return !isLate;
 }

@@ -1,16 +1,16 @@
 import { createCache } from "./cache.ts";
 
-/** How many uses each name has in a window, which begins with its first use. Counted in this process. */
+/** Limits how often each name is used within a window, which starts with the first use. Each process counts for itself. */
 export type Allowance = {
   /** Returns the time (ms) until the name has a use left: 0 if it has one now. */
   waitMs: (name: string, now: number) => number;
-  /** Uses one. Returns whether there was one. */
+  /** Counts a use and returns true, or returns false if none is left. */
   take: (name: string, now: number) => boolean;
-  /** Gives the name all its uses back. */
+  /** Clears the count of a name. */
   forget: (name: string) => void;
 };
 
-/** @param namesMax the most names that are counted at once: beyond it, the one that was used least recently is forgotten */
+/** @param namesMax the most names to count at once. A further name drops the least recently used one */
 export function openAllowance(uses: number, windowMs: number, namesMax: number): Allowance {
   const windows = createCache<string, { since: number; used: number }>(namesMax);
   // A window also ends if the clock was set back to before its start, so that no window lasts longer than its length.

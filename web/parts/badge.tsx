@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./badge.module.css";
 
-/** What the colour of a badge says: all is well, something is under way or asked for, something is wrong, only what it is, or nothing. */
+/** `good`: all is well. `busy`: in progress, or somebody must act. `bad`: something is wrong. `plain`: no judgement. `quiet`: as `plain`, and less prominent. */
 export type Tone = "good" | "busy" | "bad" | "plain" | "quiet";
 
 /** A state in a word or two, with the colour of its meaning. */

@@ -3,7 +3,7 @@ import styles from "./drop-zone.module.css";
 
 type DropZoneProps = { title: string; onDrop: (dropped: DataTransfer) => void; children: ReactNode };
 
-/** A place to drop files. `children`: the buttons by which people choose them instead, and what the files may be. */
+/** A place to drop files. `children`: the buttons that choose files instead, and which files are allowed. */
 export function DropZone({ title, onDrop, children }: DropZoneProps): ReactNode {
   const [isOver, setOver] = useState(false);
   function onDragOver(event: DragEvent): void {

@@ -67,7 +67,7 @@ function changeOf(type: string, { field, before, after }: Change, categoryNames:
   const isKnown = field in words.fields;
   // the status of an inventory entry is the animal's, and an order's other fields are on its own page
   if (!isKnown || (field === "status" && type.startsWith("inventory."))) return [];
-  if (field === "photos" && before === after) return [words.photosMoved];
+  if (field === "photos" && before === after) return [words.photosChanged];
   const shown = (value: Value): string => valueOf(field, value, categoryNames);
   return [words.changed(nameOf(type, field), shown(before), shown(after))];
 }

@@ -9,7 +9,7 @@ import styles from "./hero-photos.module.css";
 /** `photoId`: the chosen photo; undefined for the first one, whichever that is. */
 type Props = { petId: number; photoId: number | undefined; onChange: (photoId: number | undefined) => void };
 
-/** Offers the photos of an animal, if it has several, for the top of the first page. One that is gone leaves its place to the first. */
+/** Offers the photos of an animal, if it has several, for the top of the first page. If the chosen one is gone, the first is selected. */
 export default function HeroPhotos({ petId, photoId, onChange }: Props): ReactNode {
   const { data: profile } = useQuery(profileQuery(petId));
   const photos = profile?.value.photos ?? [];

@@ -29,7 +29,7 @@ export const animalHistoryTexts = {
   textChanged: (field: string) => `${field} changed`,
   none: "none",
   changed: (field: string, before: string, after: string) => `${field}: ${before} → ${after}`,
-  photosMoved: "The photos changed",
+  photosChanged: "The photos changed",
   nothing: "No change of this animal is recorded.",
   more: "Show older changes",
   readSoFar: (count: string) => `The newest ${count} changes of the whole shop are searched so far.`,

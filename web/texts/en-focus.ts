@@ -1,7 +1,7 @@
 /** The texts of the dialog that chooses what stays in view of a photo. */
 export const focusTexts = {
   title: (place: number) => `What stays in view of photo ${place}`,
-  hint: "Your shop crops photos. Press the most important point of this one, such as the eyes, or move the sliders.",
+  hint: "Your shop crops photos. Press the most important spot, such as the eyes, or move the sliders.",
   card: "On a card",
   across: "From left to right",
   down: "From top to bottom",

@@ -16,7 +16,7 @@ import { emailOf } from "./members.ts";
 import { isCommonPassword, newSalt, openPasswordHasher, type Asker, type HashCost, type PasswordHasher } from "./passwords.ts";
 import { insertSession, findSession, deleteEndedSessions, listSessions } from "./sessions.store.ts";
 import { sessionCookie, sessionsMax } from "./sessions.ts";
-import { attemptsMs, ofSubject, openSignInThrottle, signIn, type Subject } from "./sign-in.ts";
+import { openSignInThrottle, signIn, type Subject, subjectAttemptsMax, windowMs } from "./sign-in.ts";
 
 const now = Date.UTC(2030, 0, 1);
 const visitor = { address: "192.0.2.1", userAgent: "Test" };
@@ -129,7 +129,7 @@ test("attempts at one subject from one address are refused after ten, and do not
   const throttle = openSignInThrottle();
   const member = { kind: "member", accountId: 1, memberId: 2 } as const;
   const attempt = (subject: Subject, address = "192.0.2.1") => throttle.requireSubjects([subject], address, now).length;
-  for (let i = 0; i < ofSubject; i++) assert.equal(attempt(member), 1);
+  for (let i = 0; i < subjectAttemptsMax; i++) assert.equal(attempt(member), 1);
   for (let i = 0; i < 100; i++) assert.throws(() => attempt(member), { code: "rate_limit_exceeded", headers: { "Retry-After": "300" } });
   assert.equal(attempt(member, "192.0.2.2"), 1, "another address");
   assert.equal(attempt({ ...member, accountId: 2 }), 1, "the same number in another account");
@@ -144,7 +144,7 @@ test("one address has sixty attempts in all, and a refused attempt uses none", (
   const throttle = openSignInThrottle();
   for (let i = 0; i < 60; i++) throttle.requireAddress("192.0.2.1", now);
   for (let i = 0; i < 100; i++) assert.throws(() => throttle.requireAddress("192.0.2.1", now), { code: "rate_limit_exceeded" });
-  throttle.requireAddress("192.0.2.1", now + attemptsMs);
+  throttle.requireAddress("192.0.2.1", now + windowMs);
   throttle.requireAddress("192.0.2.2", now);
 });
 

@@ -207,10 +207,10 @@ export async function currentUser(db: Database, accountId: number, memberId: num
   return currentUserResponse(member, account);
 }
 
-/** The uses of an address, and of a subject from an address, in `attemptsMs`. */
-const ofAddress = 60;
-export const ofSubject = 10;
-export const attemptsMs = 5 * 60_000;
+/** How many attempts an address may make in a window, and how many of them at one subject. */
+const addressAttemptsMax = 60;
+export const subjectAttemptsMax = 10;
+export const windowMs = 5 * 60_000;
 /** The most addresses, and the most subjects, that are counted at once. */
 const countedMax = 50_000;
 
@@ -245,8 +245,8 @@ type SignInThrottle = {
 
 /** Creates a throttle without attempts. It has no timers, and its memory is bounded. */
 export function openSignInThrottle(): SignInThrottle {
-  const addresses = openAllowance(ofAddress, attemptsMs, countedMax);
-  const subjects = openAllowance(ofSubject, attemptsMs, countedMax);
+  const addresses = openAllowance(addressAttemptsMax, windowMs, countedMax);
+  const subjects = openAllowance(subjectAttemptsMax, windowMs, countedMax);
   return {
     requireAddress(address, now) {
       const name = addressName(address);

@@ -2,7 +2,7 @@
 export const pictureTypes: [string, ...string[]] = ["image/jpeg", "image/png", "image/webp", "image/avif"];
 export const pictureBytesMax = 10 * 1_048_576;
 
-/** What stays in view of a cropped photo for which nobody chose a point, in percent from the left and the top edge: heads are in the upper half of most. */
+/** The focus of a photo for which nobody chose one, in percent from the left and the top edge. Most photos show the head in the upper half. */
 export const automaticFocus = { x: 50, y: 25 };
 
 /** The content type of a file whose form is found in its bytes. */

@@ -75,7 +75,7 @@ export function pictureOf(
   /></picture>`;
 }
 
-/** The attributes for the rules of the style sheet: the policy of the pages allows no `style` of an element. */
+/** Attributes that rules of the style sheet match, because the Content-Security-Policy of the pages forbids `style` attributes. */
 function focusOf({ x, y }: { x: number; y: number }): Markup {
   return markup` data-x="${Math.round(x / 10)}" data-y="${Math.round(y / 10)}"`;
 }

@@ -146,7 +146,7 @@ async function renderList(state: State, job: Job, view: ListView): Promise<Rende
   return page(job, 200, listPage(shop, { cards, categories, category, facts: shelf.facts, view, chosen: hero, next }).text);
 }
 
-/** The animal at the top of the first page, with the photo there alone, if the shop chose one that is there, has a photo and is not sold. */
+/** Returns the animal that the shop chose for the top of its first page, with one photo; none if the animal is gone, is sold or has no photo. */
 async function chosenAnimal({ catalogue }: State, { accountId, settings }: Shop): Promise<ShownAnimal[]> {
   const wanted = heroAnimal(settings.hero);
   const animal = wanted && (await catalogue.animal(accountId, wanted.id));

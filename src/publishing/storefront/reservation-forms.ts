@@ -15,8 +15,8 @@ export const isReservationPath = (path: string): boolean => pagePath.test(path);
 export type FormValues = { name: string; email: string; phone: string; note: string };
 export type FormErrors = Partial<Record<keyof FormValues, string>>;
 /**
- * A form as it was sent. `holds`: whether it said that a unit is held, and the visitor did not choose only to ask. `isTrapped`: the field that people do
- * not see has a value.
+ * A form as it was sent. `holds`: whether the page offered to hold a unit and the visitor pressed *Reserve*. `isTrapped`: the field that people do not see
+ * has a value.
  */
 export type SentForm = { values: FormValues; errors: FormErrors; token: string; holds: boolean; isTrapped: boolean };
 

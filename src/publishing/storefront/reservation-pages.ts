@@ -42,11 +42,14 @@ export function formPage(shop: Shop, status: number, { animal, holds, token, val
   const title = holds ? `Reserve ${animal.name}` : `Ask about ${animal.name}`;
   const wrong = Object.keys(errors) as (keyof FormValues)[];
   const count = wrong.length;
-  // the first wrong field in the order of the page has the focus, so that screen readers say at once what is wrong
+  // the first invalid field gets the focus, so that screen readers announce its error at once
   const focused = (Object.keys(lengths) as (keyof FormValues)[]).find((name) => errors[name] !== undefined);
   const stateOf = (name: keyof FormValues): Markup => {
-    const said = [...(wrong.includes(name) ? [`${name}-wrong`] : []), ...(name === "email" || name === "phone" ? ["contact-hint"] : [])];
-    return markup`${wrong.includes(name) && markup` aria-invalid="true"`}${said.length > 0 && markup` aria-describedby="${said.join(" ")}"`}${name === focused && " autofocus"}`;
+    const describedBy = [
+      ...(wrong.includes(name) ? [`${name}-wrong`] : []),
+      ...(name === "email" || name === "phone" ? ["contact-hint"] : []),
+    ];
+    return markup`${wrong.includes(name) && markup` aria-invalid="true"`}${describedBy.length > 0 && markup` aria-describedby="${describedBy.join(" ")}"`}${name === focused && " autofocus"}`;
   };
   const field = (
     name: keyof FormValues,
@@ -59,7 +62,7 @@ export function formPage(shop: Shop, status: number, { animal, holds, token, val
   const main = markup`<div class="wide ask">
     <nav class="crumbs" aria-label="Breadcrumb"><a href="/">All animals</a> / <a href="/animals/${animal.id}">${animal.name}</a></nav>
     <h1>${title}</h1>
-    <p>${holds ? `We hold ${animal.name} for you for ${periodOf(reservations?.holdHours ?? 0)}. It costs nothing, and you can cancel it. Or only ask us something.` : `Write to us about ${animal.name}. This holds nothing: we get back to you.`}</p>
+    <p>${holds ? `We hold ${animal.name} for you for ${periodOf(reservations?.holdHours ?? 0)}. It costs nothing, and you can cancel it. You can also just ask us a question.` : `Write to us about ${animal.name}. This holds nothing: we get back to you.`}</p>
     ${reservations?.text !== undefined && markup`<p class="told">${reservations.text}</p>`}
     ${(problem !== undefined || count > 0) && markup`<p class="wrong" role="alert">${problem ?? (count === 1 ? "Please check one field." : `Please check ${count} fields.`)}</p>`}
     <form method="post" action="/animals/${animal.id}/reserve">
@@ -113,7 +116,7 @@ const endings: Partial<Record<ShownReservation["state"], string>> = {
 
 /**
  * What a visitor sees behind the link: the state of the reservation, until when it holds, what the shop says about collecting, how to reach it, and the
- * button that cancels it. `path`: that of the page, so that a visitor can send its address to themselves.
+ * button that cancels it. `path`: the page's own, for the button with which visitors email themselves its address.
  */
 export function statusPage(shop: Shop, path: string, { state, holds, animal, lapsesAt, mayCancel }: ShownReservation): RenderedPage {
   const name = animal?.name ?? "The animal";

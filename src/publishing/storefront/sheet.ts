@@ -33,7 +33,7 @@ ${theme}
 ${sheet}`;
 }
 
-/** The rules for `data-x` and `data-y` of a photo: its point that stays in view, in tenths from its left and top edge. */
+/** Rules that crop a photo around its focus, which `data-x` and `data-y` give in tenths from its left and top edge. */
 const focusRules = Array.from(
   { length: 11 },
   (_, tenth) => `[data-x="${tenth}"]{--x:${tenth * 10}%}[data-y="${tenth}"]{--y:${tenth * 10}%}`,

@@ -20,7 +20,7 @@ import { type BinChange, type Binned, type BinResult, keptMs, timesOf } from "./
 
 type Shop = { accountId: number; urlOf: UrlOf };
 
-/** The columns of a photo, and of a form of it, that `photo_files` and the bin both have. */
+/** The columns that the bin shares with `photos`, and with `photo_files`. */
 const photoColumns = raw("place, alt, focus_x, focus_y");
 const formColumns = raw("type, width, height, hash, bytes");
 

@@ -146,7 +146,7 @@ export const inventoryRoutes: Operation[] = [
   }),
 ];
 
-/** With a digest, because the counted version begins again where an entry is deleted and another one made. */
+/** Includes a digest, because an entry that is deleted and created again starts at version 1. */
 function versionOf({ version, item: shown }: StoredItem): string {
   return versionOfShown(version, shown);
 }

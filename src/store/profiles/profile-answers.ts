@@ -58,7 +58,7 @@ export function answer({ photos: { urlOf } }: ProfileServices, stored: StoredPro
   return { status, body: shownProfile(stored, urlOf), version: versionOf(stored) };
 }
 
-/** With a digest, because the counted version begins again where a profile is deleted and another one made. */
+/** Includes a digest, because a profile that is deleted and created again starts at version 1. */
 export function versionOf({ version, ...shown }: StoredProfile): string {
   return versionOfShown(version, shown);
 }

@@ -6,7 +6,7 @@ import { attempt } from "../../platform/parse.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { replaceFacts } from "../pets/pet-facts.store.ts";
 import { type Facts, factRowsOf, isFacts } from "./facts.ts";
-import { emptyProfile, photosMax, shownProfile, type PhotoText, type StoredPhoto, type StoredProfile, type UrlOf } from "./profiles.ts";
+import { emptyProfile, photosMax, shownProfile, type PhotoFields, type StoredPhoto, type StoredProfile, type UrlOf } from "./profiles.ts";
 
 type ProfileRow = {
   pet_id: number;
@@ -138,7 +138,12 @@ export async function writeProfile(
   tx: Transaction,
   accountId: number,
   petId: number,
-  { description, price, facts, photos }: Omit<StoredProfile, "petId" | "version" | "photos"> & { photos: readonly PhotoText[] | undefined },
+  {
+    description,
+    price,
+    facts,
+    photos,
+  }: Omit<StoredProfile, "petId" | "version" | "photos"> & { photos: readonly PhotoFields[] | undefined },
   before: Facts | null,
 ): Promise<void> {
   await tx.query(sql`

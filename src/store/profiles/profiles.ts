@@ -160,10 +160,10 @@ export function patchPrice(current: Price | null, patch: PricePatch | null | und
   return { amount, currency };
 }
 
-/** What is written about a photo. `focus` is null until somebody chooses it. */
-export type PhotoText = { id: number; alt: string; focus: Focus | null };
+/** The fields of a photo that clients write. `focus` is null until somebody chooses one. */
+export type PhotoFields = { id: number; alt: string; focus: Focus | null };
 
-/** A photo in a list that is written. What it leaves out stays, and `focus: null` removes the point. */
+/** A photo in a PUT or PATCH. Fields that it leaves out keep their values, and `focus: null` removes the focus. */
 export type WantedPhoto = { id: number; alt?: string | null; focus?: Focus | null };
 
 /**
@@ -171,7 +171,7 @@ export type WantedPhoto = { id: number; alt?: string | null; focus?: Focus | nul
  *
  * @throws Problem `unknown_reference` for a photo that the profile does not have, `invalid_request` for a photo listed twice
  */
-export function orderPhotos(current: readonly PhotoText[], wanted: readonly WantedPhoto[]): PhotoText[] {
+export function orderPhotos(current: readonly PhotoFields[], wanted: readonly WantedPhoto[]): PhotoFields[] {
   const currentById = new Map(current.map((photo) => [photo.id, photo]));
   const seen = new Set<number>();
   return wanted.map(({ id: photoId, alt: text, focus }, index) => {
@@ -185,7 +185,7 @@ export function orderPhotos(current: readonly PhotoText[], wanted: readonly Want
 
 /** One form of a photo, which is a published file in one format and size. */
 type StoredForm = { type: string; width: number; height: number; hash: string };
-export type StoredPhoto = PhotoText & { forms: StoredForm[] };
+export type StoredPhoto = PhotoFields & { forms: StoredForm[] };
 
 /** A profile with the version that its ETag shows. */
 export type StoredProfile = {
