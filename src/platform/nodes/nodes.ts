@@ -119,7 +119,7 @@ export type NodeOptions = {
    */
   applyChange: (change: Change | undefined) => Promise<void> | void;
   /** Counts heartbeats, on a database that other nodes may use. */
-  rewinds?: { count(tx: Transaction): Promise<() => void>; note(change: NumberedChange): void } | undefined;
+  rewinds?: { count(tx: Transaction): Promise<() => void>; takeLoss(): boolean; note(change: NumberedChange): void } | undefined;
   /** Called when the lease is lost, to stop work that does not ask `isLive`. */
   onLeaseLost?: () => void;
   log: { info(fields: object, text: string): void; warn(fields: object, text: string): void };
@@ -166,6 +166,7 @@ const isLive = ({ timer, liveUntil }: NodeState): boolean => timer() < liveUntil
 
 async function sendHeartbeat(node: NodeState): Promise<void> {
   try {
+    if (node.rewinds?.takeLoss()) endLease(node); // the numbers of changes are given out again
     if (!isLive(node)) await rebuild(node);
     await catchUp(node);
     if (node.isShared) await keepLease(node);

@@ -63,6 +63,8 @@ const beatsOfACrash = 50;
 export type Rewinds = {
   /** Counts a heartbeat in its transaction. Returns a function to call once that has committed. */
   count(tx: Transaction): Promise<() => void>;
+  /** Whether the database has gone back since this was last asked: the numbers of changes that this node has applied are then given out again. */
+  takeLoss(): boolean;
   /** Remembers a change that this node has applied. */
   note(change: Change & { number: number }): void;
   /** Remembers an event that this node has sent to a webhook endpoint. */
@@ -79,6 +81,8 @@ type State = {
   path: string;
   /** Whether the database has what this node knows. */
   known: "unknown" | "whole" | "rewound";
+  /** Whether a loss was found that `takeLoss` has not returned. */
+  hasLoss: boolean;
   onRewound: (reason: string | undefined) => void;
   savedAt: number;
   saving: Promise<void>;
@@ -93,9 +97,14 @@ export function openRewinds(dataDir: string, url: string, onRewound: State["onRe
   const path = join(dataDir, memoryName);
   const memory = memoryOf(readMemory(dataDir), placesOf(url));
   const known = memory.beats === 0 ? "whole" : "unknown";
-  const state: State = { memory, path, known, onRewound, savedAt: -Infinity, saving: Promise.resolve() };
+  const state: State = { memory, path, known, hasLoss: false, onRewound, savedAt: -Infinity, saving: Promise.resolve() };
   return {
     count: (tx) => count(state, tx),
+    takeLoss() {
+      const { hasLoss } = state;
+      state.hasLoss = false;
+      return hasLoss;
+    },
     note({ kind, subject, number }) {
       memory.changes = [...memory.changes, { kind, subject, number, at: memory.at }].slice(-changesMax);
     },
@@ -210,6 +219,7 @@ function remember(state: State, { beats, at, accepted_at: acceptedAt, ids }: Cou
 async function begin(state: State, db: Pick<Queryable, "query">, { at, now }: Row): Promise<void> {
   const { memory } = state;
   state.known = "rewound"; // before anything else, so that one loss is noted once
+  state.hasLoss = true;
   const what = at === null ? "lacks all that this node knows" : `lacks what was written from ${timeOf(at)} to ${timeOf(memory.at)}`;
   state.onRewound(
     `the database went back in time: it ${what}; run \`petstore verify\`, then \`petstore accept-state --yes\` to go on with it`,
@@ -218,6 +228,7 @@ async function begin(state: State, db: Pick<Queryable, "query">, { at, now }: Ro
   memory.rewinds = [...memory.rewinds, rewind].slice(-rewindsMax);
   try {
     Object.assign(rewind, await findLost(db, memory));
+    memory.changes = memory.changes.filter((change) => !rewind.changes.includes(change));
     memory.sent = memory.sent.filter((sent) => !rewind.sent.includes(sent));
   } finally {
     await save(state); // the loss itself is known even if the connection breaks now
