@@ -19,13 +19,14 @@ export type LoggedRequest = {
   status: number;
 };
 
-/** Adds requests. Skips those of deleted accounts, and those whose position is taken. */
+/** Adds requests. Skips those of deleted accounts, and those whose position is taken. All nodes write the rows in the same order, so they cannot deadlock. */
 export async function insertRequests(tx: Transaction, requests: readonly LoggedRequest[]): Promise<void> {
   const ids = [...new Set(requests.map(({ accountId }) => accountId))];
   const found = await tx.query<{ id: number }>(sql`SELECT id FROM accounts WHERE id IN (${join(ids)})`);
   const live = new Set(found.map(({ id }) => id));
   const rows = requests
     .filter(({ accountId }) => live.has(accountId))
+    .toSorted((a, b) => a.accountId - b.accountId || a.position - b.position)
     .map(({ accountId, position, keyId, method, route, status }) => [accountId, position, keyId, method, route, status]);
   for (let i = 0; i < rows.length; i += rowsPerInsert)
     await tx.query(sql`
