@@ -15,8 +15,9 @@ const HeroPhotos = lazy(() => import("./hero-photos.tsx"));
 export function HeroField({ form }: { form: FormState<ShopValues> }): ReactNode {
   const { value, onChange, error } = form.choice("hero");
   const [initial] = useState(value);
-  const isFile = initial !== "" && initial !== "none" && !initial.startsWith(ofAnimals);
-  const [source, setSource] = useState(initial.startsWith(ofAnimals) ? "animal" : initial);
+  const isAnimal = chosenIn(initial).petId > 0;
+  const isFile = initial !== "" && initial !== "none" && !isAnimal;
+  const [source, setSource] = useState(isAnimal ? "animal" : initial);
   const { petId, photoId } = chosenIn(value);
   const { data: pet } = useQuery({ ...petQuery(petId), enabled: petId > 0 });
   return (
@@ -53,9 +54,9 @@ export function HeroField({ form }: { form: FormState<ShopValues> }): ReactNode 
   );
 }
 
-/** The animal, or 0, and the photo of a setting. */
+/** The animal and the photo of a setting; `petId` is 0 for any other picture, also for a file in a folder `animals`. */
 function chosenIn(hero: string): { petId: number; photoId: number | undefined } {
-  const [, petId = "0", , photoId] = hero.startsWith(ofAnimals) ? hero.split("/") : [];
+  const [, petId = "0", photoId] = /^animals\/(\d+)(?:\/photos\/(\d+))?$/.exec(hero) ?? [];
   return { petId: Number(petId), photoId: photoId === undefined ? undefined : Number(photoId) };
 }
 

@@ -149,9 +149,14 @@ function memoryOf(found: Memory | undefined, places: string[]): Memory {
   return { node: randomUUID(), places, beats: 0, at: 0, acceptedAt: 0, ids: {}, changes: [], sent: [], rewinds: found?.rewinds ?? [] };
 }
 
+/** A memory as it was saved. One of an earlier version has neither ids nor events that were sent. */
+type Saved = Omit<Memory, "ids" | "sent" | "rewinds"> &
+  Partial<Pick<Memory, "ids" | "sent">> & { rewinds: (Omit<Rewind, "ids" | "sent"> & Partial<Lost>)[] };
+
 /** What the node of a data folder remembers; undefined if it has no memory. */
 export function readMemory(dataDir: string): Memory | undefined {
-  return attempt(() => JSON.parse(readFileSync(join(dataDir, memoryName), "utf8")) as Memory);
+  const saved = attempt(() => JSON.parse(readFileSync(join(dataDir, memoryName), "utf8")) as Saved);
+  return saved && { ids: {}, sent: [], ...saved, rewinds: saved.rewinds.map((rewind) => ({ ids: [], sent: [], ...rewind })) };
 }
 
 /** The last id of each sequence that has given out one; null if there is none. */
