@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop } from "./support/dashboard-shop.ts";
 import type { InventoryItem, Order } from "./support/models.ts";
-import { assertAccessibleOnPhone } from "./support/pages.ts";
+import { assertAccessibleOnPhone, goWithin } from "./support/pages.ts";
 import { ann, openForm, postForm } from "./support/reservations.ts";
 import { startService } from "./support/service.ts";
 import { openStorefront, visitSite } from "./support/storefront.ts";
@@ -52,7 +52,18 @@ test("a shop accepts, changes and refuses what visitors of its storefront sent",
   await page.getByRole("button", { name: "Save the time" }).click();
   await page.getByText("Reservation 1 has a new time.").waitFor();
 
-  await choose(page, "Reservation 1", "Accept");
+  await page.getByRole("link", { name: "Order 1", exact: true }).click();
+  await page.getByRole("link", { name: "Reserved in your storefront until" }).waitFor();
+  await page.getByText("by your storefront").waitFor();
+  await assertFits("an order that a visitor reserved");
+  await goWithin(page, "/dashboard");
+  await page.getByRole("link", { name: "2 reservations to answer" }).waitFor();
+  await assertFits("a home page with reservations to answer");
+  await page.getByRole("link", { name: "2 reservations to answer" }).click();
+  await page.waitForURL("**/reservations?state=open");
+  await page.getByRole("combobox", { name: "State" }).selectOption("all");
+
+  await page.getByRole("button", { name: "Accept: Reservation 1" }).click();
   await assertFits("a question before a reservation is accepted");
   await page.getByRole("dialog").getByRole("button", { name: "Accept" }).click();
   await reservation.getByText("Accepted").waitFor();
@@ -61,6 +72,8 @@ test("a shop accepts, changes and refuses what visitors of its storefront sent",
   assert.deepEqual([(await orders()).length, await free()], [1, 0]);
 
   await choose(page, "Reservation 1", "Refuse");
+  await page.getByRole("dialog").getByRole("link", { name: "ann@example.com" }).waitFor();
+  await assertFits("a question before a reservation is refused");
   await page.getByRole("dialog").getByRole("button", { name: "Refuse" }).click();
   await page.getByText("Reservation 1 is refused.").waitFor();
   await page.getByRole("combobox", { name: "State" }).selectOption("refused");

@@ -104,6 +104,39 @@ suite("a shop from the dashboard", () => {
     assert.equal(await social.inputValue(), "https://www.instagram.com/luna\nhttps://bsky.app/profile/luna");
   });
 
+  test("the form adds the shop's own pages, which get their addresses by their titles, and removes them", async (t) => {
+    const shop = await openDashboardShop(t, browser, platform.service);
+    const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Pages", slug: "pages-shop" });
+    const page = await shop.open(`/projects/${body.id}`);
+    await page.getByRole("button", { name: "Publish the shop" }).click();
+    await page.getByRole("button", { name: "Add a page" }).click();
+    await page.locator("[aria-label='Title of page 1']:focus").waitFor();
+    await page.getByLabel("Text of page 1").fill("We **love** animals.");
+    await page.getByRole("button", { name: "Publish the changes" }).click();
+    await page.getByText("Page 1: its title is missing.").waitFor();
+    assert.equal(await page.getByLabel("Title of page 1").getAttribute("aria-invalid"), "true");
+    await assertAccessibleOnPhone(page);
+    for (const place of [1, 2]) {
+      if (place === 2) await page.getByRole("button", { name: "Add a page" }).click();
+      await page.getByLabel(`Title of page ${place}`).fill("Über uns");
+      await page.getByLabel(`Text of page ${place}`).fill(`We **love** animal ${place}.`);
+    }
+    const publish = async (nth: number) => {
+      await page.getByRole("button", { name: "Publish the changes" }).click();
+      await page.getByText("Published. Your shop shows the changes.").nth(nth).waitFor();
+    };
+    await publish(0);
+    await page.getByText("/pages/uber-uns-2").waitFor();
+    const visit = (slug: string) => platform.http("pages-shop.sites.test", `/pages/${slug}`);
+    assert.ok((await visit("uber-uns")).body.includes("We <strong>love</strong> animal 1."));
+    assert.ok((await visit("uber-uns-2")).body.includes("animal 2."));
+    await page.getByRole("button", { name: "Remove page 1" }).click();
+    await page.getByRole("button", { name: "Add a page" }).and(page.locator(":focus")).waitFor();
+    await publish(1);
+    await page.getByText("/pages/uber-uns-2").waitFor();
+    assert.deepEqual([(await visit("uber-uns")).status, (await visit("uber-uns-2")).status], [404, 200]);
+  });
+
   test("the preview shows the first page with what is typed, runs no script, and stays where it is scrolled", async (t) => {
     const shop = await openDashboardShop(t, browser, platform.service);
     const id = await shop.pet("Rex", await shop.category("Dogs"));

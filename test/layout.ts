@@ -16,7 +16,7 @@ export const directions: Record<string, string[]> = {
   "src/store/imports": ["src/store/profiles", "src/store/inventory", "src/store/pets", "src/store/categories", "src/platform"],
   "src/store/profiles": ["src/store/pets", "src/platform"],
   "src/store/contacts": ["src/platform"],
-  "src/store/order-details": ["src/store/orders", "src/store/profiles", "src/platform"],
+  "src/store/order-details": ["src/store/orders", "src/store/profiles", "src/store/reservations", "src/platform"],
   "src/store/reservations": ["src/store/orders", "src/store/contacts", "src/store/inventory", "src/store/pets", "src/platform"],
   "src/store/orders": [
     "src/store/reservations/reservations.store.ts",

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import sql from "sql-template-tag";
+import { systemOrigin } from "../src/platform/events.ts";
+import { placeReservation } from "../src/store/reservations/reservation-answers.store.ts";
 import { newMember } from "./support/dashboard.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
@@ -15,6 +17,7 @@ type Details = {
   price: { amount: number; currency: string } | null;
   total: number | null;
   customer: { name: string | null } | null;
+  reservation: { id: number; state: string; lapsesAt: string | null } | null;
 };
 type Id = { id: number };
 
@@ -44,6 +47,7 @@ test("an order keeps when it was placed and what its animal then cost, through l
   await price(9_900);
   const second = await place({ petId: pet.id, complete: true });
   const [one, two] = await details(first, second);
+  assert.equal(one!.reservation, null);
   assert.deepEqual([one!.id, one!.price, one!.total, one!.customer], [first, { amount: 4_900, currency: "EUR" }, 14_700, null]);
   assert.deepEqual([two!.price, two!.total], [{ amount: 9_900, currency: "EUR" }, 9_900]);
   for (const { placedAt } of [one!, two!]) assert.ok(Date.parse(placedAt!) >= began && Date.parse(placedAt!) <= Date.now(), placedAt!);
@@ -103,6 +107,22 @@ test("a total beyond the safe integers is not shown, and up to 100 orders are re
   for (const query of ["", `?${Array.from({ length: 101 }, (_, i) => `id=${i}`).join("&")}`, "?id=x"])
     assert.equal((await member.ask("GET", `/orders/details${query}`)).status, 400, query);
   assert.equal((await member.ask("GET", `/orders/${foreign}/others`)).status, 404);
+});
+
+test("the order of a visitor's reservation says which one, its state, and until when it holds", async () => {
+  const { account, key, pet, details } = await openShop();
+  await made(service, "PUT", `/store/inventory/${pet.id}`, { quantity: 1 }, key);
+  const contact = { name: "Ann" };
+  const lapsesAt = Math.floor(Date.now() / 1000) * 1000 + 3_600_000;
+  const asked = { petId: pet.id, contact, holds: true, holdMs: 3_600_000, linkHash: "a", visitor: "b" };
+  const own = service.db.as({ caller: account });
+  await own.write((tx) => placeReservation(tx, account, asked, { ...systemOrigin, at: lapsesAt - 3_600_000 }, lapsesAt - 3_600_000));
+  const [order] = await made<Id[]>(service, "GET", "/store/orders", undefined, key);
+  const [{ id }] = (await made<Id[]>(service, "GET", "/reservations", undefined, key)) as [Id];
+  const [held] = await details(order!.id);
+  assert.deepEqual(held!.reservation, { id, state: "open", lapsesAt: new Date(lapsesAt).toISOString().replace(".000", "") });
+  await made(service, "PATCH", `/reservations/${id}`, { state: "accepted" }, key);
+  assert.deepEqual((await details(order!.id))[0]!.reservation, { id, state: "accepted", lapsesAt: null });
 });
 
 test("the orders of one customer are found by email or telephone number, the newest first, until the contact is gone", async () => {

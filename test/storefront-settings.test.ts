@@ -7,6 +7,7 @@ import { insertDeployment } from "../src/publishing/projects/deployments.store.t
 import type { Deployment } from "../src/publishing/projects/deployments.ts";
 import { deployChanged } from "../src/publishing/projects/storefront-settings.store.ts";
 import { newMember, type Browser } from "./support/dashboard.ts";
+import type { Failure } from "./support/models.ts";
 import { picture } from "./support/pictures.ts";
 import { upload } from "./support/profiles.ts";
 import { startService, type Reply, type TestService } from "./support/service.ts";
@@ -79,6 +80,26 @@ test("a save of the form keeps the settings that it does not have", async () => 
   const { body } = await visitSite(url);
   for (const text of ["Good friends", "Fraunces", ">Adopt</a>", "Instagram", "/pages/imprint", 'data-zone="Europe/Berlin"'])
     assert.ok(body.includes(text), text);
+});
+
+test("a save of the form writes, changes and removes the shop's own pages, and says which of them is wrong", async () => {
+  const { id, url } = await openStorefront(service, "pages", {});
+  const imprint = { slug: "imprint", title: "Imprint", text: "# We\n\nare **here**." };
+  const largest = Array.from({ length: 7 }, (_, i) => ({ slug: `page-${i}`, title: `Page ${i}`, text: "é".repeat(8_000) }));
+  await publish(id, { pages: [imprint, ...largest] });
+  assert.match((await visitSite(url, "/pages/imprint")).body, /are <strong>here<\/strong>/);
+  for (const [page, why] of [
+    [{ ...imprint, title: "" }, /^page 1: its title is missing/],
+    [{ ...imprint, slug: "A b" }, /^page 1: its slug must be lower-case/],
+  ] as const) {
+    const { status, body } = await member.ask<Failure>("PUT", pathOf(id), { ...values, pages: [page] });
+    assert.deepEqual([status, body.details?.[0]?.path], [400, "body.pages"]);
+    assert.match(body.details![0]!.message, why);
+  }
+  await publish(id, {});
+  assert.equal((await visitSite(url, "/pages/imprint")).status, 200, "a form without pages leaves them");
+  await publish(id, { pages: [] });
+  assert.equal((await visitSite(url, "/pages/imprint")).status, 404);
 });
 
 test("a save of the form changes the theme, the time zone and the social links, and removes those that are empty", async () => {
@@ -186,7 +207,7 @@ test("a preview is refused like the save: wrong values at their field, large bod
   const ask = (body: object) => member.ask<{ details: { path: string }[] }>("POST", pathOf(id, "/preview"), body);
   const wrong = await ask({ ...values, timeZone: "Berlin" });
   assert.deepEqual([wrong.status, wrong.body.details[0]?.path], [400, "body.timeZone"]);
-  assert.equal((await ask({ ...values, about: "x".repeat(70_000) })).status, 413);
+  assert.equal((await ask({ ...values, about: "x".repeat(400_000) })).status, 413);
   const other = await newMember(service, { account: (await service.newAccount()).id, email: "eva@other.example", role: "owner" });
   assert.equal((await other.ask("POST", pathOf(id, "/preview"), values)).status, 404);
   const headers = { "content-type": "application/json", origin: service.address };

@@ -145,7 +145,15 @@ const openOrders = "/store/orders?complete=false&sort=-id&limit=8";
 
 /** The calls that one page of the dashboard also makes, if its address has no query. */
 const readsOfPages: ByAddress<string[]> = {
-  "/dashboard": ["/pets/counts?", "/projects?limit=5", openOrders, "/store/inventory/low?limit=10", "/account", "/figures"],
+  "/dashboard": [
+    "/pets/counts?",
+    "/projects?limit=5",
+    openOrders,
+    "/store/inventory/low?limit=10",
+    "/account",
+    "/figures",
+    "/reservations?state=open&limit=20",
+  ],
   "/dashboard/animals": [...ofCategories, "/pets?limit=100"],
   "/dashboard/animals/new": ["/categories?limit=100"],
   "/dashboard/animals/bin": ["/pets/bin?limit=50", "/categories?limit=100"],

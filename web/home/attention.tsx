@@ -3,21 +3,24 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { accountQuery } from "../members/queries.ts";
 import { Moment } from "../parts/moment.tsx";
+import { useNow } from "../parts/now.ts";
 import { Section } from "../parts/page-header.tsx";
-import { texts } from "../texts/texts.ts";
+import { formatNumber, texts } from "../texts/texts.ts";
 import { webhooksQuery } from "../webhooks/queries.ts";
 import styles from "./home.module.css";
-import { projectsQuery, troublesQuery } from "./queries.ts";
+import { openReservationsMax, openReservationsQuery, projectsQuery, troublesQuery } from "./queries.ts";
 
 const words = texts.home;
 /** The part of the plan from which it is nearly full. */
 const nearlyFull = 0.9;
+/** A reservation that expires within this time (ms) is urgent. */
+const expiresSoonMs = 12 * 60 * 60_000;
 
 type Matter = { id: string; severity: keyof typeof words.severities; link: ReactNode; says: ReactNode };
 
 /** What is wrong or soon will be, the most urgent first. Renders nothing if all is well. */
 export function Attention(): ReactNode {
-  const matters = [...useReceivers(), ...useDomains(), ...usePlan()];
+  const matters = [...useReservations(), ...useReceivers(), ...useDomains(), ...usePlan()];
   if (matters.length === 0) return null;
   const sorted = matters.toSorted((a, b) => Number(b.severity === "urgent") - Number(a.severity === "urgent"));
   return (
@@ -35,6 +38,27 @@ export function Attention(): ReactNode {
       </ul>
     </Section>
   );
+}
+
+/** Reservations and enquiries that wait for an answer. A reservation that is about to expire is urgent. */
+function useReservations(): Matter[] {
+  const { data: open = [] } = useQuery(openReservationsQuery);
+  const now = useNow(60_000);
+  if (open.length === 0) return [];
+  const held = open.flatMap(({ orderId, lapsesAt }) => (orderId === undefined || lapsesAt === undefined ? [] : [lapsesAt])).toSorted();
+  const [first] = held;
+  const isUrgent = first !== undefined && Date.parse(first) < now + expiresSoonMs;
+  const link = (
+    <Link to="/dashboard/reservations" search={{ state: "open" }}>
+      {words.reservations(formatNumber(open.length), open.length >= openReservationsMax)}
+    </Link>
+  );
+  const says = first !== undefined && (
+    <>
+      {words.firstExpires} <Moment at={first} />
+    </>
+  );
+  return [{ id: "reservations", severity: isUrgent ? "urgent" : "soon", link, says }];
 }
 
 /** Endpoints of webhooks that fail; a notice on every page names those that are off. */

@@ -37,6 +37,17 @@ export const openOrdersQuery = queryOptions({
   queryFn: async ({ signal }) => (await readPage("/store/orders", { complete: false, sort: "-id", limit: shownMax }, { signal })).rows,
 });
 
+/** The most unanswered reservations that Home counts. */
+export const openReservationsMax = 20;
+
+/** The oldest reservations and enquiries that nobody has answered. */
+export const openReservationsQuery = queryOptions({
+  queryKey: [dashboardKey, "/reservations", "home"],
+  staleTime: freshMs,
+  refetchInterval: 10_000,
+  queryFn: async ({ signal }) => (await readPage("/reservations", { state: "open", limit: openReservationsMax }, { signal })).rows,
+});
+
 /** The first projects. */
 export const projectsQuery = queryOptions({
   queryKey: [dashboardKey, "/projects", "home"],

@@ -15,6 +15,8 @@ export type OrderDetails = {
   price: Price | null;
   total: number | null;
   customer: { name: string | null } | null;
+  /** The visitor's reservation that placed the order. */
+  reservation: { id: number; state: string; lapsesAt: string | null } | null;
 };
 export type Contact = Schemas["Contact"];
 export const contactFields = ["name", "email", "phone", "address", "note"] as const satisfies (keyof Contact)[];

@@ -12,6 +12,7 @@ import { ordersTexts } from "../texts/en-orders.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { Customer } from "./customer.tsx";
 import { PlacedCell, TotalCell } from "./details-cells.tsx";
+import { useDetails } from "./details.ts";
 import { actorOf, changesOf, orderHistoryQuery, refreshMs, useOrderEvents, type OrderEvent } from "./history.ts";
 import { CancelDialog, FulfilDialog } from "./order-dialogs.tsx";
 import { EditOrderDialog } from "./order-form.tsx";
@@ -93,6 +94,7 @@ function Facts({ order: { id, petId, quantity, shipDate }, state }: { order: Ord
         <StateBadge state={state} />
         <span className={styles.explained}>{ordersTexts.explained[state]}</span>
       </dd>
+      <Reserved orderId={id} />
       <dt>{words.animal}</dt>
       <dd>{petId === undefined ? words.draft : <ThumbLink petId={petId} />}</dd>
       <dt>{words.quantity}</dt>
@@ -108,6 +110,24 @@ function Facts({ order: { id, petId, quantity, shipDate }, state }: { order: Ord
       <dt>{words.shipDate}</dt>
       <dd>{shipDate === undefined ? words.none : <Moment at={shipDate} />}</dd>
     </dl>
+  );
+}
+
+/** The visitor's reservation that placed the order, and until when it holds the animal. */
+function Reserved({ orderId }: { orderId: number }): ReactNode {
+  const reservation = useDetails(orderId)?.reservation ?? null;
+  if (reservation === null) return null;
+  const { state, lapsesAt } = reservation;
+  return (
+    <>
+      <dt>{ordersTexts.reservation}</dt>
+      <dd>
+        <Link to="/dashboard/reservations" search={{ state: state === "open" ? "open" : undefined }}>
+          {state === "open" && lapsesAt !== null ? ordersTexts.reservedUntil : ordersTexts.reserved}
+        </Link>{" "}
+        {state === "open" && lapsesAt !== null && <Moment at={lapsesAt} />}
+      </dd>
+    </>
   );
 }
 

@@ -25,7 +25,7 @@ export function FactFields({ value, error, onChange }: Props): ReactNode {
             placeholder={words.factExample[name]}
             maxLength={100}
             value={value[name]}
-            aria-invalid={error !== undefined && name === "born"}
+            error={error !== undefined && name === "born"}
             onChange={({ currentTarget }) => onChange({ ...value, [name]: currentTarget.value })}
           />
         ))}

@@ -6,6 +6,7 @@ import { notify } from "../parts/notices.ts";
 import { reservationsTexts } from "../texts/en-reservations.ts";
 import { texts } from "../texts/texts.ts";
 import { HeroField } from "./hero-field.tsx";
+import { PageFields } from "./page-fields.tsx";
 import styles from "./projects.module.css";
 import { rereadSite } from "./queries.ts";
 import { ShopPreview } from "./shop-preview.tsx";
@@ -49,6 +50,7 @@ export default function ShopForm({ projectId, deploymentId, initial, preview }: 
         <Textarea mt="sm" label={words.hours} description={words.hoursHint} autosize minRows={2} {...form.text("hours")} />
         <TimeZone form={form} />
         <Textarea mt="sm" label={words.social} description={words.socialHint} autosize minRows={2} {...form.text("social")} />
+        <PageFields {...form.choice("pages")} />
         <ReservationFields form={form} />
       </CallForm>
       <ShopPreview projectId={projectId} deploymentId={deploymentId} values={form.values} {...preview} />

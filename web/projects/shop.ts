@@ -1,5 +1,6 @@
 import { callsBelow, jsonOf, send } from "../calls/send.ts";
 import type { Schemas } from "../calls/store.ts";
+import { slugFrom } from "./slug.ts";
 
 type Deployment = Schemas["Deployment"];
 
@@ -18,11 +19,15 @@ export type ShopValues = {
   /** `animals/ID`, `animals/ID/photos/ID`, `none`, the path of a file, or nothing for a photo that the shop chooses. */
   hero: string;
   social: string;
+  pages: ShopPage[];
   /** Whether visitors may reserve, for how many hours a unit is held, and the words above the form. */
   reserves: boolean;
   holdHours: string;
   reservationText: string;
 };
+
+/** A page of the shop's own. `slug` is its address, empty for one that is not saved yet; `text` is Markdown. */
+export type ShopPage = { slug: string; title: string; text: string };
 
 type Stored = {
   name?: string;
@@ -37,6 +42,7 @@ type Stored = {
     timeZone?: string;
     hero?: string;
     social?: string[];
+    pages?: ShopPage[];
     reservations?: { enabled: boolean; holdHours: number; text?: string };
   };
 };
@@ -52,7 +58,7 @@ const colourDefault = "#0b6b58";
 export function shopValues(name: string, stored: string | null): ShopValues {
   const { name: own, settings } = stored === null ? ({} as Partial<Stored>) : (JSON.parse(stored) as Stored);
   const { colour = colourDefault, tagline = "", about = "", contact = {}, hours = [], reservations } = settings ?? {};
-  const { theme = "modern", timeZone = "", hero = "", social = [] } = settings ?? {};
+  const { theme = "modern", timeZone = "", hero = "", social = [], pages = [] } = settings ?? {};
   const { email = "", phone = "", address = "" } = contact;
   const { enabled: reserves = false, holdHours = 48, text: reservationText = "" } = reservations ?? {};
   return {
@@ -68,6 +74,7 @@ export function shopValues(name: string, stored: string | null): ShopValues {
     timeZone,
     hero,
     social: social.join("\n"),
+    pages,
     reserves,
     holdHours: String(holdHours),
     reservationText,
@@ -75,9 +82,28 @@ export function shopValues(name: string, stored: string | null): ShopValues {
 }
 
 /** Returns the request body for the form's values. */
-function bodyOf({ hours, social, reserves, holdHours, reservationText, ...values }: ShopValues): object {
+function bodyOf({ hours, social, pages, reserves, holdHours, reservationText, ...values }: ShopValues): object {
   const reservations = { enabled: reserves, holdHours: Number(holdHours), text: reservationText };
-  return { ...values, hours: linesOf(hours).map(hoursOf), social: linesOf(social), reservations };
+  return { ...values, hours: linesOf(hours).map(hoursOf), social: linesOf(social), pages: namedPages(pages), reservations };
+}
+
+const slugMax = 40;
+
+/** Gives each new page an address by its title, which no other page has. Leaves out pages with neither title nor text. */
+function namedPages(pages: readonly ShopPage[]): ShopPage[] {
+  const taken = new Set(pages.map(({ slug }) => slug));
+  return pages
+    .filter(({ title, text }) => title.trim() !== "" || text.trim() !== "")
+    .map((page) => {
+      if (page.slug !== "") return page;
+      const wanted =
+        slugFrom(page.title)
+          .slice(0, slugMax - 3)
+          .replace(/-$/, "") || "page";
+      const slug = [wanted, ...pages.map((_, place) => `${wanted}-${place + 2}`)].find((one) => !taken.has(one))!;
+      taken.add(slug);
+      return { ...page, slug };
+    });
 }
 
 const linesOf = (text: string): string[] => text.split("\n").filter((line) => line.trim() !== "");

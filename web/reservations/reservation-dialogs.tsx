@@ -7,6 +7,7 @@ import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { notify } from "../parts/notices.ts";
 import { reservationsTexts as words } from "../texts/en-reservations.ts";
+import { ContactCell } from "./contact-cell.tsx";
 import { changeReservation, rereadReservations, type Reservation } from "./queries.ts";
 
 export type Asked = "accept" | "refuse" | "change";
@@ -53,7 +54,8 @@ function RefuseDialog({ reservation: { id }, onClose }: Props): ReactNode {
       onDone={onDone}
       onClose={onClose}
     >
-      {words.refuseText}
+      <p>{words.refuseText}</p>
+      <ContactCell id={id} />
     </ConfirmDialog>
   );
 }

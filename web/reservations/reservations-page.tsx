@@ -1,10 +1,9 @@
-import { NativeSelect } from "@mantine/core";
+import { Button, Group, NativeSelect } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { useList } from "../calls/lists.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { Badge, type Tone } from "../parts/badge.tsx";
-import { ContactLink } from "../parts/contact-link.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Filters } from "../parts/filters.tsx";
@@ -15,9 +14,9 @@ import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { ThumbLink } from "../pets/thumb.tsx";
 import { reservationsTexts as words } from "../texts/en-reservations.ts";
 import { texts } from "../texts/texts.ts";
-import { useContact, type Reservation } from "./queries.ts";
+import { ContactCell } from "./contact-cell.tsx";
+import type { Reservation } from "./queries.ts";
 import { ReservationDialog, type Asked } from "./reservation-dialogs.tsx";
-import styles from "./reservations.module.css";
 import { reservationSearch, states, type State } from "./search.ts";
 
 const route = getRouteApi("/dashboard/reservations");
@@ -80,7 +79,7 @@ function columnsOf(ask: (asked: Asked, reservation: Reservation) => void): Colum
       run: () => ask(asked, reservation),
       isDangerous: asked === "refuse",
     });
-    if (state === "open") return [action("accept"), action("change"), action("refuse")];
+    if (state === "open") return [action("change"), action("refuse")];
     return state === "accepted" && endedAt === undefined ? [action("refuse")] : [];
   };
   return [
@@ -98,9 +97,23 @@ function columnsOf(ask: (asked: Asked, reservation: Reservation) => void): Colum
     {
       id: "actions",
       header: texts.dashboard.actions,
-      width: "64px",
+      width: "150px",
       isActions: true,
-      cell: (reservation) => <RowMenu of={words.title(reservation.id)} actions={actionsOf(reservation)} />,
+      cell: (reservation) => (
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          {reservation.state === "open" && (
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={`${words.accept}: ${words.title(reservation.id)}`}
+              onClick={() => ask("accept", reservation)}
+            >
+              {words.accept}
+            </Button>
+          )}
+          {actionsOf(reservation).length > 0 && <RowMenu of={words.title(reservation.id)} actions={actionsOf(reservation)} />}
+        </Group>
+      ),
     },
   ];
 }
@@ -113,21 +126,6 @@ function Kind({ of: { orderId, state } }: { of: Reservation }): ReactNode {
     <Link to="/dashboard/orders/$orderId" params={{ orderId: String(orderId) }}>
       {words.toOrder(orderId)}
     </Link>
-  );
-}
-
-/** Who sent it, how to reach them, and what they wrote. */
-function ContactCell({ id }: { id: number }): ReactNode {
-  const contact = useContact(id);
-  if (!contact) return "–";
-  const { name, email, phone, note } = contact;
-  return (
-    <span className={styles.contact}>
-      {name !== undefined && <span>{name}</span>}
-      {email !== undefined && <ContactLink field="email" text={email} />}
-      {phone !== undefined && <ContactLink field="phone" text={phone} />}
-      {note !== undefined && <span className={styles.note}>{note}</span>}
-    </span>
   );
 }
 

@@ -3,7 +3,7 @@ export const animalHistoryTexts = {
   title: "History",
   lead: "What happened to this animal, its stock and its orders, the newest first.",
   by: (name: string) => `by ${name}`,
-  actors: { key: "a program", member: "a former member", operator: "the operator", system: "the shop’s software" },
+  actors: { key: "a program", member: "a former member", operator: "the operator", system: "your storefront" },
   created: "Added",
   updated: "Changed",
   deleted: "Deleted",

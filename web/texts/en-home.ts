@@ -1,7 +1,7 @@
 /** The first page of the dashboard. */
 export const homeTexts = {
   page: "Home",
-  lead: "What needs your attention today: open orders, low stock, and trouble with domains or receivers.",
+  lead: "What needs your attention today: reservations, open orders, low stock, and trouble with domains or receivers.",
   words: ["start", "overview", "today"],
   orders: "Open orders",
   allOrders: "All orders",
@@ -15,6 +15,9 @@ export const homeTexts = {
   plan: "Your plan",
   usage: "Usage",
   records: (used: string, limit: string) => `${used} of the ${limit} entries in your plan are used.`,
+  reservations: (count: string, isMore: boolean) =>
+    isMore ? `${count} or more reservations to answer` : count === "1" ? "1 reservation to answer" : `${count} reservations to answer`,
+  firstExpires: "The first expires",
   attention: "Needs your attention",
   severities: { urgent: "Now", soon: "Soon" },
   full: "Your plan has no room for more entries",

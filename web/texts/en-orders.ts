@@ -13,6 +13,10 @@ export const ordersTexts = {
     cancelled: "It was deleted, and its animals can be ordered again.",
   },
 
+  reservation: "Reservation",
+  reservedUntil: "Reserved in your storefront until",
+  reserved: "Reserved in your storefront",
+
   nobody: "Nobody is noted for this order yet.",
   name: "Name",
   email: "Email",

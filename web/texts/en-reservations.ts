@@ -27,7 +27,8 @@ export const reservationsTexts = {
   refuse: "Refuse",
   keep: "Keep it",
   refuseTitle: (id: number) => `Refuse reservation ${id}?`,
-  refuseText: "Its order is deleted, and the animal can be reserved again. We send no email: tell the visitor, whose link also shows it.",
+  refuseText:
+    "Its order is deleted, and the animal can be reserved again. The visitor’s link shows it, but we send no email: tell the visitor now, because an order’s customer is deleted with it.",
   refused: (id: number) => `Reservation ${id} is refused.`,
   change: "Change the time",
   changeTitle: (id: number) => `When does reservation ${id} expire?`,

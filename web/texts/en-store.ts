@@ -136,7 +136,7 @@ export const storeTexts = {
       "order.cancelled": "Cancelled",
     },
     by: (name: string) => `by ${name}`,
-    actors: { key: "a program", member: "a former member", operator: "the operator", system: "the shop’s software" },
+    actors: { key: "a program", member: "a former member", operator: "the operator", system: "your storefront" },
     changed: (field: string, from: string, to: string) => `${field}: ${from} → ${to}`,
     finalQuantity: "This order is fulfilled: only its ship date may change.",
     emptyTitle: "No orders yet",

@@ -2,7 +2,7 @@ import { Nullable, Text } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { holdHoursMax, reservationTextMax } from "../storefront/reservation-settings.ts";
-import { heroAnimal, parseStorefront, type StorefrontSettings } from "../storefront/settings.ts";
+import { heroAnimal, pageLengthMax, pagesMax, parseStorefront, type StorefrontSettings } from "../storefront/settings.ts";
 import type { Manifest } from "./content.ts";
 
 /** The live storefront, for the dashboard's form. */
@@ -31,6 +31,17 @@ const laterFields = {
   ),
   social: Type.Optional(
     Nullable(Type.Array(Text("", 0, 200), { maxItems: 100, description: "Addresses of the shop at social networks." })),
+  ),
+  pages: Type.Optional(
+    Nullable(
+      Type.Array(
+        Type.Object(
+          { slug: Text("", 0, 40), title: Text("", 0, 60), text: Text("Markdown.", 0, pageLengthMax) },
+          { additionalProperties: false },
+        ),
+        { maxItems: pagesMax, description: "Pages of the shop's own, each at `/pages/` and its slug." },
+      ),
+    ),
   ),
 };
 
@@ -79,6 +90,7 @@ const {
   timeZone: _timeZone,
   hero: _hero,
   social: _social,
+  pages: _pages,
   ...otherFields
 } = WrittenStorefront.properties;
 
@@ -136,16 +148,19 @@ export function withForm(stored: StoredStorefront | undefined, form: Static<type
   const refuse = (why: string): never => {
     const [, path = "", ...message] = why.split("`"); // "`storefront.contact.email` must …"
     const [field = ""] = path.replace(/^storefront\.(?:contact\.)?/, "").split(/[.[]/, 1);
-    throw invalidAt(`body.${field}`, message.join("`").trim().replace(/\.$/, ""));
+    const [, place, part] = /^storefront\.pages\[(\d+)\]\.(\w+)/.exec(path) ?? [];
+    const where = place === undefined ? "" : `page ${Number(place) + 1}: its ${part} `;
+    throw invalidAt(`body.${field}`, where + message.join("`").trim().replace(/\.$/, ""));
   };
   const reservations = form.reservations ? withChanges(before.reservations, form.reservations) : before.reservations;
   const theme = form.theme ?? before.theme;
   const timeZone = form.timeZone ?? before.timeZone;
   const social = form.social ?? before.social;
   const hero = form.hero ?? before.hero;
-  const shown = { colour, tagline, about, contact: { email, phone, address }, hours, reservations, theme, timeZone, social, hero };
-  const { logo, logoSize, icon, action, pages } = before;
-  const settings = { ...parseStorefront(shown, refuse), logo, logoSize, icon, action, pages };
+  const pages = form.pages ?? before.pages;
+  const shown = { colour, tagline, about, contact: { email, phone, address }, hours, reservations, theme, timeZone, social, hero, pages };
+  const { logo, logoSize, icon, action } = before;
+  const settings = { ...parseStorefront(shown, refuse), logo, logoSize, icon, action };
   // no field of the form uploads a picture for the top, so it can only keep the one that the owner deployed
   if (settings.hero !== before.hero && settings.hero !== undefined && settings.hero !== "none" && heroAnimal(settings.hero) === undefined)
     throw invalidAt("body.hero", "must be `none`, `animals/ID` or `animals/ID/photos/ID`");

@@ -42,6 +42,8 @@ export type StorefrontServices = DeploymentServices & {
 
 const path = "/projects/{projectId}/storefront";
 const tag = "Projects";
+/** Eight pages of the longest text, and the other values. */
+const formBytesMax = 384 * 1024;
 const answers = { 200: { description: "The deployment with the change, which is served.", schema: Deployment } };
 
 /** The operations of the dashboard's form for a storefront. Each change is a deployment with the files of the live one. */
@@ -75,6 +77,7 @@ export const storefrontRoutes: Operation<StorefrontServices & Pick<ProjectServic
     scope: "publishing:write",
     params: ProjectPath,
     body: WrittenStorefront,
+    bodyBytesMax: formBytesMax,
     answers,
     problems: ["not_found", "deployment_not_ready", "storage_limit_reached"],
     write: (tx, call: Call<StorefrontServices, OneProject & { body: Static<typeof WrittenStorefront> }>) =>
@@ -94,6 +97,7 @@ export const storefrontRoutes: Operation<StorefrontServices & Pick<ProjectServic
     scope: "publishing:write",
     params: ProjectPath,
     body: WrittenStorefront,
+    bodyBytesMax: formBytesMax,
     answers: { 200: { description: "The page.", schema: StorefrontPreview } },
     problems: ["not_found"],
     read: async (db, { accountId, params: { projectId }, body, services }) => {

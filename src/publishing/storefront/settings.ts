@@ -49,8 +49,8 @@ const colourDefault = "#0b6b58";
 const hoursMax = 14;
 const logoSideMax = 10_000;
 const socialMax = 8;
-const pagesMax = 8;
-const pageLengthMax = 8_000;
+export const pagesMax = 8;
+export const pageLengthMax = 8_000;
 const fields = [
   "colour",
   "tagline",

@@ -3,6 +3,7 @@ import { hourMs } from "../../platform/clock.ts";
 import type { Database } from "../../platform/db/database.ts";
 import { mergeRows, stepsBack } from "../../platform/db/index-walk.ts";
 import { formatDateTime } from "../../platform/http/dates.ts";
+import type { ReservationState } from "../reservations/reservations.ts";
 import { othersMax, totalOf, type OrderDetails } from "./order-details.ts";
 
 type DetailsRow = {
@@ -13,18 +14,25 @@ type DetailsRow = {
   price_currency: string | null;
   has_contact: number | null;
   name: string | null;
+  reservation_id: number | null;
+  state: string;
+  lapses_at: number | null;
 };
 
 /** Reads the details of these orders, by id. Leaves out ids without an order. */
 export async function readDetails(db: Database, accountId: number, ids: readonly number[]): Promise<OrderDetails[]> {
   const rows = await db.query<DetailsRow>(sql`
-    SELECT orders.id, orders.quantity, orders.placed_at, orders.price_amount, orders.price_currency, contacts.order_id AS has_contact, contacts.name
+    SELECT orders.id, orders.quantity, orders.placed_at, orders.price_amount, orders.price_currency, contacts.order_id AS has_contact, contacts.name,
+      reservations.id AS reservation_id, reservations.state, reservations.lapses_at
     FROM orders LEFT JOIN contacts ON contacts.account_id = orders.account_id AND contacts.order_id = orders.id
+    LEFT JOIN reservations ON reservations.account_id = orders.account_id AND reservations.order_id = orders.id
     WHERE orders.account_id = ${accountId} AND orders.id IN (${join([...ids])}) ORDER BY orders.id`);
   return rows.map(fromRow);
 }
 
-function fromRow({ id, quantity, placed_at: placedAt, price_amount: amount, price_currency: currency, has_contact, name }: DetailsRow) {
+function fromRow(row: DetailsRow): OrderDetails {
+  const { id, quantity, placed_at: placedAt, price_amount: amount, price_currency: currency, has_contact, name } = row;
+  const { reservation_id: reservationId, state, lapses_at: lapsesAt } = row;
   const price = amount === null || currency === null ? null : { amount, currency };
   return {
     id,
@@ -32,6 +40,10 @@ function fromRow({ id, quantity, placed_at: placedAt, price_amount: amount, pric
     price,
     total: totalOf(price, quantity),
     customer: has_contact === null ? null : { name },
+    reservation:
+      reservationId === null
+        ? null
+        : { id: reservationId, state: state as ReservationState, lapsesAt: lapsesAt === null ? null : formatDateTime(lapsesAt) },
   };
 }
 

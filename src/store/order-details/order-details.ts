@@ -2,6 +2,7 @@ import { DateTime, Id, Nullable } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { Order } from "../orders/orders.ts";
 import { price, type Price } from "../profiles/profiles.ts";
+import { State } from "../reservations/reservations.ts";
 
 const OrderDetails = Type.Object({
   id: Id(""),
@@ -9,6 +10,12 @@ const OrderDetails = Type.Object({
   price: Nullable(price),
   total: Nullable(Type.Integer({ description: "In minor units of the currency of `price`." })),
   customer: Nullable(Type.Object({ name: Nullable(Type.String()) }, { description: "Null without a contact." })),
+  reservation: Nullable(
+    Type.Object(
+      { id: Id(""), state: State, lapsesAt: Nullable(DateTime("Null if it lapses no more.")) },
+      { description: "That of a visitor whose order it is; null for any other." },
+    ),
+  ),
 });
 export type OrderDetails = Static<typeof OrderDetails>;
 export const ManyDetails = Type.Object({ orders: Type.Array(OrderDetails) });

@@ -10,7 +10,7 @@ export type ReservationState = (typeof states)[number];
 
 const id = Id("");
 const petId = Id("");
-const State = openEnumeration("ReservationState", states);
+export const State = openEnumeration("ReservationState", states);
 
 export const Reservation = named(
   "Reservation",
