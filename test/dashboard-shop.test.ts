@@ -175,6 +175,25 @@ suite("a shop from the dashboard", () => {
     assert.equal(await preview.locator("iframe").count(), 0);
   });
 
+  test("Home shows the first page of the published shop, and leads to it", async (t) => {
+    const shop = await openDashboardShop(t, browser, platform.service);
+    await shop.pet("Rex", await shop.category("Dogs"));
+    const { body } = await shop.ask<{ id: number; url: string }>("POST", "/projects", { name: "Daily", slug: "daily-shop" });
+    const page = await shop.open("");
+    const part = page.getByRole("region", { name: "Your shop" });
+    await page.getByRole("region", { name: "Your plan" }).waitFor();
+    assert.equal(await part.count(), 0, "nothing is published");
+    await page.goto(`${platform.service.address}/dashboard/projects/${body.id}`);
+    await page.getByRole("button", { name: "Publish the shop" }).click();
+    await page.getByLabel("Name of the shop").waitFor();
+    await page.getByRole("link", { name: "Home", exact: true }).click();
+    await part.waitFor();
+    await showsText(page, "Welcome to Daily");
+    assert.equal(await part.getByRole("link").getAttribute("href"), body.url);
+    assert.equal(await part.locator("iframe").getAttribute("sandbox"), "allow-same-origin");
+    await assertAccessibleOnPhone(page);
+  });
+
   test("the frame of the preview runs no script and reaches no other site, whatever its document has", async (t) => {
     const shop = await openDashboardShop(t, browser, platform.service);
     const { body } = await shop.ask<{ id: number }>("POST", "/projects", { name: "Framed", slug: "framed-shop" });

@@ -1,7 +1,7 @@
 import { Progress } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { lazy, Suspense, type ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
 import { lowStockQuery } from "../inventory/queries.ts";
 import { accountQuery } from "../members/queries.ts";
@@ -16,6 +16,7 @@ import styles from "./home.module.css";
 import { figuresQuery, openOrdersQuery, openReservationsQuery, projectsQuery, troublesQuery } from "./queries.ts";
 import { SetUp } from "./set-up.tsx";
 
+const YourShop = lazy(() => import("./your-shop.tsx"));
 const words = texts.home;
 const lowShownMax = 10;
 
@@ -38,6 +39,8 @@ export function HomePage(): ReactNode {
 }
 
 function Parts(): ReactNode {
+  const { data: projects = [] } = useQuery(projectsQuery);
+  const live = projects.find(({ deploymentId }) => deploymentId !== null);
   return (
     <>
       <SetUp />
@@ -46,6 +49,7 @@ function Parts(): ReactNode {
       <OpenOrders />
       <LowStock />
       <Plan />
+      <Suspense>{live && <YourShop project={live} />}</Suspense>
     </>
   );
 }

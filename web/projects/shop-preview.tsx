@@ -1,19 +1,16 @@
 import { Button, SegmentedControl } from "@mantine/core";
-import { useDebouncedValue, useElementSize } from "@mantine/hooks";
+import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { explain, fieldSentence } from "../parts/explained.ts";
 import { texts } from "../texts/texts.ts";
 import { previewQuery } from "./queries.ts";
+import { deviceHere, ShopFrame } from "./shop-frame.tsx";
 import styles from "./shop-preview.module.css";
 import type { ShopValues } from "./shop.ts";
 
 const words = texts.projects.shop.preview;
 const typingMs = 500;
-/** How wide the shop's page is on a device (px). The frame is scaled down to the room that it has. */
-const widths = { phone: 390, computer: 1200 };
-type Device = keyof typeof widths;
-
 type Props = {
   projectId: number;
   deploymentId: number | null;
@@ -46,7 +43,7 @@ type OpenProps = Omit<Props, "isOpen" | "setOpen"> & { onHide: () => void };
 /** Asks for a page when typing pauses. A newer request ends the one before, so one runs at a time. */
 function OpenPreview({ projectId, deploymentId, values, onHide }: OpenProps): ReactNode {
   const [settled] = useDebouncedValue(values, typingMs);
-  const [device, setDevice] = useState<Device>(() => (matchMedia("(max-width: 40em)").matches ? "phone" : "computer"));
+  const [device, setDevice] = useState(deviceHere);
   const { data, error } = useQuery({ ...previewQuery(projectId, deploymentId, settled), placeholderData: keepPreviousData });
   const last = useLast(data);
   return (
@@ -66,7 +63,7 @@ function OpenPreview({ projectId, deploymentId, values, onHide }: OpenProps): Re
           {words.hide}
         </Button>
       </div>
-      <Frame html={last ?? ""} width={widths[device]} />
+      <ShopFrame html={last ?? ""} device={device} />
       <output className={styles.wrong}>{error && words.failed + reasonOf(error)}</output>
     </>
   );
@@ -82,36 +79,4 @@ function useLast<Value>(value: Value | undefined): Value | undefined {
 function reasonOf(error: Error): string {
   const { message, fields } = explain(error);
   return message ?? fields.map(fieldSentence).join(" ");
-}
-
-/**
- * The page in a frame that runs no script. `allow-same-origin` without `allow-scripts` lets this page, and nothing in the frame, read how far it
- * is scrolled: a newer page is shown at the same place.
- */
-function Frame({ html, width }: { html: string; width: number }): ReactNode {
-  const { ref, width: room, height } = useElementSize();
-  const frame = useRef<HTMLIFrameElement>(null);
-  const shown = useRef({ isLoaded: false, scrolled: 0 });
-  const scale = room === 0 ? 1 : Math.min(1, room / width);
-  useLayoutEffect(() => {
-    const { isLoaded, scrolled } = shown.current;
-    const element = frame.current!;
-    shown.current = { isLoaded: false, scrolled: isLoaded ? element.contentWindow!.scrollY : scrolled };
-    element.srcdoc = html;
-  }, [html]);
-  return (
-    <div className={styles.window} ref={ref}>
-      <iframe
-        ref={frame}
-        className={styles.frame}
-        title={words.frame}
-        sandbox="allow-same-origin"
-        style={{ width: `${width}px`, height: `${height / scale}px`, ...(scale < 1 && { transform: `scale(${scale})` }) }}
-        onLoad={({ currentTarget }) => {
-          currentTarget.contentWindow!.scrollTo({ top: shown.current.scrolled, behavior: "instant" });
-          shown.current.isLoaded = true;
-        }}
-      />
-    </div>
-  );
 }

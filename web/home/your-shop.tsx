@@ -1,0 +1,22 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Waiting } from "../frame/waiting.tsx";
+import { Section } from "../parts/page-header.tsx";
+import { previewQuery, shopQuery, type Project } from "../projects/queries.ts";
+import { deviceHere, ShopFrame } from "../projects/shop-frame.tsx";
+import { shopValues } from "../projects/shop.ts";
+import { SiteLink } from "../projects/site-link.tsx";
+import { texts } from "../texts/texts.ts";
+
+/** The way to a published project, and the first page of its shop as visitors see it. Members who may not change the shop see only the way. */
+export default function YourShop({ project: { id, name, url, deploymentId } }: { project: Project }): ReactNode {
+  const shop = useQuery(shopQuery(id, deploymentId));
+  const settings = shop.data?.settings ?? null;
+  const page = useQuery({ ...previewQuery(id, deploymentId, shopValues(name, settings)), enabled: settings !== null });
+  return (
+    <Section title={texts.home.shop} actions={<SiteLink url={url} />}>
+      {(shop.isLoading || page.isLoading) && <Waiting lines={9} />}
+      {page.data !== undefined && <ShopFrame html={page.data} device={deviceHere()} />}
+    </Section>
+  );
+}
