@@ -194,3 +194,20 @@ test("`?` shows the keyboard shortcuts, but not while somebody types or has a di
   assert.equal(await shortcuts.count(), 0);
   assert.equal(await page.getByRole("dialog").count(), 1);
 });
+
+test("the member's address is broken before its sign, not within a word", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("", { email: "owner@bramble-shop.example" });
+  const tops = await page.evaluate<number[]>(`(() => {
+    const walker = document.createTreeWalker(document.querySelector("nav[aria-label=Dashboard], aside"), NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const text = walker.currentNode.data;
+      if (!text.startsWith("@bramble")) continue;
+      const range = document.createRange();
+      range.selectNodeContents(walker.currentNode);
+      return [...range.getClientRects()].map(({ top }) => top);
+    }
+    return [];
+  })()`);
+  assert.equal(new Set(tops).size, 1);
+});

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop, pick } from "./support/dashboard-shop.ts";
 import type { InventoryItem, Pet } from "./support/models.ts";
-import { assertAccessible, assertAccessibleOnPhone } from "./support/pages.ts";
+import { goWithin, assertAccessible, assertAccessibleOnPhone } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
@@ -123,4 +123,20 @@ test("text that is typed before the stock has loaded stays when it has, and when
   await panel.getByText("Pending", { exact: true }).click();
   await panel.getByRole("button", { name: "Save", exact: true }).click();
   await until(async () => (await shop.ask<Pet>("GET", `/pets/${petId}`)).body.status === "pending");
+});
+
+test("a shop whose animals are single turns low stock off: none is called low, and Home lists none", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const rex = await shop.pet("Rex", await shop.category("Dogs"));
+  await shop.ask("PUT", `/store/inventory/${rex}`, { quantity: 1 });
+  const page = await shop.open("/inventory");
+  await page.getByRole("row").filter({ hasText: "Rex" }).getByText("Low").waitFor();
+  await page.getByRole("button", { name: "Low stock: 3 or fewer" }).click();
+  await page.getByRole("dialog").getByRole("textbox", { name: "Units" }).fill("0");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Low stock: off" }).waitFor();
+  await page.getByRole("row").filter({ hasText: "Rex" }).getByText("Enough").waitFor();
+  await goWithin(page, "/dashboard");
+  await page.getByRole("heading", { name: "Open orders" }).waitFor();
+  assert.equal(await page.getByRole("region", { name: "Low stock" }).count(), 0);
 });

@@ -72,17 +72,17 @@ test("changing the order while photos are being added keeps the added photos", a
   await until(async () => (await alts()).join() === "coral,teal,");
 });
 
-test("a pointer or keys choose what stays in view of a photo, and the storefront crops the photo around it", async (t) => {
+test("a pointer or keys choose the focal point of a photo, and the storefront crops the photo around it", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const id = await shop.pet("Luna", await shop.category("Cats"));
   await addPhotos(shop, id, ["teal", "coral"], { width: 800, height: 400 });
   const page = await shop.open(`/animals/${id}`, { hosts: [photosHost()] });
-  const dialog = page.getByRole("dialog", { name: "What stays in view of photo 1" });
+  const dialog = page.getByRole("dialog", { name: "Focal point of photo 1" });
   const [across, down] = ["From left to right", "From top to bottom"].map((name) => dialog.getByRole("slider", { name })) as [
     Locator,
     Locator,
   ];
-  const open = () => page.getByRole("button", { name: "What stays in view: photo 1" }).click();
+  const open = () => page.getByRole("button", { name: "Focal point of photo 1" }).click();
   const save = async () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });

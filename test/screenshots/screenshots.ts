@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { startBrowser } from "../support/browser.ts";
+import { pick } from "../support/dashboard-shop.ts";
 import { now, openShop, publicUrl, sample, type Shop } from "./shop.ts";
 
 const folder = fileURLToPath(new URL("../../docs/images/", import.meta.url));
@@ -99,6 +100,8 @@ async function showStock(page: Page): Promise<void> {
 
 async function previewSample(page: Page): Promise<void> {
   await page.locator("input[type=file]").setInputFiles(sample);
+  // the sample does not say whether animals without an outcome are for sale
+  await pick(page, "Status for (empty)", "Available");
   await page.getByRole("button", { name: "Import 785 animals" }).waitFor();
 }
 

@@ -6,7 +6,7 @@ import { ask, unlimited, type Reply } from "./service.ts";
 import { until } from "./until.ts";
 
 const stock = 1_000_000;
-/** How many requests the limited account may send in all; it sends more. */
+/** How many requests the limited account may make in all. It tries more. */
 export const quota = 300;
 const limitedPerSecond = 20;
 /** The most orders, and requests of limited accounts, in flight at once. A node closes quiet connections of a client that has more than 256. */

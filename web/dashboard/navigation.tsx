@@ -55,7 +55,9 @@ function Person({ member }: Pick<CurrentUser, "member">): ReactNode {
   return (
     <div className={styles.person}>
       <span className={styles.label}>{texts.dashboard.signedInAs}</span>
-      <span className={styles.email}>{member.email}</span>
+      <span className={styles.email}>
+        <BrokenAtSign text={member.email ?? ""} />
+      </span>
       <span className={styles.label}>{texts.dashboard[member.role]}</span>
       <div className={styles.buttons}>
         <Button size="xs" variant="default" onClick={() => void signOut(client).catch(notifyError)}>
@@ -64,5 +66,17 @@ function Person({ member }: Pick<CurrentUser, "member">): ReactNode {
         <AccountsMenu />
       </div>
     </div>
+  );
+}
+
+/** An email address, which a narrow place breaks before its sign rather than within a word. */
+function BrokenAtSign({ text }: { text: string }): ReactNode {
+  const at = text.lastIndexOf("@");
+  return (
+    <>
+      {text.slice(0, at)}
+      <wbr />
+      {text.slice(at)}
+    </>
   );
 }

@@ -2,6 +2,7 @@ import { Progress } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, type ReactNode } from "react";
+import { useSession } from "../dashboard/session.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { lowStockQuery } from "../inventory/queries.ts";
 import { accountQuery } from "../members/queries.ts";
@@ -82,7 +83,9 @@ const allStock = { to: "/dashboard/inventory", children: words.allStock } as con
 const allLow = { ...allStock, search: { stock: "low" }, children: words.allLow } as const;
 
 function LowStock(): ReactNode {
+  const { lowStock } = useSession().account;
   const { data: low, error, refetch } = useQuery(lowStockQuery(lowShownMax));
+  if (lowStock === 0) return null;
   return (
     <Section title={words.low} actions={<Link {...(low?.count ? allLow : allStock)} />}>
       <ErrorPanel error={low ? null : error} onRetry={() => void refetch()} />

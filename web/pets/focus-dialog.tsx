@@ -10,7 +10,7 @@ import { positionOf, type Photo } from "./use-photos.ts";
 type Focus = Photo["focus"];
 type FormProps = { photo: Photo; onFocus: (focus: Focus) => void; onClose: () => void };
 
-/** Asks for the point of a photo that stays in view where the shop crops it. */
+/** Asks for the focal point of a photo, which stays in view where the shop crops it. */
 export default function FocusDialog({ place, ...rest }: FormProps & { place: number }): ReactNode {
   return (
     <Dialog size="lg" title={words.title(place)} onClose={rest.onClose}>

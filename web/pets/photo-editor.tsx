@@ -104,7 +104,7 @@ function Alt({ photo: { alt }, place, onAlt }: { photo: Photo; place: number; on
 
 type FocusProps = { photo: Photo; place: number; onFocus: (focus: Photo["focus"]) => void };
 
-/** A button that opens the dialog for what stays in view of a photo. */
+/** A button that opens the dialog for the focal point of a photo. */
 function Focus(props: FocusProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -29,7 +29,7 @@ export function NewProjectDialog({ onClose }: { onClose: () => void }): ReactNod
       <CallForm form={form} submit={words.create} onCancel={onClose}>
         <TextInput
           label={words.name}
-          description={words.nameHint}
+          description={words.firstNameHint}
           required
           data-autofocus
           {...name}

@@ -49,7 +49,9 @@ function DropPlace({ onChoose }: { onChoose: (choose: () => Chosen | Promise<Cho
   return (
     <DropZone title={words.drop} onDrop={({ items }) => onChoose(() => chosenByDrop(items))}>
       <div className={styles.dropActions}>
-        <Button onClick={() => folder.current?.click()}>{words.folder}</Button>
+        <Button variant="default" onClick={() => folder.current?.click()}>
+          {words.folder}
+        </Button>
         <FileButton accept=".zip,.gz,.tgz" onChange={(file) => file && onChoose(() => chosenArchive(file))}>
           {(props) => (
             <Button variant="default" {...props}>

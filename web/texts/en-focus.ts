@@ -1,6 +1,6 @@
-/** The texts of the dialog that chooses what stays in view of a photo. */
+/** The texts of the dialog for the focal point of a photo. */
 export const focusTexts = {
-  title: (place: number) => `What stays in view of photo ${place}`,
+  title: (place: number) => `Focal point of photo ${place}`,
   hint: "Your shop crops photos. Press the most important spot, such as the eyes, or move the sliders.",
   card: "On a card",
   across: "From left to right",

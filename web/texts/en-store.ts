@@ -163,10 +163,10 @@ export const storeTexts = {
     enoughText: "There is enough of everything that is counted.",
     moreLow: (shown: string, all: string) => `These are the ${shown} lowest of ${all}.`,
     lowStock: {
-      open: (count: string) => `Low stock: ${count} or fewer`,
+      open: (count: string) => (count === "0" ? "Low stock: off" : `Low stock: ${count} or fewer`),
       title: "When stock is low",
       label: "Units",
-      hint: "Animals with this many free units or fewer are marked as low here and listed on the home page. Programs that watch your shop get a message when a count falls this far.",
+      hint: "Animals with this many free units or fewer are marked as low here and listed on the home page. Programs that watch your shop get a message when a count falls this far. 0 if each of your animals is the only one: then none is called low.",
       action: "Save",
       done: (count: string) => `Stock is low at ${count} free units or fewer.`,
     },

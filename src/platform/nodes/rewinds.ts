@@ -188,7 +188,7 @@ function judge(memory: Memory, { beats, accepted_at: acceptedAt, now, synchronou
 
 async function count(state: State, tx: Transaction): Promise<() => void> {
   const { memory } = state;
-  // the ids take as long to read as all else of a heartbeat, so they are read as often as they are saved
+  // reading the ids takes as long as the rest of a heartbeat, so they are read only as often as they are saved
   const returning = performance.now() - state.savedAt < saveEveryMs ? sql`${figures}, NULL AS ids` : sql`${figures}, ${lastIds} AS ids`;
   const [counted] = await tx.query<Counted>(sql`
     UPDATE node_beats SET beats = beats + 1, at = ${databaseTime("postgres")} WHERE node = ${memory.node} AND beats >= ${memory.beats}
@@ -213,7 +213,7 @@ function remember(state: State, { beats, at, accepted_at: acceptedAt, ids }: Cou
   if (ids) state.memory.ids = ids;
   if (isRewound(state)) {
     state.onRewound(undefined);
-    state.memory.ids = ids ?? {}; // those of before the loss are in `rewinds`
+    state.memory.ids = ids ?? {}; // the ids from before the loss are in `rewinds`
   }
   state.known = "whole";
   if (performance.now() - state.savedAt < saveEveryMs) return;
@@ -240,7 +240,7 @@ async function begin(state: State, db: Pick<Queryable, "query">, { at, now }: Ro
   }
 }
 
-/** What of a node's memory the database lacks. */
+/** What a node remembers and the database lacks. */
 async function findLost(db: Pick<Queryable, "query">, memory: Memory): Promise<Lost> {
   const accounts = [...new Set(memory.sent.map(({ accountId }) => accountId))];
   const [row] = await db.query<{ number: number; ids: Record<string, number> | null }>(sql`
