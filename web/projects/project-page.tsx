@@ -4,8 +4,9 @@ import { Waiting } from "../frame/waiting.tsx";
 import { texts } from "../texts/texts.ts";
 import { DeploymentList } from "./deployment-list.tsx";
 import { ProjectFrame } from "./project-frame.tsx";
-import { shopQuery, type Site } from "./queries.ts";
+import type { Site } from "./queries.ts";
 import { ShopPanel } from "./shop-panel.tsx";
+import { shopQuery } from "./shop-queries.ts";
 import { UploadPanel } from "./upload-panel.tsx";
 
 /** `/dashboard/projects/$projectId`: the deployments, and how to deploy. */

@@ -1,10 +1,9 @@
-import { keepPreviousData, queryOptions, type QueryClient } from "@tanstack/react-query";
-import { dashboardKey, freshMs } from "../calls/lists.ts";
+import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import { dashboardKey } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { reread, supersede } from "../calls/rows.ts";
 import { serverNow } from "../calls/server-clock.ts";
 import { answerOf, ifUnchanged, store, taggedAnswerOf, type Schemas, type Tagged } from "../calls/store.ts";
-import { previewShop, readShop, type ShopValues } from "./shop.ts";
 
 export type Project = Schemas["Project"];
 export type Deployment = Schemas["Deployment"];
@@ -34,27 +33,6 @@ export function siteQuery(projectId: number) {
       return { project, deployments: deployments.toReversed() };
     },
     refetchInterval: ({ state: { data, error } }) => !isGone(error) && pollMs(data?.deployments ?? [], serverNow()),
-  });
-}
-
-/** A project's storefront. Until that of a newer deployment is read, the previous one stays. */
-export function shopQuery(projectId: number, deploymentId: number | null) {
-  return queryOptions({
-    queryKey: [dashboardKey, "/projects", "shop", projectId, deploymentId],
-    staleTime: freshMs,
-    queryFn: ({ signal }) => readShop(projectId, signal),
-    placeholderData: keepPreviousData,
-  });
-}
-
-/** The first page of a project's storefront with values that are not saved. A new deployment, as of a logo, makes another. */
-export function previewQuery(projectId: number, deploymentId: number | null, values: ShopValues) {
-  return queryOptions({
-    queryKey: [dashboardKey, "/projects", "preview", projectId, deploymentId, values],
-    staleTime: freshMs,
-    gcTime: freshMs,
-    retry: false,
-    queryFn: ({ signal }) => previewShop(projectId, values, signal),
   });
 }
 

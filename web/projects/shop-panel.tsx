@@ -7,8 +7,9 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
 import { texts } from "../texts/texts.ts";
-import { rereadSite, shopQuery, type Site } from "./queries.ts";
+import { rereadSite, type Site } from "./queries.ts";
 import { ShopLogo } from "./shop-logo.tsx";
+import { shopQuery } from "./shop-queries.ts";
 import { publishShop, shopValues, type ShopValues } from "./shop.ts";
 
 const words = texts.projects.shop;

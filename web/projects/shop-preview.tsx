@@ -4,9 +4,9 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { explain, fieldSentence } from "../parts/explained.ts";
 import { texts } from "../texts/texts.ts";
-import { previewQuery } from "./queries.ts";
 import { deviceHere, ShopFrame } from "./shop-frame.tsx";
 import styles from "./shop-preview.module.css";
+import { previewQuery } from "./shop-queries.ts";
 import type { ShopValues } from "./shop.ts";
 
 const words = texts.projects.shop.preview;

@@ -21,7 +21,7 @@ export const projectsTexts = {
   emptyText: "Create a project first: it gets an address. Then publish your shop there, or your own website.",
 
   create: "Create the project",
-  firstNameHint: "Your shop begins with this name. You can change it later.",
+  firstNameHint: "Your shop begins with this name.",
   nameHint: "For you and your colleagues; visitors do not see it.",
   slug: "Web address",
   slugHint: "The part before the first dot: lower-case letters, digits and hyphens.",

@@ -166,7 +166,7 @@ export const storeTexts = {
       open: (count: string) => (count === "0" ? "Low stock: off" : `Low stock: ${count} or fewer`),
       title: "When stock is low",
       label: "Units",
-      hint: "Animals with this many free units or fewer are marked as low here and listed on the home page. Programs that watch your shop get a message when a count falls this far. 0 if each of your animals is the only one: then none is called low.",
+      hint: "Animals with this many free units or fewer are marked as low here and listed on the home page. Programs that watch your shop get a message when a count falls this far. 0 turns this off.",
       action: "Save",
       done: (count: string) => `Stock is low at ${count} free units or fewer.`,
     },
