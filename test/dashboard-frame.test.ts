@@ -197,7 +197,7 @@ test("`?` shows the keyboard shortcuts, but not while somebody types or has a di
 
 test("the member's address is broken before its sign, not within a word", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
-  const page = await shop.open("", { email: "owner@bramble-shop.example" });
+  const page = await shop.open("", { email: "storekeeper@bramble.example" });
   const tops = await page.evaluate<number[]>(`(() => {
     const walker = document.createTreeWalker(document.querySelector("nav[aria-label=Dashboard], aside"), NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {

@@ -180,7 +180,7 @@ suite("a shop from the dashboard", () => {
     await shop.pet("Rex", await shop.category("Dogs"));
     const { body } = await shop.ask<{ id: number; url: string }>("POST", "/projects", { name: "Daily", slug: "daily-shop" });
     const page = await shop.open("");
-    const part = page.getByRole("region", { name: "Your shop" });
+    const part = page.getByRole("region", { name: "Your shop", exact: true });
     await page.getByRole("region", { name: "Your plan" }).waitFor();
     assert.equal(await part.count(), 0, "nothing is published");
     await page.goto(`${platform.service.address}/dashboard/projects/${body.id}`);
