@@ -52,11 +52,12 @@ async function everyRow(): Promise<Record<string, string[]>> {
   return rows;
 }
 
-/** An answer, without the identifier of what was created, which PostgreSQL gives only once. */
+/** An answer, without the identifier of what was created, which PostgreSQL gives only once, and without the digest of what has it. */
 function answerOf({ status, body, headers }: Reply): unknown {
   const given = engine === "postgres" && status === 201;
   const shown = JSON.stringify(body, (name, value: unknown) => (given && (name === "id" || name === "petId") ? "given" : value));
-  return [status, shown, headers.get("etag"), given ? null : headers.get("location")];
+  const etag = headers.get("etag");
+  return [status, shown, given ? etag?.replace(/-.*/, "") : etag, given ? null : headers.get("location")];
 }
 
 const small = fc.integer({ min: 1, max: 4 });
