@@ -49,7 +49,7 @@ const faults: Record<FaultKind, Making | Reference[]> = {
   database_rewound: [
     { file: "test/postgres-rewind.test.ts", test: "an older copy at the same address is noticed at the next start" },
     { file: "test/postgres-rewind.test.ts", test: "after each failover to a standby that lacks writes, no node writes" },
-    { file: "test/postgres-losses.test.ts", test: "after a failover that lost writes `petstore verify` names the ids" },
+    { file: "test/postgres-losses.test.ts", test: "after a failover that lost writes `petstore verify` names ids" },
   ],
   folder_lock: {
     make(t) {
