@@ -38,7 +38,7 @@ export type ServerProcess = {
 };
 
 /** The owner that stops what was started: a test, or a script. */
-export type Ending = Pick<TestContext, "after">;
+export type Ending = Pick<TestContext, "after"> & Partial<Pick<TestContext, "passed" | "diagnostic">>;
 
 /**
  * Starts `petstore serve` as a process of its own, on a data folder and, where `env` names no others, on free ports.
@@ -67,6 +67,7 @@ export function spawnServer(
     return code as number | null;
   });
   t.after(async () => {
+    if (t.passed === false) t.diagnostic?.(`${over ? "a server that ended" : "a server that runs"}: ${lastWords(log(), err)}`);
     child.kill("SIGKILL");
     await ended;
   });
@@ -88,6 +89,12 @@ export function spawnServer(
   }
 
   return { out: () => out, err: () => err, log, logged, kill: (signal) => void child.kill(signal), ended };
+}
+
+/** The last lines of a log but those of requests, and the end of what went to standard error: why a test failed that waited for the server. */
+function lastWords(log: LogLine[], err: string): string {
+  const lines = log.filter(({ method }) => method === undefined).slice(-10);
+  return [...lines.map((line) => JSON.stringify(line)), err.slice(-1_000)].join("\n");
 }
 
 /** The address of a server, once it has started. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Ten minutes: enough for a slow machine, and a failing test still reports before its file's time limit. */
-const pollsMax = 12_000;
+/** Five minutes: enough for a slow machine, and a failing test still says what it waited for before its own time limit of ten. */
+const pollsMax = 6_000;
 const pollEveryMs = 50;
 
 /** Waits for a state of a process whose clock the test does not move. The state must last: one that passes between two polls is missed. */
@@ -11,7 +11,7 @@ export async function until(so: () => boolean | Promise<boolean>): Promise<void>
     if (await so()) return;
     await pause(pollEveryMs);
   }
-  assert.fail("gave up waiting for the condition after ten minutes");
+  assert.fail(`gave up waiting after five minutes for ${so.toString()}`);
 }
 
 /** Waits for a state, and returns when (ms) it was found to be so: the latest time at which it can have begun. */
