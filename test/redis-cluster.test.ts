@@ -214,7 +214,7 @@ async function moveMany({ cluster: { servers } }: Scene, key: string): Promise<B
 }
 
 async function dealOut({ cluster: { servers } }: Scene): Promise<Broken> {
-  await manage("rebalance", servers[0]!);
+  await manage("rebalance", servers[0]!, "--cluster-use-empty-masters");
   return { wholeAt: Date.now() };
 }
 

@@ -74,7 +74,9 @@ async function startSentinel(t: Ending, masterPort: number): Promise<number> {
 
 /** A cluster of three masters with a replica each, which takes over about a second after its master fell silent. */
 export async function startCluster(t: Ending) {
-  const settings = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0"];
+  // a master that gives away its last slot must stay one: two masters cannot replace a third
+  const members = ["--cluster-enabled", "yes", "--cluster-allow-replica-migration", "no"];
+  const settings = [...members, "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0"];
   const servers = await Promise.all(
     Array.from({ length: 6 }, async () => {
       // by default members talk at a port 10,000 higher, where another program may listen, or which may be too high
