@@ -9,7 +9,7 @@ import { fillWithAnimals, makeFolder, openShop, type Shop } from "./shop.ts";
 const network = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
 const animals = 1_000;
 const ofStore = ["animals", "categories", "orders", "reservations", "inventory", "import"];
-const ofPublishing = ["projects", "projects/1", "projects/1/settings", "projects/1/domains"];
+const ofPublishing = ["projects", "projects/1", "projects/1/versions", "projects/1/settings", "projects/1/domains"];
 const ofDashboard = ["", ...ofStore, ...ofPublishing, "usage", "keys", "webhooks", "activity", "account"];
 const ofReference = ["", "/createPet", "/all", "/guides/errors"];
 

@@ -41,7 +41,8 @@ const scenes: Scene[] = [
   { name: "a new order", path: "/orders?order=1" },
   { name: "a file that is previewed", path: "/import", open: giveFile },
   { name: "projects", path: "/projects" },
-  { name: "a project", path: `/projects/${project}` },
+  { name: "a project's shop", path: `/projects/${project}/shop` },
+  { name: "a project's versions", path: `/projects/${project}/versions` },
   {
     name: "a project that is to be deleted",
     path: `/projects/${project}/settings`,

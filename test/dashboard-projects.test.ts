@@ -49,6 +49,7 @@ suite("projects in the dashboard", () => {
     assert.equal(await page.getByLabel("Web address").inputValue(), "lunas-corner");
     await page.getByRole("button", { name: "Create the project" }).click();
     await page.getByRole("heading", { level: 1, name: "Luna's Corner" }).waitFor();
+    await page.getByRole("link", { name: "Upload your own website instead" }).click();
     await page.getByText("Nothing published yet").waitFor();
 
     const long = `${"deep/".repeat(25)}${"ä".repeat(40)}.css`;
@@ -76,7 +77,7 @@ suite("projects in the dashboard", () => {
 
   test("a folder or an archive can be dropped on the page", async (t) => {
     const id = await emptyProject("dropped");
-    const { page } = await open(t, `/dashboard/projects/${id}`);
+    const { page } = await open(t, `/dashboard/projects/${id}/versions`);
     const folder = await folderOf(t, { "petstore.json": "{}", "index.html": "dropped", "a/b.html": "b" });
     const archive = join(await folderOf(t, { "site.tgz": await packSite({ "petstore.json": "{}", "index.html": "archive" }) }), "site.tgz");
     const place = page.getByText("Drop a folder or a .zip here");
@@ -91,7 +92,7 @@ suite("projects in the dashboard", () => {
 
   test("a folder over a limit is refused before any upload", async (t) => {
     const id = await emptyProject("limits");
-    const { page, requests } = await open(t, `/dashboard/projects/${id}`);
+    const { page, requests } = await open(t, `/dashboard/projects/${id}/versions`);
     const cases: [files: Record<string, string | Uint8Array>, words: RegExp][] = [
       [{ "index.html": "x" }, /no file petstore\.json\. Create one/],
       [{ "dist/petstore.json": "{}", "dist/index.html": "x" }, /there is dist\/petstore\.json/],
@@ -118,7 +119,7 @@ suite("projects in the dashboard", () => {
 
   test("a failed deployment shows why, and the live one stays live", async (t) => {
     const id = await platform.project("failing", { "index.html": "good" });
-    const { page } = await open(t, `/dashboard/projects/${id}`);
+    const { page } = await open(t, `/dashboard/projects/${id}/versions`);
     await chooseArchive(page, "site.tar.gz", await packSite({ "index.html": "bad", "petstore.json": '{"colour":1}' }));
     await page
       .getByRole("alert")
@@ -135,7 +136,7 @@ suite("projects in the dashboard", () => {
 
   test("a refused upload says why; an upload that got no answer can be sent again, and deploys once", async (t) => {
     const id = await emptyProject("again");
-    const { page } = await open(t, `/dashboard/projects/${id}`);
+    const { page } = await open(t, `/dashboard/projects/${id}/versions`);
     const archive = await packSite({ "index.html": "again", "petstore.json": "{}" });
     await page.route("**/deployments", async (route) => {
       await route.fetch();
@@ -156,7 +157,7 @@ suite("projects in the dashboard", () => {
   test("an earlier deployment is promoted with one click and served at once, and Undo brings the other back", async (t) => {
     const id = await platform.project("back", { "index.html": "first" });
     await platform.deploy(id, { "index.html": "second" });
-    const { page } = await open(t, `/dashboard/projects/${id}`);
+    const { page } = await open(t, `/dashboard/projects/${id}/versions`);
     const [, second] = await stored(id);
     await page.evaluate("globalThis.heading = document.querySelector('h1')");
     await page.getByRole("button", { name: `Make live: version ${second!.id - 1}` }).click();
@@ -175,7 +176,7 @@ suite("projects in the dashboard", () => {
   test("the facts of deployments are in columns, and on a phone on separate lines; axe finds nothing, and they fit it", async (t) => {
     const id = await platform.project("columns", { "index.html": "first" });
     await platform.deploy(id, Object.fromEntries(["index.html", "a.txt", "b.txt"].map((path) => [path, "more".repeat(5_000)])));
-    const { page } = await open(t, `/dashboard/projects/${id}`);
+    const { page } = await open(t, `/dashboard/projects/${id}/versions`);
     await chooseArchive(page, "site.tgz", await packSite({ "petstore.json": "not JSON" }));
     await deployments(page).first().getByText("Failed", { exact: true }).waitFor();
     const edges = async (column: number, edge: "left" | "right") => {
@@ -252,7 +253,7 @@ suite("projects in the dashboard", () => {
   test("names with markup are shown as text", async (t) => {
     const name = `<img src=x onerror="document.title='hit'"> & "quotes"`;
     const id = await emptyProject("hostile", name);
-    const { page } = await open(t, `/dashboard/projects/${id}`);
+    const { page } = await open(t, `/dashboard/projects/${id}/versions`);
     await page.getByRole("heading", { level: 1, name }).waitFor();
     const folder = await folderOf(t, { "petstore.json": '{"<b>bold</b>": 1}', "<i>.html": "x" });
     await chooseFolder(page, folder);

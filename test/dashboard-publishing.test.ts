@@ -68,14 +68,14 @@ test("without a project or a deployment, the page shows the deploy command with 
   const lines = ["projects create my-shop", "deploy ./site --project my-shop"];
   assert.equal(await copied(), lines.map((line) => `npm run petstore -- ${line} --url ${address}`).join("\n"));
   const id = await newProject("bare-one", key);
-  await goWithin(page, `/dashboard/projects/${id}`);
+  await goWithin(page, `/dashboard/projects/${id}/versions`);
   assert.equal(await copied(), `npm run petstore -- deploy ./site --project bare-one --url ${address}`);
 });
 
 test("a member can publish like an owner: deploy, add and remove a domain, delete the project", async (t) => {
   const { id: account, key } = await platform.service.newAccount("pro");
   const id = await newProject("by-member", key);
-  const { page } = await open(t, `/dashboard/projects/${id}`, { account, role: "member" });
+  const { page } = await open(t, `/dashboard/projects/${id}/versions`, { account, role: "member" });
   const buffer = rawZip([
     { name: "petstore.json", content: "{}" },
     { name: "index.html", content: "by a member" },
@@ -85,8 +85,7 @@ test("a member can publish like an owner: deploy, add and remove a domain, delet
   await page.getByText(/^Version \d+ is live\./).waitFor();
   assert.equal((await platform.http("by-member.sites.test", "/")).body, "by a member");
 
-  await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Settings" }).click();
-  await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Domains" }).click();
+  await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Domains" }).click();
   await page.getByRole("button", { name: "Add domain" }).first().click();
   await page.getByLabel("Domain name").fill("www.member.test");
   await page.keyboard.press("Enter");
@@ -95,7 +94,7 @@ test("a member can publish like an owner: deploy, add and remove a domain, delet
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await page.getByText("No domains yet").waitFor();
 
-  await page.getByRole("link", { name: "General" }).click();
+  await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Settings" }).click();
   await page.getByRole("button", { name: "Delete the project" }).click();
   await page.getByLabel("Type by-member to confirm").fill("by-member");
   await page.keyboard.press("Enter");
@@ -107,7 +106,7 @@ test("no page shows a project of another account, or anything about it", async (
   await platform.addDomain(id, "www.theirs-alone.test");
   const { id: account } = await platform.service.newAccount("pro");
   const { page } = await open(t, "/dashboard/projects", { account });
-  for (const part of ["", "/settings", "/domains"]) {
+  for (const part of ["", "/shop", "/versions", "/settings", "/domains"]) {
     await goWithin(page, `/dashboard/projects/${id}${part}`);
     await page.getByText("There is no such project.").waitFor();
     assert.doesNotMatch(await page.content(), /theirs-alone/);

@@ -189,9 +189,11 @@ suite("a shop from the dashboard", () => {
     await page.getByRole("link", { name: "Home", exact: true }).click();
     await part.waitFor();
     await showsText(page, "Welcome to Daily");
-    assert.equal(await part.getByRole("link").getAttribute("href"), body.url);
+    assert.equal(await part.getByRole("link").first().getAttribute("href"), body.url);
     assert.equal(await part.locator("iframe").getAttribute("sandbox"), "allow-same-origin");
     await assertAccessibleOnPhone(page);
+    await part.getByRole("link", { name: "Change the shop" }).click();
+    await page.getByLabel("Name of the shop").waitFor();
   });
 
   test("the frame of the preview runs no script and reaches no other site, whatever its document has", async (t) => {
@@ -241,7 +243,7 @@ suite("a shop from the dashboard", () => {
     const { status } = await shop.ask("POST", `/projects/${body.id}/deployments`, archive, { "content-type": "application/gzip" });
     assert.equal(status, 202);
     await platform.service.publishing.idle();
-    const page = await shop.open(`/projects/${body.id}`);
+    const page = await shop.open(`/projects/${body.id}/shop`);
     await page.getByRole("button", { name: "Publish the shop" }).click();
     await page.getByRole("dialog").getByText("index.html").waitFor();
     assert.equal((await platform.http("old-site.sites.test", "/")).body, "my page");

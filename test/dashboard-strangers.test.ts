@@ -37,6 +37,8 @@ test("a member of another account finds nothing of a shop on any page or at any 
     ["/inventory", "No stock is counted yet"],
     [`/projects/${project}`, "There is no such project."],
     ["/projects", "No projects yet"],
+    [`/projects/${project}/shop`, "There is no such project."],
+    [`/projects/${project}/versions`, "There is no such project."],
     [`/projects/${project}/settings`, "There is no such project."],
     ["/domains", "No projects yet"],
     [`/projects/${project}/domains`, "There is no such project."],

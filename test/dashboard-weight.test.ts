@@ -24,7 +24,7 @@ const ofStore = [
   "inventory",
   "import",
 ];
-const ofPublishing = ["projects", "projects/ID", "projects/ID/settings", "projects/ID/domains"];
+const ofPublishing = ["projects", "projects/ID", "projects/ID/shop", "projects/ID/versions", "projects/ID/settings", "projects/ID/domains"];
 const ofDashboard = ["", ...ofStore, ...ofPublishing, "usage", "keys", "webhooks", "activity", "account"];
 
 const ofOrder = `/dashboard/v1/pets?limit=1&id=${petId}`;

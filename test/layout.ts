@@ -78,7 +78,7 @@ export const directions: Record<string, string[]> = {
   "web/pets": ["src/platform/http/pictures.ts", "src/platform/currencies.ts", "client", "web"],
   "web/home": ["src/platform/currencies.ts", "client", "web"],
   "web/orders": ["src/platform/currencies.ts", "client", "web"],
-  "web/projects": ["src/platform/http/pictures.ts", "src/platform/left-out.ts", "client", "web"],
+  "web/projects": ["src/platform/http/pictures.ts", "src/platform/left-out.ts", "src/publishing/storefront", "client", "web"],
   "web/webhooks": ["src/platform/event-types.ts", "client", "web"],
   web: ["client", "web"],
   bench: ["src", "client", "test/support"],

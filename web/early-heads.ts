@@ -3,6 +3,7 @@ import { animalTexts } from "./texts/en-animal.ts";
 import { binTexts } from "./texts/en-bin.ts";
 import { domainsTexts } from "./texts/en-domains.ts";
 import { reservationsTexts } from "./texts/en-reservations.ts";
+import { shopTexts } from "./texts/en-shop.ts";
 import { webhooksTexts } from "./texts/en-webhooks.ts";
 import { texts } from "./texts/texts.ts";
 
@@ -28,7 +29,9 @@ export const earlyHeads: Record<string, EarlyHead> = {
   "/dashboard/inventory": { title: inventory.page, lead: inventory.lead },
   "/dashboard/import": { title: importing.page, lead: importing.lead },
   "/dashboard/projects": { title: projects.page, lead: projects.lead },
-  "/dashboard/projects/:projectId": { title: projects.page, lead: projects.shop.lead },
+  "/dashboard/projects/:projectId": { title: shopTexts.title, lead: shopTexts.lead },
+  "/dashboard/projects/:projectId/shop": { title: shopTexts.title, lead: shopTexts.lead },
+  "/dashboard/projects/:projectId/versions": { title: projects.deployments, lead: projects.list.lead },
   "/dashboard/projects/:projectId/settings": { title: projects.settings, lead: projects.naming.lead },
   "/dashboard/projects/:projectId/domains": { title: domainsTexts.title, lead: domainsTexts.lead },
   "/dashboard/usage": { title: usage.page, lead: usage.lead },

@@ -12,7 +12,10 @@ type FirstLoads = Record<string, string[]>;
 type Route = { parent: string; path: string; module: string };
 
 /** Modules that a route's module imports dynamically as soon as it runs. */
-const importedAtOnce: Record<string, string[]> = { "reference/frame.tsx": ["frame/highlight.tsx"] };
+const importedAtOnce: Record<string, string[]> = {
+  "reference/frame.tsx": ["frame/highlight.tsx"],
+  "projects/project-page.tsx": ["projects/shop-page.tsx"],
+};
 
 const web = import.meta.dirname;
 const fileName = "first-loads.json";

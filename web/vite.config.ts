@@ -41,11 +41,12 @@ const groups: Rolldown.CodeSplittingGroup[] = [
   },
   {
     name: "animal",
-    test: /web\/(pets\/(animal|fact|chosen|photo|use-photos|use-drag|profile)|inventory\/stock-panel|parts\/(save-bar|page-guard)|texts\/en-animal)|useBlocker/,
+    test: /web\/(pets\/(animal|fact|chosen|photo|use-photos|use-drag|profile)|inventory\/stock-panel|parts\/(save-bar|page-guard)|texts\/en-(animal|profile))|useBlocker/,
     minShareCount: 2,
     priority: 6,
   },
   { name: "domains", test: /web\/(domains\/|texts\/en-domains)/, minShareCount: 2, priority: 3 },
+  { name: "shop", test: /web\/(projects\/shop|texts\/en-shop)|src\/publishing\/storefront/, minShareCount: 2, priority: 3 },
   { name: "factors", test: /web\/texts\/en-factors/, minShareCount: 2, priority: 3 },
   { name: "bin", test: /web\/(bin\/(queries|returning)|texts\/en-bin)/, minShareCount: 2, priority: 3 },
   {

@@ -140,6 +140,7 @@ const readsOfAll: ByAddress<string[]> = {
 };
 
 const ofProject = ["/projects/:projectId/deployments?limit=100", "/projects/:projectId"];
+const ofShop = [...ofProject, "/projects/:projectId/storefront"];
 const ofCategories = ["/categories?limit=100", "/pets/counts?"];
 const openOrders = "/store/orders?complete=false&sort=-id&limit=8";
 
@@ -168,7 +169,9 @@ const readsOfPages: ByAddress<string[]> = {
   "/dashboard/reservations": ["/reservations?limit=100&sort=-id"],
   "/dashboard/inventory": ["/store/inventory?limit=100"],
   "/dashboard/projects": ["/projects?limit=100"],
-  "/dashboard/projects/:projectId": [...ofProject, "/projects/:projectId/storefront"],
+  "/dashboard/projects/:projectId": ofShop,
+  "/dashboard/projects/:projectId/shop": ofShop,
+  "/dashboard/projects/:projectId/versions": ofProject,
   "/dashboard/projects/:projectId/settings": ofProject,
   "/dashboard/projects/:projectId/domains": [...ofProject, "/projects/:projectId/domains?limit=100"],
   "/dashboard/usage": [

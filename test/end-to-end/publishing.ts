@@ -17,6 +17,7 @@ export async function dropSite({ t, page, dialog, go, service }: Scene): Promise
   await page.getByRole("button", { name: "Create a project" }).click();
   await dialog.getByLabel("Name").fill(name);
   await page.getByRole("button", { name: "Create the project" }).click();
+  await page.getByRole("link", { name: "Upload your own website instead" }).click();
   await page.getByText("Nothing published yet").waitFor();
   await drop(newSite(t, "By drag and drop"), page.getByText("Drop a folder or a .zip here"));
   await page.getByText("Version 1 is live.").waitFor();
@@ -32,8 +33,7 @@ export async function deployByCommand({ t, page, service, petstore }: Scene, key
 }
 
 export async function addDomain(scene: Scene): Promise<void> {
-  await scene.page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Settings" }).click();
-  await scene.page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Domains" }).click();
+  await scene.page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Domains" }).click();
   await enter(scene, site);
   const record = cardOf(scene, site).getByRole("region", { name: `CNAME record for ${site}` });
   assert.match(await record.innerText(), /Type\s+CNAME\s+Name\s+www\s+Value\s+petstore\.localhost\s+TTL \(seconds\)\s+3600/);

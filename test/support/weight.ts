@@ -35,11 +35,11 @@ const shift = `new Promise((resolve) => {
 const shiftMax = 0.02;
 
 /** Checks that the first load of a page stays within its weight, and that the service names all its scripts with the page, for the browser to request at once. */
-export async function assertLight(t: TestContext, { page }: Visit): Promise<void> {
+export async function assertLight(t: TestContext, { page, requests: [asked = ""] }: Visit): Promise<void> {
   await page.evaluate(idle);
   const scripts = [...new Set(await page.evaluate<string[]>(scriptsAtFirst))];
   assert.ok(scripts.length > 2);
-  const named = await scriptsNamedWith(page.url());
+  const named = await scriptsNamedWith(asked);
   assert.deepEqual(
     scripts.filter((url) => !named.has(new URL(url).pathname)),
     [],

@@ -23,7 +23,7 @@ import type { Domain } from "./state.ts";
 
 const route = getRouteApi("/dashboard/projects/$projectId/domains");
 
-/** `/dashboard/projects/$projectId/domains`: Settings, Domains (specification 5.1). */
+/** `/dashboard/projects/$projectId/domains`: the project's own host names (specification 5.1). */
 export function DomainsPage(): ReactNode {
   return <ProjectFrame part={words.title}>{(site) => <Domains site={site} />}</ProjectFrame>;
 }
@@ -141,7 +141,7 @@ function DeployFirst({ projectId }: { projectId: number }): ReactNode {
   return (
     <EmptyState title={words.deployTitle} text={words.deployText}>
       <Button renderRoot={(props) => <Link to="/dashboard/projects/$projectId" params={{ projectId: String(projectId) }} {...props} />}>
-        {words.toDeployments}
+        {words.toProject}
       </Button>
     </EmptyState>
   );

@@ -37,7 +37,7 @@ export function SetUp(): ReactNode {
     {
       id: "logo",
       isDone: projects.some(({ deploymentId }) => deploymentId !== null),
-      link: first ? { to: "/dashboard/projects/$projectId", params } : newProject,
+      link: first ? { to: "/dashboard/projects/$projectId/shop", params } : newProject,
     },
     {
       id: "domain",

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
 import { Section } from "../parts/page-header.tsx";
@@ -14,8 +15,18 @@ export default function YourShop({ project: { id, name, url, deploymentId } }: {
   const shop = useQuery(shopQuery(id, deploymentId));
   const settings = shop.data?.settings ?? null;
   const page = useQuery({ ...previewQuery(id, deploymentId, shopValues(name, settings)), enabled: settings !== null });
+  const actions = (
+    <>
+      <SiteLink url={url} />
+      {settings !== null && (
+        <Link to="/dashboard/projects/$projectId/shop" params={{ projectId: String(id) }}>
+          {texts.home.changeShop}
+        </Link>
+      )}
+    </>
+  );
   return (
-    <Section title={texts.home.shop} actions={<SiteLink url={url} />}>
+    <Section title={texts.home.shop} actions={actions}>
       {(shop.isLoading || page.isLoading) && <Waiting lines={9} />}
       {page.data !== undefined && <ShopFrame html={page.data} device={deviceHere()} />}
     </Section>

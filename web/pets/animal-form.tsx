@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { CategorySelect } from "../categories/category-select.tsx";
 import { CallForm, type FormState } from "../parts/call-form.tsx";
 import { animalTexts as words } from "../texts/en-animal.ts";
-import { profileTexts } from "../texts/en-shop.ts";
+import { profileTexts } from "../texts/en-profile.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./animal-page.module.css";
 import type { AnimalValues } from "./animal-values.ts";

@@ -15,7 +15,7 @@ import { PageHeader } from "../parts/page-header.tsx";
 import { ReloadIfChanged, isChangedElsewhere } from "../parts/reload-if-changed.tsx";
 import { SaveBar } from "../parts/save-bar.tsx";
 import { animalTexts } from "../texts/en-animal.ts";
-import { profileTexts } from "../texts/en-shop.ts";
+import { profileTexts } from "../texts/en-profile.ts";
 import { texts } from "../texts/texts.ts";
 import { AnimalFields, formId, StatusField } from "./animal-form.tsx";
 import styles from "./animal-page.module.css";

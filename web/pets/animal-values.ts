@@ -2,7 +2,7 @@ import { decimalAmount } from "../../src/platform/currencies.ts";
 import { answerOf, ifUnchanged, store, type Schemas, type Tagged } from "../calls/store.ts";
 import { setStock } from "../inventory/queries.ts";
 import { animalTexts } from "../texts/en-animal.ts";
-import { profileTexts } from "../texts/en-shop.ts";
+import { profileTexts } from "../texts/en-profile.ts";
 import { amountOf } from "./price.ts";
 import { createPet, replacePet, type Pet, type PetValues } from "./queries.ts";
 

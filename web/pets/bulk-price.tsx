@@ -1,7 +1,7 @@
 import { Group, SegmentedControl, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { bulkTexts as words } from "../texts/en-bulk.ts";
-import { profileTexts } from "../texts/en-shop.ts";
+import { profileTexts } from "../texts/en-profile.ts";
 import { isTypedCurrency, priceChangeOf, priceHows, type PriceValues } from "./price-change.ts";
 
 const hows = priceHows.map((value) => ({ value, label: words.hows[value] }));

@@ -2,7 +2,7 @@ import { Button, FileButton } from "@mantine/core";
 import type { DragEvent, ReactNode } from "react";
 import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { animalTexts as words } from "../texts/en-animal.ts";
-import { profileTexts } from "../texts/en-shop.ts";
+import { profileTexts } from "../texts/en-profile.ts";
 import styles from "./animal-page.module.css";
 
 const photosMax = 10;

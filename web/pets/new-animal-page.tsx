@@ -8,7 +8,7 @@ import { PageGuard } from "../parts/page-guard.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
 import { SaveBar } from "../parts/save-bar.tsx";
 import { animalTexts } from "../texts/en-animal.ts";
-import { profileTexts } from "../texts/en-shop.ts";
+import { profileTexts } from "../texts/en-profile.ts";
 import { texts } from "../texts/texts.ts";
 import { AnimalFields, formId, StatusField, UnitsField } from "./animal-form.tsx";
 import styles from "./animal-page.module.css";

@@ -4,7 +4,7 @@ import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { GripIcon } from "../frame/icons.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { useFocusAfterRemoval } from "../parts/use-focus-return.ts";
-import { profileTexts as words } from "../texts/en-shop.ts";
+import { profileTexts as words } from "../texts/en-profile.ts";
 import { picturesOf } from "./chosen-photos.tsx";
 import styles from "./photo-editor.module.css";
 import { movedTo } from "./photo-order.ts";

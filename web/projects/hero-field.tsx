@@ -4,10 +4,10 @@ import { lazy, Suspense, useState, type ReactNode } from "react";
 import type { FormState } from "../parts/call-form.tsx";
 import { PetPicker } from "../pets/pet-picker.tsx";
 import { petQuery } from "../pets/queries.ts";
-import { texts } from "../texts/texts.ts";
+import { shopTexts } from "../texts/en-shop.ts";
 import type { ShopValues } from "./shop.ts";
 
-const words = texts.projects.shop.hero;
+const words = shopTexts.hero;
 const ofAnimals = "animals/";
 const HeroPhotos = lazy(() => import("./hero-photos.tsx"));
 

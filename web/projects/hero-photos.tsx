@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { profileQuery } from "../pets/profile-query.ts";
 import { positionOf, smallOf } from "../pets/use-photos.ts";
-import { profileTexts, shopTexts } from "../texts/en-shop.ts";
+import { profileTexts } from "../texts/en-profile.ts";
+import { shopTexts } from "../texts/en-shop.ts";
 import styles from "./hero-photos.module.css";
 
 /** `photoId`: the chosen photo; undefined for the first one, whichever that is. */

@@ -20,7 +20,7 @@ export function NewProjectDialog({ onClose }: { onClose: () => void }): ReactNod
     initial: { name: "", slug: "" },
     send: createProject,
     onDone: () => void rereadList(client, "/projects"),
-    afterwards: ({ id }) => void navigate({ to: "/dashboard/projects/$projectId", params: { projectId: String(id) } }),
+    afterwards: ({ id }) => void navigate({ to: "/dashboard/projects/$projectId/shop", params: { projectId: String(id) } }),
   });
   const name = form.text("name");
   const slug = form.text("slug");

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useLocation, useParams } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { NotFoundPage } from "../frame/message-page.tsx";
 import { Waiting } from "../frame/waiting.tsx";
@@ -58,31 +58,22 @@ function Framed({ projectId, part, children }: Props & { projectId: number }): R
   );
 }
 
-/** The domains are a part of the settings (specification 5.1): the two pages share a tab, with a second row of links below it. */
 function ProjectNavigation({ projectId }: { projectId: number }): ReactNode {
-  const isSettings = useLocation({ select: ({ pathname }) => /\/(settings|domains)\/?$/.test(pathname) });
   const target = { params: { projectId: String(projectId) }, className: styles.tab, activeOptions: { exact: true, includeSearch: false } };
-  const settings = "/dashboard/projects/$projectId/settings";
   return (
-    <>
-      <nav className={styles.tabs} aria-label={words.parts}>
-        <Link to="/dashboard/projects/$projectId" {...target}>
-          {words.deployments}
-        </Link>
-        <Link to={settings} {...target} data-status={isSettings ? "active" : undefined} aria-current={isSettings ? "true" : undefined}>
-          {words.settings}
-        </Link>
-      </nav>
-      {isSettings && (
-        <nav className={styles.parts} aria-label={words.settings}>
-          <Link to={settings} {...target}>
-            {words.general}
-          </Link>
-          <Link to="/dashboard/projects/$projectId/domains" {...target}>
-            {words.domains}
-          </Link>
-        </nav>
-      )}
-    </>
+    <nav className={styles.tabs} aria-label={words.parts}>
+      <Link to="/dashboard/projects/$projectId/shop" {...target}>
+        {words.shop}
+      </Link>
+      <Link to="/dashboard/projects/$projectId/versions" {...target}>
+        {words.deployments}
+      </Link>
+      <Link to="/dashboard/projects/$projectId/domains" {...target}>
+        {words.domains}
+      </Link>
+      <Link to="/dashboard/projects/$projectId/settings" {...target}>
+        {words.settings}
+      </Link>
+    </nav>
   );
 }

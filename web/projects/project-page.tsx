@@ -1,28 +1,26 @@
 import { useQuery } from "@tanstack/react-query";
+import { Navigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
 import { texts } from "../texts/texts.ts";
-import { DeploymentList } from "./deployment-list.tsx";
 import { ProjectFrame } from "./project-frame.tsx";
 import type { Site } from "./queries.ts";
-import { ShopPanel } from "./shop-panel.tsx";
 import { shopQuery } from "./shop-queries.ts";
-import { UploadPanel } from "./upload-panel.tsx";
 
-/** `/dashboard/projects/$projectId`: the deployments, and how to deploy. */
+// the page that most projects open with loads while the service is asked which one it is
+import("./shop-page.tsx").catch(() => undefined);
+
+/** `/dashboard/projects/$projectId`: leads to the project's first page. */
 export function ProjectPage(): ReactNode {
-  return <ProjectFrame part={texts.projects.deployments}>{(site) => <Parts site={site} />}</ProjectFrame>;
+  return <ProjectFrame part={texts.projects.shop}>{(site) => <FirstPage site={site} />}</ProjectFrame>;
 }
 
-/** Waits for the first part, which would push the others down if it came later. */
-function Parts({ site }: { site: Site }): ReactNode {
+/** The shop comes first, also before anything is published. A project that serves an uploaded site opens with its versions. */
+function FirstPage({ site }: { site: Site }): ReactNode {
   const { id, deploymentId } = site.project.value;
-  if (useQuery(shopQuery(id, deploymentId)).isLoading) return <Waiting lines={12} />;
-  return (
-    <>
-      <ShopPanel site={site} />
-      <UploadPanel site={site} />
-      <DeploymentList site={site} />
-    </>
-  );
+  const { data, isLoading } = useQuery(shopQuery(id, deploymentId));
+  if (isLoading) return <Waiting lines={12} />;
+  const isUploaded = deploymentId !== null && data?.settings === null;
+  const to = isUploaded ? "/dashboard/projects/$projectId/versions" : "/dashboard/projects/$projectId/shop";
+  return <Navigate to={to} params={{ projectId: String(id) }} replace />;
 }

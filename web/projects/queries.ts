@@ -22,7 +22,7 @@ const soonForMs = 60_000;
 export function siteQuery(projectId: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/projects", "site", projectId],
-    staleTime: 0,
+    staleTime: soonMs,
     refetchOnWindowFocus: true,
     queryFn: async ({ signal }): Promise<Site> => {
       const path = { projectId };

@@ -21,10 +21,22 @@ const project = createRoute({
   component: lazyRouteComponent(() => import("./project-page.tsx"), "ProjectPage"),
 });
 
+const shop = createRoute({
+  getParentRoute: () => dashboard,
+  path: "projects/$projectId/shop",
+  component: lazyRouteComponent(() => import("./shop-page.tsx"), "ShopPage"),
+});
+
+const versions = createRoute({
+  getParentRoute: () => dashboard,
+  path: "projects/$projectId/versions",
+  component: lazyRouteComponent(() => import("./versions-page.tsx"), "VersionsPage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => dashboard,
   path: "projects/$projectId/settings",
   component: lazyRouteComponent(() => import("./settings-page.tsx"), "SettingsPage"),
 });
 
-export const projectRoutes = [projects, project, settings] as const;
+export const projectRoutes = [projects, project, shop, versions, settings] as const;

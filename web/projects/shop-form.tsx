@@ -1,10 +1,11 @@
 import { ColorInput, NativeSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
+import { holdHoursMax, reservationTextMax } from "../../src/publishing/storefront/reservation-settings.ts";
 import { CallForm, useCallForm, type FormState } from "../parts/call-form.tsx";
 import { notify } from "../parts/notices.ts";
 import { reservationsTexts } from "../texts/en-reservations.ts";
-import { texts } from "../texts/texts.ts";
+import { shopTexts as words } from "../texts/en-shop.ts";
 import { HeroField } from "./hero-field.tsx";
 import { PageFields } from "./page-fields.tsx";
 import styles from "./projects.module.css";
@@ -12,7 +13,6 @@ import { rereadSite } from "./queries.ts";
 import { ShopPreview } from "./shop-preview.tsx";
 import { publishShop, type ShopValues } from "./shop.ts";
 
-const words = texts.projects.shop;
 const ofReservations = reservationsTexts.form;
 
 type Props = {
@@ -98,7 +98,7 @@ function ReservationFields({ form }: { form: FormState<ShopValues> }): ReactNode
             mt="sm"
             type="number"
             min={1}
-            max={720}
+            max={holdHoursMax}
             step={1}
             required
             label={ofReservations.holdHours}
@@ -110,7 +110,7 @@ function ReservationFields({ form }: { form: FormState<ShopValues> }): ReactNode
             description={ofReservations.textHint}
             autosize
             minRows={2}
-            maxLength={1_000}
+            maxLength={reservationTextMax}
             {...form.text("reservationText")}
           />
         </>

@@ -1,6 +1,6 @@
 import { useElementSize } from "@mantine/hooks";
 import { useLayoutEffect, useRef, type ReactNode } from "react";
-import { texts } from "../texts/texts.ts";
+import { shopTexts } from "../texts/en-shop.ts";
 import styles from "./shop-frame.module.css";
 
 /** How wide the shop's page is on a device (px). The frame is scaled down to the room that it has. */
@@ -31,7 +31,7 @@ export function ShopFrame({ html, device }: { html: string; device: Device }): R
       <iframe
         ref={frame}
         className={styles.frame}
-        title={texts.projects.shop.preview.frame}
+        title={shopTexts.preview.frame}
         sandbox="allow-same-origin"
         style={{ width: `${width}px`, height: `${height / scale}px`, ...(scale < 1 && { transform: `scale(${scale})` }) }}
         onLoad={({ currentTarget }) => {

@@ -4,12 +4,12 @@ import type { ReactNode } from "react";
 import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
-import { texts } from "../texts/texts.ts";
+import { shopTexts } from "../texts/en-shop.ts";
 import styles from "./projects.module.css";
 import { rereadSite } from "./queries.ts";
 import { logoName, removeLogo, setLogo } from "./shop.ts";
 
-const words = texts.projects.shop.logo;
+const words = shopTexts.logo;
 
 type Props = { projectId: number; settings: string; /** In base64; null if none was uploaded here. */ logo: string | null };
 

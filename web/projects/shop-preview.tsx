@@ -3,13 +3,13 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { explain, fieldSentence } from "../parts/explained.ts";
-import { texts } from "../texts/texts.ts";
+import { shopTexts } from "../texts/en-shop.ts";
 import { deviceHere, ShopFrame } from "./shop-frame.tsx";
 import styles from "./shop-preview.module.css";
 import { previewQuery } from "./shop-queries.ts";
 import type { ShopValues } from "./shop.ts";
 
-const words = texts.projects.shop.preview;
+const words = shopTexts.preview;
 const typingMs = 500;
 type Props = {
   projectId: number;

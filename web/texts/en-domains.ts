@@ -19,7 +19,7 @@ export const domainsTexts = {
     "Your plan no longer includes custom domains. They are kept, and work again as soon as the plan is Pro or above. You can still remove them.",
   deployTitle: "Publish something first",
   deployText: "You can add a domain once the project has a ready version, so that visitors never find an empty site.",
-  toDeployments: "Go to its versions",
+  toProject: "Go to the project",
 
   addTitle: "Add a domain",
   hostname: "Domain name",

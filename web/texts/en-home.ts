@@ -19,6 +19,7 @@ export const homeTexts = {
     isMore ? `${count} or more reservations to answer` : count === "1" ? "1 reservation to answer" : `${count} reservations to answer`,
   firstExpires: "The first expires",
   shop: "Your shop",
+  changeShop: "Change the shop",
   attention: "Needs your attention",
   severities: { urgent: "Now", soon: "Soon" },
   full: "Your plan has no room for more entries",

@@ -1,10 +1,7 @@
-import { shopTexts } from "./en-shop.ts";
-
 export const projectsTexts = {
-  shop: shopTexts,
   page: "Projects",
   lead: "Your websites: each has its own address, and can have your own domains.",
-  words: ["publish", "websites", "sites", "versions", "deploy", "deployments", "upload"],
+  words: ["publish", "shop", "storefront", "websites", "sites", "versions", "deploy", "deployments", "upload"],
   new: "New project",
   table: "Projects",
   name: "Name",
@@ -30,8 +27,8 @@ export const projectsTexts = {
   notFound: "There is no such project. It may have been deleted.",
   trail: "All projects",
   parts: "Project",
+  shop: "Shop",
   deployments: "Versions",
-  general: "General",
 
   list: {
     title: "Versions",

@@ -1,14 +1,15 @@
-/** The texts about the built-in shop, and about what buyers see of an animal. */
+/** The pages of the built-in shop; only they load these texts. */
 export const shopTexts = {
   title: "Your shop",
   lead: "A website that shows your animals, with a page for each. It follows your catalogue, so you publish it only once.",
   publish: "Publish the shop",
+  upload: "Upload your own website instead",
   again: "Publish the changes",
   published: "Your shop is online.",
   saved: "Published. Your shop shows the changes.",
   replaceTitle: "Replace your start page with the shop?",
   replaceText:
-    "This project already has a start page (index.html). Visitors will see the shop instead; all other files stay. To bring the page back, make an earlier version live in the list below.",
+    "This project already has a start page (index.html). Visitors will see the shop instead; all other files stay. To bring the page back, make an earlier version live under Versions.",
   logo: {
     title: "Logo",
     hint: "A JPEG, PNG, WebP or AVIF picture, best with a transparent background. If it is roughly square, it is also the icon in the browser’s tab.",
@@ -61,29 +62,4 @@ export const shopTexts = {
     computer: "Computer",
     failed: "The preview is as it was before: ",
   },
-};
-
-export const profileTexts = {
-  title: "For buyers",
-  description: "Description",
-  price: "Price",
-  currency: "Currency",
-  save: "Save for buyers",
-  saved: "Saved for buyers.",
-  photos: "Photos",
-  add: "Add photos",
-  adding: "Adding …",
-  photo: (place: number) => `Photo ${place}`,
-  alt: (place: number) => `Photo ${place} in words`,
-  altHint: "For people who cannot see it.",
-  cover: "Cover",
-  focus: "Focal point",
-  focusOf: (place: number) => `Focal point of photo ${place}`,
-  orderHint: "The first photo is the cover. Drag a photo to another place, on a touch screen by its dots, or move it with its arrows.",
-  leftOf: (place: number) => `Move left: photo ${place}`,
-  rightOf: (place: number) => `Move right: photo ${place}`,
-  moved: (from: number, to: number, count: number) => `Photo ${from} is now photo ${to} of ${count}.`,
-  movedToCover: (from: number) => `Photo ${from} is now the first, the cover.`,
-  remove: (place: number) => `Remove photo ${place}`,
-  wrongPrice: "Write an amount such as 49.00.",
 };

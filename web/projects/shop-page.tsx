@@ -1,26 +1,33 @@
 import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState, type ReactNode } from "react";
 import { Waiting } from "../frame/waiting.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { notify } from "../parts/notices.ts";
 import { Section } from "../parts/page-header.tsx";
+import { shopTexts as words } from "../texts/en-shop.ts";
 import { texts } from "../texts/texts.ts";
+import { ProjectFrame } from "./project-frame.tsx";
+import styles from "./projects.module.css";
 import { rereadSite, type Site } from "./queries.ts";
 import { ShopLogo } from "./shop-logo.tsx";
 import { shopQuery } from "./shop-queries.ts";
 import { publishShop, shopValues, type ShopValues } from "./shop.ts";
 
-const words = texts.projects.shop;
 const ShopForm = lazy(() => import("./shop-form.tsx"));
 
-/** Publishes the built-in shop with one button, and changes how it looks. */
-export function ShopPanel({ site }: { site: Site }): ReactNode {
+/** `/dashboard/projects/$projectId/shop`: publishes the built-in shop with one button, and changes how it looks. */
+export function ShopPage(): ReactNode {
+  return <ProjectFrame part={texts.projects.shop}>{(site) => <Shop site={site} />}</ProjectFrame>;
+}
+
+function Shop({ site }: { site: Site }): ReactNode {
   const { id, name, deploymentId } = site.project.value;
   const [isOpen, setOpen] = useState(false);
   const { data, error, refetch } = useQuery(shopQuery(id, deploymentId));
-  if (data === undefined) return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Waiting lines={2} />;
+  if (data === undefined) return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Waiting lines={12} />;
   const values = shopValues(name, data.settings);
   return (
     <Section title={words.title} lead={words.lead}>
@@ -62,6 +69,11 @@ function FirstPublication({ projectId, values, hasStartPage }: FirstProps): Reac
       <Button loading={publish.isPending} onClick={() => (hasStartPage ? setAsked(true) : publish.mutate())}>
         {words.publish}
       </Button>
+      <p className={styles.below}>
+        <Link className={styles.siteLink} to="/dashboard/projects/$projectId/versions" params={{ projectId: String(projectId) }}>
+          {words.upload}
+        </Link>
+      </p>
       {isAsked && (
         <ConfirmDialog
           title={words.replaceTitle}
