@@ -1,13 +1,11 @@
 import { encryptedColumns } from "../platform/encrypted-columns.ts";
 import { attempt } from "../platform/parse.ts";
-import { numbered, rules, type Rule } from "./check-rules.ts";
+import { namedMax, numbered, rules, type Rule } from "./check-rules.ts";
 import type { Ask, Dump, Table, Value } from "./dump.ts";
 
 /** Collects faults, one line each. */
 export type Faults = { add(fault: string): void; lines: string[] };
 
-/** How many faults of one rule a check names. */
-const namedMax = 20;
 /** How many faults a check reports in all. */
 const linesMax = 1_000;
 

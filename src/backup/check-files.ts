@@ -4,6 +4,7 @@ import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt } from "../platform/parse.ts";
 import type { Faults } from "./check-database.ts";
+import { namedMax } from "./check-rules.ts";
 import type { Ask } from "./dump.ts";
 import { contentEntry, countersName } from "./manifest.ts";
 import type { PostgresDump } from "./postgres-dump.ts";
@@ -15,8 +16,6 @@ type ManifestFile = { hash: string; size: number; encodings?: Record<string, num
 const suffixes: Record<string, string> = { br: ".br", gzip: ".gz" };
 const deploymentsAtOnce = 100;
 const photosAtOnce = 10_000;
-/** How many files a check names. It counts the rest. */
-const namedMax = 20;
 
 /** Checks the published files of a folder: each file that a ready deployment or a photo needs exists, with its size and the bytes of its hash. */
 export async function checkContentFolder(folder: string, ask: Ask, faults: Faults): Promise<number> {

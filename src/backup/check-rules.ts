@@ -1,5 +1,8 @@
 import { eventOverheadBytes } from "../platform/event-storage.ts";
 
+/** How many faults of one kind, or things in one list, a check names. */
+export const namedMax = 20;
+
 /** A rule of all data: a query that returns the rows that break it, and the fault that describes one of them. */
 export type Rule = { what: string; query: string; say: (row: Record<string, unknown>) => string };
 

@@ -1,5 +1,5 @@
 import type { Rewind } from "../platform/nodes/rewinds.ts";
-import { numbered } from "./check-rules.ts";
+import { namedMax, numbered } from "./check-rules.ts";
 import type { Ask, Dump } from "./dump.ts";
 import { openPostgresDump } from "./postgres-dump.ts";
 
@@ -12,8 +12,6 @@ type RepeatedIdsOfTable = { table: string; from: number; to: number; used: numbe
 /** A loss, with its repeated ids by table. */
 export type RewindReport = Omit<Rewind, "ids"> & { ids: RepeatedIdsOfTable[] };
 
-/** How many ids of a table are named. */
-const namedMax = 20;
 /** Rows whose ids nobody outside the service sees. */
 const internal = new Set(["event_outbox", "acme_usage"]);
 
@@ -44,4 +42,36 @@ async function usedOf(ask: Ask, table: string, after: number, to: number): Promi
   const [count] = await ask(`SELECT COUNT(*) AS count ${isRepeated}`);
   const rows = await ask(`SELECT id ${isRepeated} ORDER BY id LIMIT ${namedMax}`);
   return { used: rows.map(({ id }) => Number(id)), usedCount: Number(count?.["count"]) };
+}
+
+const timeOf = (at: number): string => new Date(at).toISOString();
+
+/** Says what was lost, and what follows from it. */
+export function rewindText({ foundAt, from, to, changes, ids, sent }: RewindReport): string {
+  const found = `At ${timeOf(foundAt)} this node found that the database went back in time`;
+  const lost =
+    from === null
+      ? `${found}, and lacks all that it knew: it is an older copy or another database.`
+      : `${found}: what was written from ${timeOf(from)} to ${timeOf(to)} is gone. Ids and positions of events of that time are given out again: ` +
+        "compare orders with payments, and delivered webhooks with the log.";
+  const undone = changes.map(({ kind, subject }) => `${kind} ${subject}`).join(", ");
+  return [
+    lost + (undone === "" ? "" : ` Changes to these are undone, so that a revoked key works again: ${undone}.`),
+    ...ids.map(repeatedText),
+    ...(sent.length === 0 ? [] : [`  Webhook endpoints have events that are gone: ${named(sent.map(sentText), sent.length)}.`]),
+  ].join("\n");
+}
+
+function repeatedText({ table, from, to, used, usedCount }: RepeatedIdsOfTable): string {
+  const range = from === to ? `${from} was` : `${from} to ${to} were`;
+  const again = usedCount === 0 ? "none of them is in use again yet" : `in use again: ${named(used.map(String), usedCount)}`;
+  return `  Ids of ${table}: ${range} given out before the loss; ${again}.`;
+}
+
+const sentText = ({ accountId, webhookId, position, messageId }: RewindReport["sent"][number]): string =>
+  `${messageId} (position ${position} of account ${accountId}) at endpoint ${webhookId}`;
+
+function named(all: string[], count: number): string {
+  const first = all.slice(0, namedMax);
+  return `${first.join(", ")}${count > first.length ? `, and ${count - first.length} more` : ""}`;
 }

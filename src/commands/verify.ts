@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { callerFolder, loadSettings } from "../app/settings.ts";
 import type { CheckReport } from "../backup/check.ts";
-import type { RewindReport } from "../backup/repeated-ids.ts";
 import { type Command, countOf, type Io, type Outcome, stoppable } from "./command.ts";
 import { givenPassphrase } from "./input-output.ts";
 
@@ -45,43 +44,9 @@ async function withRewinds(outcome: Outcome, { dataDir, databaseUrl }: { dataDir
   const { readMemory } = await import("../platform/nodes/rewinds.ts");
   const known = readMemory(dataDir)?.rewinds ?? [];
   if (known.length === 0) return outcome;
-  const { findRepeatedIds } = await import("../backup/repeated-ids.ts");
+  const { findRepeatedIds, rewindText } = await import("../backup/repeated-ids.ts");
   const rewinds = await findRepeatedIds(databaseUrl, known);
   return { ...outcome, json: { ...outcome.json, rewinds }, text: [outcome.text, ...rewinds.map(rewindText)].join("\n") };
-}
-
-const timeOf = (at: number): string => new Date(at).toISOString();
-
-function rewindText({ foundAt, from, to, changes, ids, sent }: RewindReport): string {
-  const found = `At ${timeOf(foundAt)} this node found that the database went back in time`;
-  const lost =
-    from === null
-      ? `${found}, and lacks all that it knew: it is an older copy or another database.`
-      : `${found}: what was written from ${timeOf(from)} to ${timeOf(to)} is gone. Ids and positions of events of that time are given out again: ` +
-        "compare orders with payments, and delivered webhooks with the log.";
-  const undone = changes.map(({ kind, subject }) => `${kind} ${subject}`).join(", ");
-  return [
-    lost + (undone === "" ? "" : ` Changes to these are undone, so that a revoked key works again: ${undone}.`),
-    ...ids.map(repeatedText),
-    ...(sent.length === 0 ? [] : [`  Webhook endpoints have events that are gone: ${named(sent.map(sentText), sent.length)}.`]),
-  ].join("\n");
-}
-
-function repeatedText({ table, from, to, used, usedCount }: RewindReport["ids"][number]): string {
-  const range = from === to ? `${from} was` : `${from} to ${to} were`;
-  const again = usedCount === 0 ? "none of them is in use again yet" : `in use again: ${named(used.map(String), usedCount)}`;
-  return `  Ids of ${table}: ${range} given out before the loss; ${again}.`;
-}
-
-const sentText = ({ accountId, webhookId, position, messageId }: RewindReport["sent"][number]): string =>
-  `${messageId} (position ${position} of account ${accountId}) at endpoint ${webhookId}`;
-
-/** The most of a list that is named. */
-const namedMax = 20;
-
-function named(all: string[], count: number): string {
-  const first = all.slice(0, namedMax);
-  return `${first.join(", ")}${count > first.length ? `, and ${count - first.length} more` : ""}`;
 }
 
 async function verifyFile(path: string, passphrase: string | undefined, withEvents: boolean): Promise<Outcome> {

@@ -1,10 +1,9 @@
 import { Button, Textarea, TextInput } from "@mantine/core";
 import { useEffect, useRef, type ReactNode } from "react";
+import { pageLimits } from "../../src/publishing/storefront/settings.ts";
 import { pagesTexts as words } from "../texts/en-pages.ts";
 import styles from "./page-fields.module.css";
 import type { ShopPage } from "./shop.ts";
-
-const pagesMax = 8;
 
 type Props = { value: ShopPage[]; error: string | undefined; onChange: (pages: ShopPage[]) => void };
 
@@ -48,7 +47,7 @@ export function PageFields({ value: pages, error, onChange }: Props): ReactNode 
         ref={add}
         variant="default"
         size="compact-sm"
-        disabled={pages.length >= pagesMax}
+        disabled={pages.length >= pageLimits.countMax}
         onClick={() => onChange([...pages, { slug: "", title: "", text: "" }])}
       >
         {words.add}
@@ -67,7 +66,7 @@ function OnePage({ page: { slug, title, text }, place, isWrong, onChange, onRemo
         label={words.pageTitle}
         aria-label={words.titleOf(place)}
         placeholder={words.example}
-        maxLength={60}
+        maxLength={pageLimits.titleMax}
         error={isWrong && title.trim() === ""}
         value={title}
         onChange={({ currentTarget }) => onChange({ title: currentTarget.value })}
@@ -78,7 +77,7 @@ function OnePage({ page: { slug, title, text }, place, isWrong, onChange, onRemo
         autosize
         minRows={4}
         maxRows={16}
-        maxLength={8_000}
+        maxLength={pageLimits.textMax}
         error={isWrong && text.trim() === ""}
         value={text}
         onChange={({ currentTarget }) => onChange({ text: currentTarget.value })}

@@ -1,3 +1,4 @@
+import { pageLimits } from "../../src/publishing/storefront/settings.ts";
 import { callsBelow, jsonOf, send } from "../calls/send.ts";
 import type { Schemas } from "../calls/store.ts";
 import { slugFrom } from "./slug.ts";
@@ -87,8 +88,6 @@ function bodyOf({ hours, social, pages, reserves, holdHours, reservationText, ..
   return { ...values, hours: linesOf(hours).map(hoursOf), social: linesOf(social), pages: namedPages(pages), reservations };
 }
 
-const slugMax = 40;
-
 /** Gives each new page an address by its title, which no other page has. Leaves out pages with neither title nor text. */
 function namedPages(pages: readonly ShopPage[]): ShopPage[] {
   const taken = new Set(pages.map(({ slug }) => slug));
@@ -98,7 +97,7 @@ function namedPages(pages: readonly ShopPage[]): ShopPage[] {
       if (page.slug !== "") return page;
       const wanted =
         slugFrom(page.title)
-          .slice(0, slugMax - 3)
+          .slice(0, pageLimits.slugMax - 3)
           .replace(/-$/, "") || "page";
       const slug = [wanted, ...pages.map((_, place) => `${wanted}-${place + 2}`)].find((one) => !taken.has(one))!;
       taken.add(slug);

@@ -2,7 +2,7 @@ import { Nullable, Text } from "../../platform/http/schemas.ts";
 import { Type, type Static } from "../../platform/json-schema.ts";
 import { invalidAt } from "../../platform/problem.ts";
 import { holdHoursMax, reservationTextMax } from "../storefront/reservation-settings.ts";
-import { heroAnimal, pageLengthMax, pagesMax, parseStorefront, type StorefrontSettings } from "../storefront/settings.ts";
+import { heroAnimal, pageLimits, parseStorefront, type StorefrontSettings } from "../storefront/settings.ts";
 import type { Manifest } from "./content.ts";
 
 /** The live storefront, for the dashboard's form. */
@@ -14,6 +14,7 @@ export const ShownStorefront = Type.Object({
   logo: Nullable(Type.String({ description: "The bytes of the logo in base64; null without one that was uploaded here." })),
 });
 
+const { countMax, slugMax, titleMax, textMax } = pageLimits;
 const optional = (lengthMax: number) => Type.Optional(Nullable(Text("", 0, lengthMax)));
 
 /** The settings that stay if a request leaves them out, because pages of earlier releases do not know them. An empty text or list removes one. */
@@ -36,12 +37,33 @@ const laterFields = {
     Nullable(
       Type.Array(
         Type.Object(
-          { slug: Text("", 0, 40), title: Text("", 0, 60), text: Text("Markdown.", 0, pageLengthMax) },
+          { slug: Text("", 0, slugMax), title: Text("", 0, titleMax), text: Text("Markdown.", 0, textMax) },
           { additionalProperties: false },
         ),
-        { maxItems: pagesMax, description: "Pages of the shop's own, each at `/pages/` and its slug." },
+        { maxItems: countMax, description: "Pages of the shop's own, each at `/pages/` and its slug." },
       ),
     ),
+  ),
+};
+
+const laterNames = Object.keys(laterFields) as (keyof typeof laterFields)[];
+
+const shopName = Text("The name of the shop.", 1, 200);
+const shopHours = Type.Array(Type.Object({ days: Text("", 0, 100), time: Text("", 0, 100) }, { additionalProperties: false }), {
+  maxItems: 100,
+  description: "Such as `Mon – Fri` with the time `9 – 18`.",
+});
+
+/** What agents change as the dashboard's form does. */
+const commonFields = {
+  colour: Type.Optional(Nullable(Type.String({ maxLength: 7, description: "Six hexadecimal digits, as in `#0b6b58`." }))),
+  tagline: optional(200),
+  about: optional(2_000),
+  email: optional(200),
+  phone: optional(50),
+  address: optional(500),
+  replacesStartPage: Type.Optional(
+    Nullable(Type.Boolean({ description: "Removes the `index.html` of the live deployment. The shop's first page is served instead." })),
   ),
 };
 
@@ -49,17 +71,9 @@ const laterFields = {
 export const WrittenStorefront = Type.Object(
   {
     ...laterFields,
-    name: Text("The name of the shop.", 1, 200),
-    colour: Type.Optional(Nullable(Type.String({ maxLength: 7, description: "Six hexadecimal digits, as in `#0b6b58`." }))),
-    tagline: optional(200),
-    about: optional(2_000),
-    email: optional(200),
-    phone: optional(50),
-    address: optional(500),
-    hours: Type.Array(Type.Object({ days: Text("", 0, 100), time: Text("", 0, 100) }, { additionalProperties: false }), {
-      maxItems: 100,
-      description: "Such as `Mon – Fri` with the time `9 – 18`.",
-    }),
+    ...commonFields,
+    name: shopName,
+    hours: shopHours,
     reservations: Type.Optional(
       Nullable(
         Type.Object(
@@ -75,28 +89,13 @@ export const WrittenStorefront = Type.Object(
         ),
       ),
     ),
-    replacesStartPage: Type.Optional(
-      Nullable(Type.Boolean({ description: "Removes the `index.html` of the live deployment. The shop's first page is served instead." })),
-    ),
   },
   { additionalProperties: false },
 );
 
-const {
-  name: shopName,
-  hours: shopHours,
-  reservations: _reservations,
-  theme: _theme,
-  timeZone: _timeZone,
-  hero: _hero,
-  social: _social,
-  pages: _pages,
-  ...otherFields
-} = WrittenStorefront.properties;
-
 /** A change of a storefront by an agent. */
 export const StorefrontPatch = Type.Object(
-  { name: Type.Optional(Nullable(shopName)), ...otherFields, hours: Type.Optional(Nullable(shopHours)) },
+  { name: Type.Optional(Nullable(shopName)), ...commonFields, hours: Type.Optional(Nullable(shopHours)) },
   { additionalProperties: false },
 );
 
@@ -153,12 +152,8 @@ export function withForm(stored: StoredStorefront | undefined, form: Static<type
     throw invalidAt(`body.${field}`, where + message.join("`").trim().replace(/\.$/, ""));
   };
   const reservations = form.reservations ? withChanges(before.reservations, form.reservations) : before.reservations;
-  const theme = form.theme ?? before.theme;
-  const timeZone = form.timeZone ?? before.timeZone;
-  const social = form.social ?? before.social;
-  const hero = form.hero ?? before.hero;
-  const pages = form.pages ?? before.pages;
-  const shown = { colour, tagline, about, contact: { email, phone, address }, hours, reservations, theme, timeZone, social, hero, pages };
+  const later = Object.fromEntries(laterNames.map((field) => [field, form[field] ?? before[field]]));
+  const shown = { ...later, colour, tagline, about, contact: { email, phone, address }, hours, reservations };
   const { logo, logoSize, icon, action } = before;
   const settings = { ...parseStorefront(shown, refuse), logo, logoSize, icon, action };
   // no field of the form uploads a picture for the top, so it can only keep the one that the owner deployed

@@ -49,8 +49,8 @@ const colourDefault = "#0b6b58";
 const hoursMax = 14;
 const logoSideMax = 10_000;
 const socialMax = 8;
-export const pagesMax = 8;
-export const pageLengthMax = 8_000;
+/** The most pages of a shop's own, and the longest parts of one. */
+export const pageLimits = { countMax: 8, slugMax: 40, titleMax: 60, textMax: 8_000 };
 const fields = [
   "colour",
   "tagline",
@@ -174,13 +174,14 @@ function asSocial(value: unknown, refuse: Refuse): string[] | undefined {
 }
 
 function asPages(value: unknown, refuse: Refuse): TextPage[] | undefined {
+  const { countMax, slugMax, titleMax, textMax } = pageLimits;
   const slugs = new Set<string>();
-  const pages = asList(value, "pages", pagesMax, refuse).map((entry, index) => {
+  const pages = asList(value, "pages", countMax, refuse).map((entry, index) => {
     const where = `storefront.pages[${index}]`;
     const given = asObject(entry, `\`${where}\``, ["slug", "title", "text"], refuse);
     const part = (name: string, lengthMax: number): string =>
       asText(given[name], `\`${where}.${name}\``, lengthMax, refuse) ?? refuse(`\`${where}.${name}\` is missing.`);
-    const page = { slug: part("slug", 40), title: part("title", 60), text: part("text", pageLengthMax) };
+    const page = { slug: part("slug", slugMax), title: part("title", titleMax), text: part("text", textMax) };
     if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(page.slug))
       refuse(`\`${where}.slug\` must be lower-case letters, digits and hyphens, as in "adoption".`);
     if (slugs.has(page.slug)) refuse(`\`${where}.slug\` is that of another page.`);
