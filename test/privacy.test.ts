@@ -6,15 +6,25 @@ import { done, refused, settingsOf } from "./support/backups.ts";
 import { runCommand } from "./support/commands.ts";
 import { newMember } from "./support/dashboard.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { ann, openForm, postForm } from "./support/reservations.ts";
 import { engine, startService, type TestService } from "./support/service.ts";
-import { made } from "./support/shop.ts";
+import { made, newCategory, newPet } from "./support/shop.ts";
+import { openStorefront } from "./support/storefront.ts";
 
-type Found = { contacts: { orderId: number }[]; members: { email: string; sessions: object[] }[]; isWhole: boolean; deleted?: number };
+type Found = {
+  contacts: { orderId: number }[];
+  enquiries: { reservationId: number }[];
+  members: { email: string; sessions: object[] }[];
+  isWhole: boolean;
+  deleted?: number;
+};
 
 let service: TestService;
 let env: Record<string, string>;
+/** How far (ms) the service's clock is ahead. */
+let aheadMs = 0;
 before(async () => {
-  service = await startService();
+  service = await startService({ clock: () => Date.now() + aheadMs });
   env = await settingsOf(service.dataDir);
 });
 after(() => service.close());
@@ -64,6 +74,43 @@ test("privacy --delete deletes the contacts that it finds, at once, and no order
     [await status(`/store/orders/${gone}/contact`), await status(`/store/orders/${gone}`), await status(`/store/orders/${kept}/contact`)],
     [404, 200, 200],
   );
+});
+
+test("privacy finds and deletes what visitors wrote in a storefront: the contact of a reservation and that of an enquiry", async () => {
+  const { id: account, key } = await service.newAccount();
+  const category = await newCategory(service, "Dogs", key);
+  const [counted, other] = [await newPet(service, category.id, {}, key), await newPet(service, category.id, {}, key)];
+  await made(service, "PUT", `/store/inventory/${counted.id}`, { quantity: 2 }, key);
+  const { url } = await openStorefront(service, "visited", { reservations: { enabled: true } }, { key });
+  const send = async (petId: number, email: string): Promise<void> => {
+    const hidden = await openForm(url, petId);
+    aheadMs += 5_000;
+    assert.equal((await postForm(url, `/animals/${petId}/reserve`, { ...hidden, ...ann, email })).status, 303);
+  };
+  await send(counted.id, ann.email);
+  await send(other.id, ann.email);
+  await send(other.id, "bob@example.com");
+  type Sent = { id: number; orderId?: number; state: string };
+  const sent = () => made<Sent[]>(service, "GET", "/reservations", undefined, key);
+  const [reservation, enquiry] = await sent();
+  const words = ["privacy", "--account", String(account), "--email", ann.email.toUpperCase()];
+  const found = async () => {
+    const { contacts, enquiries } = await done<Found>(env, ...words);
+    return [contacts.map(({ orderId }) => orderId), enquiries.map(({ reservationId }) => reservationId)];
+  };
+  assert.deepEqual(await found(), [[reservation!.orderId], [enquiry!.id]]);
+  assert.equal((await done<Found>(env, ...words, "--delete")).deleted, 2);
+  assert.deepEqual(await found(), [[], []]);
+  assert.deepEqual(
+    (await sent()).map(({ state }) => state),
+    ["open", "open", "open"],
+    "reservations and enquiries stay",
+  );
+  const rows = JSON.stringify([
+    await service.db.query(sql`SELECT * FROM reservations WHERE account_id = ${account}`),
+    await service.db.query(sql`SELECT * FROM contacts WHERE account_id = ${account}`),
+  ]);
+  assert.ok(!rows.includes(ann.email) && rows.includes("bob@example.com"));
 });
 
 test("privacy reads a large shop in several calls, and finds and deletes contacts in all of them", async () => {

@@ -96,7 +96,7 @@ export const groups: Group[] = [
   {
     engines: "both",
     reason: "due checks, orders, renewals and undoes are leased from the database, and survive a restart there",
-    suites: ["certificates", "events-publishing", "imports-killed", "own-certificate", "secrets", "webhooks"],
+    suites: ["certificates", "events-publishing", "imports-killed", "own-certificate", "reservations-killed", "secrets", "webhooks"],
   },
   {
     engines: "both",
@@ -233,6 +233,7 @@ export const groups: Group[] = [
       "hsts",
       "primary-names",
       "published-sites-apart",
+      "reservations-http2",
       "renewals",
     ],
   },

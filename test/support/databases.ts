@@ -24,3 +24,8 @@ export async function openEmptyOn(engine: Database["engine"], t: TestContext): P
   });
   return db;
 }
+
+/** Opens the database of a service that is not running: a file, or a `postgres:` address. */
+export function openAt(place: string): Database {
+  return place.startsWith("postgres:") ? openPostgres(place, { onError: () => undefined }) : openSqlite(place);
+}

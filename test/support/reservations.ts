@@ -33,7 +33,11 @@ export function postForm(
 
 /** Opens the form of an animal, and returns the hidden fields that it has. */
 export async function openForm(url: string, petId: number): Promise<Record<string, string>> {
-  const { body } = await visitSite(url, `/animals/${petId}/reserve`);
+  return hiddenIn((await visitSite(url, `/animals/${petId}/reserve`)).body);
+}
+
+/** The hidden fields of a page's form. */
+export function hiddenIn(body: string): Record<string, string> {
   const hidden = body.matchAll(/<input\s+type="hidden"\s+name="(\w+)"\s+value="([^"]*)"/g);
   return Object.fromEntries([...hidden].map(([, name, value]) => [name!, value!]));
 }
