@@ -65,6 +65,7 @@ testOnce("while Redis is unreachable each node decides alone, and /metrics says 
   const metrics = await ask<string>(`${service.address}/metrics`, "GET");
   assert.match(metrics.body, /^petstore_limiter_mode\{mode="alone"\} 1$/m);
   assert.match(metrics.body, /^petstore_limiter_local_decisions_total 70$/m);
+  assert.equal((await ask(`${service.address}/readyz`, "GET")).status, 200);
 });
 
 testOnce("a node that starts when Redis has just restarted empty takes requests once the others have restored their counts", async (t) => {

@@ -169,3 +169,21 @@ test("the edge's access log can be switched off, and LOG_FORMAT=text writes line
   assert.match(text, /^\d\d:\d\d:\d\d\.\d{3} INFO {2}started address=http/m);
   assert.doesNotMatch(text, /^\{|\/page/m);
 });
+
+test("a collector of traces that does not answer is one line of the log, and requests go on", async (t) => {
+  const file = join(temporaryFolder(t), "log");
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9", OTEL_BSP_SCHEDULE_DELAY: "20" };
+  const { address, server } = await startInto(t, file, env);
+  const lost = () => linesIn(file).filter(({ msg }) => String(msg).startsWith("spans cannot be delivered"));
+  for (let i = 0; i < 3; i++) {
+    assert.equal((await ask(`${address}/v1/pets`, "GET")).status, 401);
+    await until(() => lost().length > 0);
+  }
+  assert.equal((await ask(`${address}/readyz`, "GET")).status, 200);
+  server.kill("SIGTERM");
+  assert.equal(await server.ended, 0);
+  assert.deepEqual(
+    lost().map(({ level }) => level),
+    [40],
+  );
+});

@@ -227,6 +227,7 @@ test("nodes of release 1.0.0 that serve stop a new one, which names them, and ch
   );
   assert.match(refused.err(), /^[^\n]*stop them all, and start again\n$/);
   assert.equal(await lastOf(), before);
+  assert.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200);
 
   old.kill("SIGKILL");
   await old.ended;
