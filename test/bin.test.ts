@@ -63,7 +63,7 @@ let pictures = 0;
 async function newWholePet(shop: Shop, name = "Rex"): Promise<Pet> {
   const { key } = shop;
   const pet = await newPet(service, shop.dogs, { name }, key);
-  await made(service, "PUT", `/store/inventory/${pet.id}`, { quantity: 3 }, key);
+  for (const quantity of [4, 3]) await made(service, "PUT", `/store/inventory/${pet.id}`, { quantity }, key);
   const facts = { species: "Dog", breed: "Beagle", own: [{ name: "House-trained", value: "Yes" }] };
   await made(service, "PUT", pathOf(pet.id), { description: "Friendly.", price: { amount: 4_900, currency: "EUR" }, facts }, key);
   const photos = [];
@@ -121,6 +121,8 @@ test("an animal in the bin has left every list as a deletion does, and returns w
   assert.deepEqual(await made(service, "GET", pathOf(pet.id), undefined, key), profile);
   const stock = await made(service, "GET", `/store/inventory/${pet.id}`, undefined, key);
   assert.deepEqual(stock, { petId: pet.id, quantity: 3, status: "available" });
+  const low = await shop.member.ask<{ count: number }>("GET", "/store/inventory/low");
+  assert.equal(low.body.count, 1, "it had more once, so its stock is low");
   for (const path of ["/pets?q=rex", "/pets?fact=breed:Beagle"])
     assert.equal((await made<Pet[]>(service, "GET", path, undefined, key)).length, 1, path);
   assert.deepEqual(await use(shop), standing);

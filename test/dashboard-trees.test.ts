@@ -14,7 +14,7 @@ const [browser, service] = await stage(startService);
 before(async () => {
   await service.ask("POST", "/categories", { body: { name: "Dogs", description: "Loyal." } });
   for (const name of ["Rex", "Luna"]) await service.ask("POST", "/pets", { body: { name, categoryId: 1 } });
-  await service.ask("PUT", "/store/inventory/1", { body: { quantity: 2 } });
+  for (const quantity of [4, 2]) await service.ask("PUT", "/store/inventory/1", { body: { quantity } });
   await service.ask("POST", "/store/orders", { body: { petId: 1, shipDate: "2027-01-01T10:00:00Z" } });
   await service.ask("POST", "/projects", { body: { name: "Rex’s shop", slug: "rex" } });
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { newMember } from "./support/dashboard.ts";
 import { openImportShop, outcomes } from "./support/imports.ts";
 import type { Pet } from "./support/models.ts";
 import { startService, type TestService } from "./support/service.ts";
@@ -33,6 +34,13 @@ test("a row that says what its pet was before the edit writes only the edit, wha
   assert.deepEqual(outcomes(await shop.importAll(again, "Edits")), ["updated", "updated"]);
   assert.deepEqual([(await shop.petOf(rex))!.name, (await shop.petOf(luna))!.name], ["Max", "Lunetta"], "an old name is not written again");
   assert.equal(await shop.stockOf(luna), 3);
+  const owner = await newMember(service, { account: shop.id, email: "low@shop.example", role: "owner" });
+  const low = async () => (await owner.ask<{ entries: { petId: number }[] }>("GET", "/store/inventory/low")).body.entries;
+  assert.deepEqual(
+    (await low()).map(({ petId }) => petId),
+    [luna],
+    "its stock is low, as it had more",
+  );
 
   await shop.make("DELETE", `/pets/${rex}`);
   const { id } = await shop.begin("Edits");

@@ -124,7 +124,7 @@ test("a stream holds at most 256 KiB for a client that does not read, and an eve
   assert.match(await heldBy("x".repeat(300_000)), /^id: \d+\ndata: .{300000,}\n\n$/);
 });
 
-/** A shop with `animals` animals of two categories, a third of them sold, each with a later word and stock of 0 to 6. */
+/** A shop with `animals` animals of two categories, a third of them sold, each with a later word and stock of 0 to 6, which was 4 or more once, but for each eleventh. */
 async function openCatalogue() {
   const { id } = await service.newAccount();
   const numbers = sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${animals})`;
@@ -139,7 +139,8 @@ async function openCatalogue() {
       INSERT INTO pets (account_id, id, name, name_key, category_id, status, version)
       ${numbers} SELECT ${id}, i, 'Rex ' || i, 'rex ' || i, 1 + i % 2, ${status}, 1 FROM n`);
       await tx.query(sql`
-      INSERT INTO inventory (account_id, pet_id, quantity, held, status, version) ${numbers} SELECT ${id}, i, i % 7, 0, ${status}, 1 FROM n`);
+      INSERT INTO inventory (account_id, pet_id, quantity, held, status, version, highest)
+      ${numbers} SELECT ${id}, i, i % 7, 0, ${status}, 1, CASE WHEN i % 11 = 0 THEN 3 ELSE 9 END FROM n`);
     },
     { statementMs: 60_000 },
   );
@@ -169,8 +170,8 @@ test("counts of a catalogue read a page at a time, and are those of one read", a
   assert.ok(pages > 10, `${pages}`);
   pages = 0;
   const { count, entries } = await listLowStock(db, id, 900);
-  assert.deepEqual([count, pages], [where((i) => i % 7 <= 3).length, 3]);
-  const lowest = [...where((i) => i % 7 === 0), ...where((i) => i % 7 === 1)].slice(0, 900);
+  assert.deepEqual([count, pages], [where((i) => i % 7 <= 3 && i % 11 !== 0).length, 3]);
+  const lowest = [...where((i) => i % 7 === 0 && i % 11 !== 0), ...where((i) => i % 7 === 1 && i % 11 !== 0)].slice(0, 900);
   assert.deepEqual(
     entries.map(({ petId, name }) => [petId, name]),
     lowest.map((i) => [i, `Rex ${i}`]),

@@ -192,6 +192,10 @@ test("pets are counted by filter and category, and low stock is listed with the 
   const [a, b, c] = shop.ids as [number, number, number];
   await change(shop, [
     { id: a, categoryId: shop.cats, name: "Ärmel" },
+    { id: b, stock: 4 },
+    { id: c, stock: 9 },
+  ]);
+  await change(shop, [
     { id: b, stock: 2 },
     { id: c, stock: 0 },
   ]);
@@ -217,6 +221,7 @@ test("pets are counted by filter and category, and low stock is listed with the 
     count: 2,
     entries: [{ petId: c, quantity: 0, status: "sold", name: "Dog 2" }],
   });
+  assert.partialDeepStrictEqual(await ask(`/store/inventory/low?petId=${a}&petId=${b}`), { count: 1, entries: [{ petId: b }] });
   for (const limit of ["0", "1001", "x"]) assert.equal((await shop.member.ask("GET", `/store/inventory/low?limit=${limit}`)).status, 400);
 });
 
@@ -226,27 +231,92 @@ test("an owner says when stock is low: for the list, the account, the events of 
   const owner = await newMember(service, { account: shop.account, email: "low@shop.example", role: "owner" });
   await change(shop, [
     { id: a, stock: 5 },
-    { id: b, stock: 3 },
+    { id: b, stock: 1 },
   ]);
   const low = async () =>
     (await owner.ask<{ entries: { petId: number }[] }>("GET", "/store/inventory/low")).body.entries.map(({ petId }) => petId);
   const lowStock = async () => (await service.ask<{ lowStock: number }>("GET", "/account", { key: shop.key })).body.lowStock;
   const events = async () =>
     (await loggedEvents(service.db, shop.account)).filter(({ type }) => type === "account.updated" || type === "inventory.low");
-  assert.deepEqual([await low(), await lowStock(), await events()], [[b], 3, []]);
+  assert.deepEqual([await low(), await lowStock(), await events()], [[], 3, []]);
   const set = (given: object, who = owner) => who.ask<{ account: object }>("PATCH", "/account", given);
   assert.equal((await set({ lowStock: 4 }, shop.member)).status, 403);
   for (const wrong of [{ lowStock: -1 }, { lowStock: 1.5 }, { lowStock: 2 ** 31 }, { lowStock: "4" }])
     assert.equal((await set(wrong)).status, 400, JSON.stringify(wrong));
   assert.partialDeepStrictEqual((await set({ lowStock: 4 })).body.account, { name: "Test shop", lowStock: 4 });
   await set({ lowStock: 4 });
-  assert.deepEqual([await low(), await lowStock()], [[b], 4]);
+  assert.deepEqual([await low(), await lowStock()], [[], 4]);
   await service.ask("POST", "/store/orders", { key: shop.key, body: { petId: a } });
-  assert.deepEqual(await low(), [b, a]);
+  assert.deepEqual(await low(), [a]);
   const [changed, crossed, ...rest] = await events();
   assert.deepEqual(
     [changed!.data, changed!.previous, changed!.actor.type],
     [{ id: shop.account, lowStock: 4, contactDays: 180, currency: null }, { lowStock: 3 }, "member"],
   );
   assert.deepEqual([crossed!.type, crossed!.resource.id, rest], ["inventory.low", a, []]);
+});
+
+test("stock is low if it had more and has fallen: by an order, a count or an adjustment, but not in an entry that never changed", async () => {
+  const shop = await openShop(service, 1);
+  const [id] = shop.ids as [number];
+  const call = async (method: string, path: string, body?: object) => {
+    const { status } = await service.ask(method, path, { key: shop.key, body });
+    assert.ok(status < 300, `${method} ${path}: ${status}`);
+  };
+  const put = (quantity: number) => call("PUT", `/store/inventory/${id}`, { quantity });
+  const adjust = (delta: number) => call("POST", `/store/inventory/${id}/adjustments`, { delta });
+  const isLow = async () => (await shop.member.ask<{ count: number }>("GET", "/store/inventory/low")).body.count === 1;
+  const begin = async (quantity: number) => {
+    await call("DELETE", `/store/inventory/${id}`);
+    await put(quantity);
+  };
+  const unknown = () =>
+    service.db.write((tx) => tx.query(sql`UPDATE inventory SET highest = NULL WHERE account_id = ${shop.account} AND pet_id = ${id}`));
+  const order = async (quantity: number) => {
+    const { body } = await service.ask<{ id: number }>("POST", "/store/orders", { key: shop.key, body: { petId: id, quantity } });
+    return body.id;
+  };
+
+  await put(1);
+  const single = await order(1);
+  assert.equal(await isLow(), false, "a single animal that is ordered");
+  await call("DELETE", `/store/orders/${single}`);
+  assert.equal(await isLow(), false, "a single animal that is free again");
+
+  await begin(4);
+  await order(1);
+  assert.equal(await isLow(), true, "by an order");
+  await begin(3);
+  const given = await order(1);
+  await put(3);
+  await call("DELETE", `/store/orders/${given}`);
+  assert.equal(await isLow(), false);
+  await order(2);
+  assert.equal(await isLow(), true, "units that an order gave back count");
+  await begin(2);
+  await adjust(2);
+  await adjust(-3);
+  assert.equal(await isLow(), true, "by adjustments");
+  await put(2);
+  await put(1);
+  assert.equal(await isLow(), true, "the highest stays");
+
+  await begin(2);
+  await change(shop, [{ id, stock: 5 }]);
+  await change(shop, [{ id, stock: 2 }]);
+  assert.equal(await isLow(), true, "by changes of many");
+  await change(shop, [{ id, stock: null }]);
+  await change(shop, [{ id, stock: 2 }]);
+  assert.equal(await isLow(), false, "counted anew");
+
+  await unknown();
+  assert.equal(await isLow(), false, "an entry from before that never changed");
+  await adjust(1);
+  assert.equal(await isLow(), true, "an entry from before that changed");
+  await put(1);
+  assert.equal(await isLow(), false, "known from the first count that is set");
+  await begin(6);
+  await unknown();
+  await put(2);
+  assert.equal(await isLow(), true, "set from above the low stock");
 });

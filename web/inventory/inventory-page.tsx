@@ -31,7 +31,7 @@ const route = getRouteApi("/dashboard/inventory");
 const words = texts.store.inventory;
 /** The most rows in the list of low stock. */
 const lowShownMax = 1_000;
-const markChoices = [{ value: "low" as const, label: words.lowOrNone }];
+const markChoices = [{ value: "low" as const, label: words.lowOnly }];
 const statusChoices = petStatuses.map((value) => ({ value, label: texts.store.status[value] }));
 
 /** `/dashboard/inventory` */
@@ -120,7 +120,7 @@ function columnsOf(askToStop: AskToStop): Column<InventoryItem>[] {
   return [
     { id: "animal", header: words.animal, cell: ({ petId }) => <ThumbLink petId={petId} /> },
     { id: "units", header: words.units, width: "250px", cell: (item) => <Units item={item} /> },
-    { id: "mark", header: words.mark, width: "130px", cell: ({ quantity }) => <StockMarkBadge quantity={quantity} /> },
+    { id: "mark", header: words.mark, width: "130px", cell: (item) => <StockMarkBadge item={item} /> },
     { id: "status", header: words.status, width: "130px", cell: ({ status }) => <StatusBadge status={status} /> },
     {
       id: "actions",

@@ -8,10 +8,9 @@ import { sessionQuery, useSession } from "../dashboard/session.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { notify } from "../parts/notices.ts";
-import { formatNumber, texts } from "../texts/texts.ts";
+import { lowStockTexts as words } from "../texts/en-low-stock.ts";
+import { formatNumber } from "../texts/texts.ts";
 import { invalidateStock } from "./queries.ts";
-
-const words = texts.store.inventory.lowStock;
 
 /** A button that shows the count at or below which stock is low, and lets owners change it. Renders nothing for other members. */
 export function LowStockMark(): ReactNode {

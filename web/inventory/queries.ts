@@ -22,7 +22,7 @@ export function stockQuery(petId: number) {
   });
 }
 
-type LowStock = { count: number; entries: (InventoryItem & { name: string })[] };
+export type LowStock = { count: number; entries: (InventoryItem & { name: string })[] };
 const lowStockKey = [dashboardKey, "/store/inventory", "low"] as const;
 
 /** How many entries have low stock, and the lowest of them. */

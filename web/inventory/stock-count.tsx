@@ -7,6 +7,7 @@ import { Badge } from "../parts/badge.tsx";
 import { errorLine } from "../parts/error-line.ts";
 import { notify } from "../parts/notices.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
+import { isLowQuery } from "./is-low.ts";
 import { adjustStock, cacheStock, setStock, stockQuery, type InventoryItem } from "./queries.ts";
 import styles from "./stock-count.module.css";
 
@@ -94,10 +95,11 @@ export function StockCell({ petId, name }: { petId: number; name: string }): Rea
   );
 }
 
-/** The mark of a stock count, as text and colour. Low means at or below the account's `lowStock`, as in events and on the home page. */
-export function StockMarkBadge({ quantity }: { quantity: number }): ReactNode {
-  const { lowStock } = useSession().account;
-  const mark = quantity === 0 ? "none" : quantity <= lowStock ? "low" : "enough";
+/** The mark of a stock count, as text and colour. Low means fallen to the account's `lowStock` or below, as in events and on the home page. */
+export function StockMarkBadge({ item }: { item: InventoryItem }): ReactNode {
+  const { data: isLow, isLoading } = useQuery(isLowQuery(item, useSession().account.lowStock));
+  if (isLoading) return null;
+  const mark = item.quantity === 0 ? "none" : isLow ? "low" : "enough";
   if (mark === "enough") return <span className={styles.enough}>{words.enough}</span>;
   return (
     <Badge tone={mark === "none" ? "bad" : "busy"}>

@@ -28,7 +28,7 @@ function Tracked({ item, name }: { item: InventoryItem; name: string }): ReactNo
         <div>
           <StockCount item={item} name={name} />
         </div>
-        <StockMarkBadge quantity={item.quantity} />
+        <StockMarkBadge item={item} />
         <Button variant="subtle" color="gray" c="dimmed" onClick={() => setStopping(true)}>
           {words.stop}
         </Button>

@@ -33,9 +33,9 @@ export async function binPet(tx: Transaction, accountId: number, current: PetWit
   const { id } = current.pet;
   if (await hasOpenOrder(tx, accountId, id)) throw inUse(id);
   await tx.query(sql`
-    INSERT INTO bin (account_id, pet_id, deleted_at, name, category_id, status, version, quantity, stock_version,
+    INSERT INTO bin (account_id, pet_id, deleted_at, name, category_id, status, version, quantity, stock_version, stock_highest,
       description, price_amount, price_currency, facts, profile_version)
-    SELECT pets.account_id, pets.id, ${now}, name, category_id, pets.status, pets.version, quantity, inventory.version,
+    SELECT pets.account_id, pets.id, ${now}, name, category_id, pets.status, pets.version, quantity, inventory.version, highest,
       description, price_amount, price_currency, facts, profiles.version
     FROM pets LEFT JOIN inventory ON inventory.account_id = pets.account_id AND inventory.pet_id = pets.id
     LEFT JOIN profiles ON profiles.account_id = pets.account_id AND profiles.pet_id = pets.id
@@ -115,6 +115,7 @@ type LockedRow = {
   version: number;
   quantity: number | null;
   stock_version: number | null;
+  stock_highest: number | null;
   profile_version: number | null;
 };
 
@@ -141,7 +142,7 @@ export function refused(id: number, { code, message }: Problem): BinResult {
 
 async function lock(tx: Transaction, accountId: number, changes: readonly BinChange[]): Promise<LockedBin> {
   const found = await tx.query<LockedRow>(sql`
-    SELECT pet_id, name, category_id, status, version, quantity, stock_version, profile_version FROM bin
+    SELECT pet_id, name, category_id, status, version, quantity, stock_version, stock_highest, profile_version FROM bin
     WHERE account_id = ${accountId} AND pet_id IN (${join(changes.map(({ id }) => id))}) ORDER BY pet_id${tx.forUpdate}`);
   const rows = new Map(found.map((row) => [row.pet_id, row]));
   const wanted = new Set(changes.flatMap(({ id, categoryId }) => categoryId ?? rows.get(id)?.category_id ?? []));
@@ -182,7 +183,7 @@ async function changeAbsent(tx: Transaction, accountId: number, { id, action }: 
 }
 
 async function returnRow(tx: Transaction, { accountId, urlOf }: Shop, row: LockedRow): Promise<void> {
-  const { pet_id: id, name, category_id: categoryId, status, version, quantity, stock_version: stockVersion } = row;
+  const { pet_id: id, name, category_id: categoryId, status, version, quantity, stock_version: stockVersion, stock_highest: highest } = row;
   try {
     await returnPet(tx, accountId, { pet: { id, name, categoryId, status }, version: version + 1 });
   } catch (error) {
@@ -190,7 +191,7 @@ async function returnRow(tx: Transaction, { accountId, urlOf }: Shop, row: Locke
     if (breaks("foreign_key", error)) tx.startOver();
     throw error;
   }
-  if (quantity !== null) await addEntries(tx, accountId, [{ petId: id, quantity, version: (stockVersion ?? 0) + 1 }]);
+  if (quantity !== null) await addEntries(tx, accountId, [{ petId: id, quantity, version: (stockVersion ?? 0) + 1, highest }]);
   const bytes = row.profile_version === null ? 0 : await returnProfile(tx, accountId, id, urlOf);
   await tx.query(sql`DELETE FROM bin WHERE account_id = ${accountId} AND pet_id = ${id}`);
   await countMovedBytes(tx, accountId, bytes);

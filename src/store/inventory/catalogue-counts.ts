@@ -20,10 +20,24 @@ export const CatalogueCounts = Type.Object({
 });
 export type CatalogueCounts = Static<typeof CatalogueCounts>;
 
-export const LowStockQuery = Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: lowEntriesMax })) });
+export const LowStockQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: lowEntriesMax })),
+  petId: Type.Optional(Type.Array(Id(""), { minItems: 1, maxItems: 100 })),
+});
 
 export const LowStock = Type.Object({
   count: Type.Integer(),
   entries: Type.Array(Type.Object({ petId: Id(""), quantity: Type.Integer(), status: PetStatus, name: Type.String() })),
 });
 export type LowStock = Static<typeof LowStock>;
+
+/**
+ * Whether the free units have fallen from above `lowStock` to it or below, as `inventory.low` reports. `highest` is the most that the entry has had; null
+ * if unknown, and then any entry that has changed since its first count may have had more (decision 0130).
+ */
+export function isLow(
+  { quantity, highest, version }: { quantity: number; highest: number | null; version: number },
+  lowStock: number,
+): boolean {
+  return quantity <= lowStock && (highest === null ? version > 1 : highest > lowStock);
+}

@@ -39,17 +39,22 @@ const writeStatus = statement("UPDATE inventory SET status = ? WHERE account_id 
 type ChangedRow = [...ItemRow, lowStock: number, accountId: number];
 /** The columns of a changed entry, in the order of `ChangedRow`. */
 const changedColumns = `${columnNames}, (SELECT low_stock FROM accounts WHERE id = inventory.account_id), account_id`;
-const changeCounts = rowUpdate<ChangedRow>(
-  "inventory",
-  "quantity = quantity + ?1, held = held + ?2, version = version + ?3",
-  `account_id = ?4 AND pet_id = ?5
-    AND quantity + ?1 >= 0 AND held + ?2 >= 0 AND quantity + ?1 + held + ?2 <= ${int32Max}`,
-  changedColumns,
-);
+const addToCounts = "quantity = quantity + ?1, held = held + ?2, version = version + ?3";
+const ifCountsFit = `account_id = ?4 AND pet_id = ?5 AND quantity + ?1 >= 0 AND held + ?2 >= 0 AND quantity + ?1 + held + ?2 <= ${int32Max}`;
+const changeCounts = rowUpdate<ChangedRow>("inventory", addToCounts, ifCountsFit, changedColumns);
+/** Does the same for more free units, which may be more than ever before (decision 0130). */
+const raised = `${addToCounts}, highest = CASE WHEN highest < quantity + ?1 THEN quantity + ?1 ELSE highest END`;
+const raiseCounts = rowUpdate<ChangedRow>("inventory", raised, ifCountsFit, changedColumns);
+/** The highest number of free units after a count was set to `quantity`. */
+const highestWith = (
+  quantity: string,
+): string => `CASE WHEN inventory.highest >= inventory.quantity AND inventory.highest >= ${quantity} THEN inventory.highest
+    WHEN inventory.quantity > ${quantity} THEN inventory.quantity ELSE ${quantity} END`;
 const setCount = statement<ChangedRow>(`
-  INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
-  VALUES (?1, ?2, ?3, 0, ?4, 1)
-  ON CONFLICT (account_id, pet_id) DO UPDATE SET quantity = excluded.quantity, version = inventory.version + 1
+  INSERT INTO inventory (account_id, pet_id, quantity, held, status, version, highest)
+  VALUES (?1, ?2, ?3, 0, ?4, 1, ?3)
+  ON CONFLICT (account_id, pet_id) DO UPDATE SET quantity = excluded.quantity, version = inventory.version + 1,
+    highest = ${highestWith("excluded.quantity")}
     WHERE excluded.quantity + inventory.held <= ${int32Max}
   RETURNING ${changedColumns}`);
 
@@ -219,7 +224,7 @@ export function insufficient(petId: number, free: number): Problem {
 /** Adds to the counts of an entry. Returns undefined, and changes nothing, if there is no entry or a count would be out of range. */
 function moveStock(tx: Transaction, accountId: number, petId: number, free: number, held: number): Awaitable<StoredItem | undefined> {
   return andThen(
-    tx.rows(changeCounts.one, [free, held, 1, accountId, petId]),
+    tx.rows((free > 0 ? raiseCounts : changeCounts).one, [free, held, 1, accountId, petId]),
     ([row]) => row && completeChange(tx, accountId, row, { before: { petId, quantity: row[1] - free, status: row[3] } }),
   );
 }
@@ -314,11 +319,12 @@ function unitsLost(petId: number): never {
 const rowsAtOnceMax = 250;
 
 const insertRows = statementOfRows(`
-  INSERT INTO inventory (account_id, pet_id, quantity, held, status, version)
+  INSERT INTO inventory (account_id, pet_id, quantity, held, status, version, highest)
   SELECT CAST(added.value ->> 3 AS BIGINT), CAST(added.value ->> 0 AS BIGINT), CAST(added.value ->> 1 AS BIGINT), 0, added.value ->> 2,
-    CAST(added.value ->> 4 AS BIGINT) FROM ROWS AS added`);
+    CAST(added.value ->> 4 AS BIGINT), CAST(added.value ->> 5 AS BIGINT) FROM ROWS AS added`);
 const updateRows = statementOfRows(`
-  UPDATE inventory SET quantity = CAST(changed.value ->> 1 AS BIGINT), status = changed.value ->> 2, version = version + 1
+  UPDATE inventory SET quantity = CAST(changed.value ->> 1 AS BIGINT), status = changed.value ->> 2, version = version + 1,
+    highest = ${highestWith("CAST(changed.value ->> 1 AS BIGINT)")}
   FROM ROWS AS changed WHERE account_id = CAST(changed.value ->> 3 AS BIGINT) AND pet_id = CAST(changed.value ->> 0 AS BIGINT)`);
 
 /** Pets and inventory entries, by pet. */
@@ -336,12 +342,11 @@ export async function lockPetsWithEntries(tx: Transaction, accountId: number, id
   return { pets, entries: new Map(entries.map((entry) => [entry.item.petId, entry])) };
 }
 
-/** Begins to track locked or new pets. `version` is that of a new entry. Default: 1. */
-export async function addEntries(
-  tx: Transaction,
-  accountId: number,
-  counts: readonly { petId: number; quantity: number; version?: number }[],
-): Promise<void> {
+/** A count of a pet. Default of `version`, that of a new entry: 1; of `highest`: the quantity. */
+type Count = { petId: number; quantity: number; held?: number; version?: number; highest?: number | null };
+
+/** Begins to track locked or new pets. */
+export async function addEntries(tx: Transaction, accountId: number, counts: readonly Count[]): Promise<void> {
   await writeRows(tx, accountId, insertRows, counts);
   for (const { petId, quantity, version = 1 } of counts) {
     recordCount(tx, accountId, {}, fromRow([petId, quantity, 0, statusOfStock({ quantity, held: 0 }), version]), 0);
@@ -377,20 +382,16 @@ export async function deleteEntries(tx: Transaction, accountId: number, entries:
   for (const entry of entries) tx.record(eventOf(accountId, "inventory.deleted", entry));
 }
 
-async function writeRows(
-  tx: Transaction,
-  accountId: number,
-  writing: typeof insertRows,
-  counts: readonly { petId: number; quantity: number; held?: number; version?: number }[],
-): Promise<void> {
+async function writeRows(tx: Transaction, accountId: number, writing: typeof insertRows, counts: readonly Count[]): Promise<void> {
   for (let from = 0; from < counts.length; from += rowsAtOnceMax) {
     const some = counts.slice(from, from + rowsAtOnceMax);
-    const rows = some.map(({ petId, quantity, held = 0, version = 1 }) => [
+    const rows = some.map(({ petId, quantity, held = 0, version = 1, highest = quantity }) => [
       petId,
       quantity,
       statusOfStock({ quantity, held }),
       accountId,
       version,
+      highest,
     ]);
     await tx.run(writing, [JSON.stringify(rows)]);
   }

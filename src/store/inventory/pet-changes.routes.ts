@@ -48,13 +48,13 @@ export const petChangeRoutes: Operation<ProfileServices>[] = [
     path: "/store/inventory/low",
     tag: "Inventory",
     summary: "List low stock",
-    description: "The entries at or below the account's `lowStock`, the lowest first.",
+    description: "The entries whose free units fell to the account's `lowStock` or below, the lowest first.",
     scope: "inventory:read",
     query: LowStockQuery,
     answers: { 200: { description: "The entries.", schema: LowStock } },
-    read: async (db, { accountId, query: { limit = lowEntriesDefault } }) => ({
+    read: async (db, { accountId, query: { limit = lowEntriesDefault, petId } }) => ({
       status: 200,
-      body: await listLowStock(db, accountId, limit),
+      body: await listLowStock(db, accountId, limit, petId),
     }),
   }),
 ];
