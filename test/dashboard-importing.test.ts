@@ -179,3 +179,46 @@ test("without an id column every row is an animal, also on a second run; where i
   await start(page, "3").waitFor();
   await warning.waitFor({ state: "detached" });
 });
+
+test("columns of facts are recognized by their headers and can be chosen, and a birth that cannot be read names its row and column", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const file = join(temporaryFolder(t), "facts.csv");
+  const row = (id: number, born: string) => `${id},Dog ${id},Dogs,Beagle,Female,${born},Brown,Small,Yes`;
+  await writeFile(
+    file,
+    ["id,name,category,Breed,Sex,Date of birth,Color,Size,House-trained", row(1, "2024-05-17"), row(2, "17/05/2024")].join("\n"),
+  );
+  const page = await shop.open("/import");
+  await give(page, file);
+  await start(page, "2").waitFor();
+  const facts = page.getByRole("group", { name: "Facts", exact: true });
+  const columns = facts.getByRole("combobox");
+  const chosen = async () => Promise.all((await columns.all()).slice(0, 6).map((one) => one.inputValue()));
+  assert.deepEqual(
+    await chosen(),
+    ["", "Breed", "Sex", "", "Color", "Size"],
+    "a column of births with one that cannot be read is left open",
+  );
+  await page.getByText("Columns that are not used: Date of birth, House-trained.").waitFor();
+  await pick(page, "Born", "Date of birth");
+  await facts.getByRole("combobox", { name: "Further facts" }).click();
+  await page.getByRole("option", { name: "House-trained" }).click();
+  await page.keyboard.press("Escape");
+  await page.getByText("Date of birth: “17/05/2024” is not a year or a day of birth such as 2024-05-17").waitFor();
+  await page.getByRole("table", { name: "The first animals" }).getByText("Beagle, Female, 2024-05-17, Brown, Small, Yes").waitFor();
+  await assertAccessibleOnPhone(page);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.getByRole("button", { name: "Import 1 animal" }).click();
+  assert.equal(await summary(page), "1 created, 0 changed, 0 unchanged, 1 rejected.");
+  const [pet] = await petsOf(shop);
+  assert.partialDeepStrictEqual((await shop.ask<object>("GET", `/pets/${pet!.id}/profile`)).body, {
+    facts: {
+      breed: "Beagle",
+      sex: "Female",
+      born: "2024-05-17",
+      colour: "Brown",
+      size: "Small",
+      own: [{ name: "House-trained", value: "Yes" }],
+    },
+  });
+});

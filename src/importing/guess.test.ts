@@ -30,7 +30,7 @@ test("the guess for the shelter's file reads every animal with an outcome as the
   const byHand = await readSource(rowsIn(await openFile(file)), await mappingOf("examples/longbeach.mapping.json"), file);
   const ours = await readSource(rowsIn(await openFile(file)), guess.mapping, file);
   assert.deepEqual(
-    ours.rows.map(({ pet }) => pet),
+    ours.rows.map(({ pet: { profile: _facts, ...pet } }) => pet),
     byHand.rows.map(({ pet }) => pet).filter(({ status }) => status !== "available"),
   );
 });
@@ -142,6 +142,29 @@ test("a file with only names gets one category that can be changed; a file witho
   });
   assert.equal(guessMapping([]), undefined);
   assert.equal(guessMapping((await columnsOf("", "Rex")).columns), undefined);
+});
+
+test("columns whose headers name a fact, and say nothing else, become facts; one of births only if each can be read", async () => {
+  for (const header of [
+    "Name,Category,Species,Breed,Sex,Date of birth,Colour,Size",
+    "pet_name,category,species,breed,gender,DOB,primary_color,size",
+    "Tiername,Kategorie,Tierart,Rasse,Geschlecht,Geburtsdatum,Fellfarbe,Größe",
+    "Nom,Catégorie,Espèce,Race,Sexe,Date de naissance,Couleur,Taille",
+    "Nombre,Categoría,Especie,Raza,Sexo,Fecha de nacimiento,Color,Tamaño",
+    "Naam,Categorie,Diersoort,Ras,Geslacht,Geboortedatum,Kleur,Maat",
+  ]) {
+    const row = (name: string, born: string) => `${name},Dogs,Dog,Pug,Female,${born},Black,Small`;
+    const { mapping, unsure } = await guessOf(header, row("Rex", "2024-05-17"), row("Tom", "2019"), row("Bo", ""));
+    const { species, breed, sex, born, colour, size } = mapping.facts ?? {};
+    const columns = [mapping.name, mapping.category, species, breed, sex, born, colour, size].map((field) => field?.columns[0]);
+    assert.deepEqual([columns, unsure], [header.split(","), []], header);
+    const inOtherForm = await guessOf(header, row("Rex", "2024-05-17"), row("Tom", "17/05/2024"));
+    assert.deepEqual([inOtherForm.mapping.facts?.born, inOtherForm.mapping.facts?.sex?.columns.length], [undefined, 1], header);
+  }
+  for (const header of ["Sex at intake", "Owner sex", "Sibling breed", "Born in", "Kennel size", "Secondary color", "Age", "Sexed"]) {
+    const { mapping } = await guessOf(`Name,Species,${header}`, "Rex,Dog,2019", "Tom,Cat,2020", "Bo,Dog,2021");
+    assert.equal(mapping.facts, undefined, header);
+  }
 });
 
 test("descriptions, prices, photos and stock are recognized in eight languages, and columns about something else are not", async () => {

@@ -1,5 +1,14 @@
 import type { Column } from "./columns.ts";
-import { guessedFields, hasWordOf, headerScore, isAboutStatus, namesCurrency, type GuessedField } from "./header-words.ts";
+import {
+  factNames,
+  guessedFields,
+  hasWordOf,
+  headerScore,
+  isAboutStatus,
+  namesCurrency,
+  namesFact,
+  type GuessedField,
+} from "./header-words.ts";
 import type { Mapping, PetStatus } from "./mapping-schema.ts";
 import { valueKey } from "./mapping.ts";
 import { currenciesOf, currencyInHeader } from "./prices.ts";
@@ -46,6 +55,7 @@ export function guessMapping(columns: readonly Column[]): Guess | undefined {
   const photos = found.photos
     ? ranked.photos.map(({ column }) => column).filter((one) => one === found.photos || !isChosen(one, chosen))
     : [];
+  const facts = factsIn(named.filter((column) => !isChosen(column, chosen) && !photos.includes(column)));
   const mapping: Mapping = {
     ...(id && { id: id.name }),
     name: { columns: id ? [name.name, id.name] : [name.name], transforms: ["strip-stars"] },
@@ -55,8 +65,21 @@ export function guessMapping(columns: readonly Column[]): Guess | undefined {
     ...(description && { description: { columns: [description.name] } }),
     ...(price && { price: priceOf(price, named) }),
     ...(photos.length > 0 && { photos: { columns: namesOf(named.filter((column) => photos.includes(column)).slice(0, photoColumnsMax)) } }),
+    ...(Object.keys(facts).length > 0 && { facts }),
   };
-  return { mapping, unsure: guessedFields.filter((field) => isUnsure(field, ranked[field], chosen, named)) };
+  const inFacts = new Set(factNames.flatMap((fact) => facts[fact]?.columns ?? []));
+  const others = named.filter((column) => !isChosen(column, chosen) && !inFacts.has(column.name));
+  return { mapping, unsure: guessedFields.filter((field) => isUnsure(field, ranked[field], chosen[field], others)) };
+}
+
+/** The facts that these columns have by their headers. A column of births counts only if each of its values can be read. */
+function factsIn(columns: readonly Column[]): NonNullable<Mapping["facts"]> {
+  const facts: NonNullable<Mapping["facts"]> = {};
+  for (const fact of factNames) {
+    const column = columns.find((one) => namesFact(fact, one.name) && one.filled > 0 && (fact !== "born" || one.shares.born === 1));
+    if (column) facts[fact] = { columns: [column.name] };
+  }
+  return facts;
 }
 
 /** Guesses the status of each value of a column. An ambiguous value has none, and neither has an empty cell. */
@@ -125,9 +148,7 @@ function namesOf(columns: readonly Column[]): string[] {
 }
 
 /** Whether another column fits about as well as the chosen one; for the status also whether none is chosen although a header is about it. */
-function isUnsure(field: GuessedField, ranked: readonly Scored[], chosen: ColumnChoice, columns: readonly Column[]): boolean {
-  const column = chosen[field];
-  const others = columns.filter((one) => !isChosen(one, chosen));
+function isUnsure(field: GuessedField, ranked: readonly Scored[], column: Column | undefined, others: readonly Column[]): boolean {
   if (column === undefined) return field === "status" && others.some((one) => one.filled > 0 && isAboutStatus(one.name));
   if (field === "photos") return false; // every column that fits is chosen
   const own = ranked.find((one) => one.column === column)?.score ?? 0;

@@ -85,6 +85,31 @@ export function headerScore(field: GuessedField, name: string): number {
   return (1 - placeCost * rank) * 0.75 ** (others.length - foreign) * 0.25 ** foreign;
 }
 
+/** The facts of a profile that a column is chosen for, with the words of their headers in the same languages. */
+const factWords = {
+  species: "species tierart espece especes especie especies specie soort diersoort gatunek".split(" "),
+  breed: "breed breeds rasse race raza razza ras raca rasa".split(" "),
+  sex: "sex gender geschlecht sexe genre sexo genero sesso geslacht plec".split(" "),
+  born: "born birth birthday dob geboren geburt geburtsdatum geburtstag naissance nacimiento nascita nascimento geboortedatum geboorte urodzenia".split(
+    " ",
+  ),
+  colour: "colour color farbe fellfarbe couleur colore kleur cor kolor".split(" "),
+  size: "size grosse taille tamano taglia grootte maat tamanho wielkosc rozmiar".split(" "),
+};
+export type FactName = keyof typeof factWords;
+export const factNames = Object.keys(factWords) as FactName[];
+/** Words that leave the meaning of any fact as it is. Those of dates do so beside a birth. */
+const neutralOfFacts = new Set("primary main coat fur m f w".split(" "));
+
+/** Whether a header names a fact and says nothing else. */
+export function namesFact(fact: FactName, name: string): boolean {
+  const words = wordsIn(name);
+  const isNeutral = (word: string): boolean =>
+    subjectWords.has(word) || neutralOfFacts.has(word) || (fact === "born" && (dateWords.has(word) || word === "jahr"));
+  const own = new Set<string>(factWords[fact]);
+  return words.some((word) => own.has(word)) && words.every((word) => own.has(word) || isNeutral(word));
+}
+
 /** Whether a header has a word for a field. */
 export function hasWordOf(field: GuessedField, name: string): boolean {
   return wordsIn(name).some((word) => fieldWords[field].includes(word));

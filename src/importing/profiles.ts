@@ -1,6 +1,7 @@
 import type { Schemas } from "../../client/api.gen.ts";
 import type { Price } from "../platform/currencies.ts";
 import { isReason, isTooLong, textReader, type Reason } from "./cells.ts";
+import { listed } from "./lists.ts";
 import type { Mapping } from "./mapping-schema.ts";
 import { currenciesOf, readPrice } from "./prices.ts";
 
@@ -61,16 +62,16 @@ type Facts = NonNullable<Profile["facts"]>;
 const [factCharactersMax, ownCharactersMax] = [100, 200];
 
 function factsReader({ own = [], ...fields }: NonNullable<Mapping["facts"]>, header: readonly string[]): Reader<Facts> {
-  const readers = Object.entries(fields).map(([name, field]) => [name, textReader(field, header)] as const);
+  const readers = Object.entries(fields).map(([name, field]) => [name, textReader(field, header), listed(field.columns)] as const);
   const ownColumns = own.map((name) => [name, header.indexOf(name)] as const);
   return (cells) => {
     const facts: Record<string, string> = {};
-    for (const [name, read] of readers) {
+    for (const [name, read, from] of readers) {
       const text = read(cells);
       if (text === "") continue;
       const value = name === "born" ? bornOf(text) : text;
-      if (value === undefined) return { reason: `“${text.slice(0, 50)}” is not a year or a day of birth such as 2024-05-17` };
-      if (isTooLong(value, factCharactersMax)) return { reason: `the ${name} is over ${factCharactersMax} characters` };
+      if (value === undefined) return { reason: `${from}: “${text.slice(0, 50)}” is not a year or a day of birth such as 2024-05-17` };
+      if (isTooLong(value, factCharactersMax)) return { reason: `${from}: the ${name} is over ${factCharactersMax} characters` };
       facts[name] = value;
     }
     const more = ownColumns.flatMap(([name, index]) => {
@@ -78,15 +79,17 @@ function factsReader({ own = [], ...fields }: NonNullable<Mapping["facts"]>, hea
       return value === "" ? [] : [{ name, value }];
     });
     const long = more.find(({ value }) => isTooLong(value, ownCharactersMax));
-    if (long) return { reason: `“${long.name}” is over ${ownCharactersMax} characters` };
+    if (long) return { reason: `${long.name}: over ${ownCharactersMax} characters` };
     return Object.keys(facts).length + more.length === 0 ? undefined : { ...facts, ...(more.length > 0 && { own: more }) };
   };
 }
 
 /** Reads a year, or a day with or without a time. The order of day and month in other forms is not known. */
-function bornOf(text: string): string | undefined {
-  const [, day] = /^((?:1[89]|20)\d\d(?:-\d\d-\d\d)?)(?:[T ][\d:.]+Z?)?$/.exec(text) ?? [];
-  return day === undefined || Number.isNaN(Date.parse(day)) ? undefined : day;
+export function bornOf(text: string): string | undefined {
+  const [, day = ""] = /^((?:1[89]|20)\d\d(?:-\d\d-\d\d)?)(?:[T ][\d:.]+Z?)?$/.exec(text) ?? [];
+  const at = Date.parse(day);
+  // `Date.parse` takes 30 February for a day of March.
+  return Number.isNaN(at) || !new Date(at).toISOString().startsWith(day) ? undefined : day;
 }
 
 function photosReader({ columns }: NonNullable<Mapping["photos"]>, header: readonly string[]): Reader<string[]> {

@@ -84,7 +84,9 @@ function planText({ mapping, unused, statuses }: MappingPlan): string[] {
   if (description) fields.push(`description: ${from(description)}`);
   if (price) fields.push(`price: ${[price.column, price.currencyColumn, price.currency].filter((part) => part !== undefined).join(", ")}`);
   const lines = [`${fields.join("; ")}.`];
-  if (facts) lines.push(`Facts: ${Object.keys(facts).join(", ")}.`);
+  const { own = [], ...known } = facts ?? {};
+  const factColumns = Object.entries(known).map(([fact, field]) => `${fact}: ${from(field)}`);
+  if (facts) lines.push(`Facts: ${[...factColumns, ...own].join("; ")}.`);
   if (photos) lines.push(`Photos: ${from(photos)}; the service fetches them after the import.`);
   const values = statuses.map(({ value, rows, status: becomes = "rejected" }) => `“${value}” (${counted(rows)}) ${becomes}`);
   if (values.length > 0) lines.push(`Values of the status: ${values.join(", ")}.`);

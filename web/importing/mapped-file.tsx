@@ -11,9 +11,11 @@ import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { importTexts as words } from "../texts/en-import-file.ts";
 import { formatNumber } from "../texts/texts.ts";
+import { FactColumns } from "./fact-columns.tsx";
 import styles from "./importing.module.css";
 import { MappingEditor, withId } from "./mapping-editor.tsx";
-import { CountList, PetPreview, Reading, RejectList, RepeatedIds } from "./preview.tsx";
+import { PetPreview } from "./pet-preview.tsx";
+import { CountList, Reading, RejectList, RepeatedIds } from "./preview.tsx";
 import { ProfileColumns } from "./profile-columns.tsx";
 import { Questions } from "./questions.tsx";
 import { RunView } from "./run-view.tsx";
@@ -68,6 +70,7 @@ export function MappedFile({ file, source: named, sources, onSource, columns, gu
       >
         <MappingEditor columns={columns.columns} mapping={mapping} onChange={setMapping} />
         <ProfileColumns columns={columns.columns} mapping={mapping} openPrice={openPrice} onChange={setMapping} />
+        <FactColumns columns={columns.columns} mapping={mapping} onChange={setMapping} />
         {unused.length > 0 && <p className={styles.hint}>{words.unused(listed(unused))}</p>}
         <Questions {...{ unanswered, isChecked, isPriceOpen }} unsure={guess.unsure} onChecked={setChecked} />
         <SourceName {...{ named, sources, onSource }} otherSource={columns.otherSource} />

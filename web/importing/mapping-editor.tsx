@@ -11,7 +11,7 @@ type Props = { columns: readonly Column[]; mapping: Mapping; onChange: (mapping:
 
 /** The form that maps columns to fields. */
 export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode {
-  const names = columns.map(({ name }) => name).filter((name, index, all) => name !== "" && all.indexOf(name) === index);
+  const names = namesIn(columns);
   const change = (part: Partial<Mapping>) => onChange({ ...mapping, ...part });
   const [nameColumn = "", fallback] = mapping.name.columns;
   return (
@@ -66,6 +66,11 @@ export function MappingEditor({ columns, mapping, onChange }: Props): ReactNode 
       {mapping.status && <StatusValues columns={columns} status={mapping.status} onChange={(status) => change({ status })} />}
     </div>
   );
+}
+
+/** The columns that can be chosen. */
+export function namesIn(columns: readonly Column[]): string[] {
+  return columns.map(({ name }) => name).filter((name, index, all) => name !== "" && all.indexOf(name) === index);
 }
 
 function Stars({ name, onChange }: { name: Mapping["name"]; onChange: (name: Mapping["name"]) => void }): ReactNode {

@@ -1,12 +1,7 @@
 import { Alert, Button, Loader } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { Mapping } from "../../src/importing/mapping-schema.ts";
-import type { Pet } from "../../src/importing/pets.ts";
-import { decimalAmount } from "../../src/platform/currencies.ts";
-import { RowsTable, type Column } from "../parts/rows-table.tsx";
-import { StatusBadge } from "../pets/status-badge.tsx";
+import { RowsTable } from "../parts/rows-table.tsx";
 import { importTexts as words } from "../texts/en-import-file.ts";
-import { profileTexts } from "../texts/en-import-profile.ts";
 import { formatNumber } from "../texts/texts.ts";
 import { download } from "./download.ts";
 import styles from "./importing.module.css";
@@ -26,31 +21,6 @@ export function CountList({ counts }: { counts: Counts }): ReactNode {
       ))}
     </dl>
   );
-}
-
-const idColumn: Column<Pet> = { id: "id", header: words.id, width: "170px", cell: ({ sourceId }) => sourceId };
-const petColumns: Column<Pet>[] = [
-  { id: "name", header: words.name, cell: ({ name }) => name },
-  { id: "category", header: words.category, cell: ({ category }) => category },
-  { id: "status", header: words.status, width: "140px", cell: ({ status }) => <StatusBadge status={status} /> },
-];
-const stockColumn: Column<Pet> = { id: "stock", header: profileTexts.stock, width: "90px", cell: ({ quantity }) => quantity };
-const priceColumn: Column<Pet> = {
-  id: "price",
-  header: profileTexts.price,
-  width: "140px",
-  cell: ({ profile }) => profile?.price && `${decimalAmount(profile.price)} ${profile.price.currency}`,
-};
-
-/** The first pets that the mapping produces. */
-export function PetPreview({ animals, mapping: { id, price, stock } }: { animals: readonly Pet[]; mapping: Mapping }): ReactNode {
-  const columns = [
-    ...(id === undefined ? [] : [idColumn]),
-    ...petColumns,
-    ...(price ? [priceColumn] : []),
-    ...(typeof stock === "object" ? [stockColumn] : []),
-  ];
-  return <RowsTable label={words.firstAnimals} columns={columns} rows={animals} keyOf={({ sourceId }) => sourceId} />;
 }
 
 type RepeatedProps = { counts: Counts; repeated: string | undefined; onEveryRow?: () => void };

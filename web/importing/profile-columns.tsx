@@ -6,7 +6,7 @@ import type { openPrices } from "../../src/importing/mapping-plan.ts";
 import type { Mapping } from "../../src/importing/mapping-schema.ts";
 import { profileTexts as words } from "../texts/en-import-profile.ts";
 import styles from "./importing.module.css";
-import { ColumnSelect } from "./mapping-editor.tsx";
+import { ColumnSelect, namesIn } from "./mapping-editor.tsx";
 
 type Price = NonNullable<Mapping["price"]>;
 type Props = {
@@ -22,7 +22,7 @@ const columnPrefix = "column ";
 
 /** The columns of the profile and of the stock. */
 export function ProfileColumns({ columns, mapping, openPrice, onChange }: Props): ReactNode {
-  const names = columns.map(({ name }) => name).filter((name, index, all) => name !== "" && all.indexOf(name) === index);
+  const names = namesIn(columns);
   const { description, price, photos, stock } = mapping;
   function change<Field extends "description" | "price" | "photos" | "stock">(field: Field, value: Mapping[Field] | undefined): void {
     const { [field]: _before, ...others } = mapping;

@@ -8,6 +8,8 @@ export const profileTexts = {
   none: "No column",
   clear: (field: string) => `Clear the column: ${field}`,
   photosHint: "Columns with web addresses. The photos are fetched after the import.",
+  ownFacts: "Further facts",
+  ownFactsHint: "Each column is a fact with the column’s name.",
   oneUnit: "One unit for each available animal",
   notCounted: "The import leaves the stock alone",
   currency: "Currency of prices that name none",
