@@ -169,12 +169,16 @@ const otherRows: Record<string, Reference[]> = {
       test: "three nodes that come back one after the other under constant load admit exactly the quota",
     },
     { file: "test/tls-to-stores.test.ts", test: "a rediss:// REDIS_URL" },
+    { file: "src/app/doctor-redis.test.ts", test: "certificates and ports that do not fit are why Redis cannot be reached" },
     { file: "test/doctor.test.ts", test: "a service that does not answer is a fault with exit code 6" },
   ],
-  "Redis answers, but refuses to count": [{ file: "src/app/doctor-redis.test.ts", test: "what Redis refuses is a fault that says so" }],
+  "Redis answers, but refuses to count: a permission, a password, a replica, a cluster without some slots, a wrong kind of `REDIS_URL`, no memory":
+    [
+      { file: "src/app/doctor-redis.test.ts", test: "${name}: the log and the doctor say what Redis answers and what to do" },
+      { file: "src/app/doctor-redis.test.ts", test: "while Redis refuses to count, the service is ready and its metric says so" },
+    ],
   "Redis does not let its user list counts": [
     { file: "src/app/doctor-redis.test.ts", test: "a node whose user may not list counts says so once, and counts all the same" },
-    { file: "src/app/doctor-redis.test.ts", test: "what Redis refuses is a fault that says so" },
   ],
   "Redis goes back in time, is emptied, or loses counts in a failover": [
     {
@@ -268,7 +272,8 @@ const rowsOfFaults = {
   "the disk of PostgreSQL is full": "database_writes",
   "a newer release beside live nodes of 1.0.0": "a node serves that is too old for a new one",
   "the clock of a running node jumps": "clock",
-  "Redis with a user, a server or a cluster that cannot count": "Redis answers, but refuses to count",
+  "Redis with a user, a server or a cluster that cannot count":
+    "Redis answers, but refuses to count: a permission, a password, a replica, a cluster without some slots, a wrong kind of `REDIS_URL`, no memory",
   "the lock of the folder is deleted": "folder_lock",
   "no space while an upload is received": "no room for an upload on the disk or within a limit",
   "flipped bits in the database": "database_damage",

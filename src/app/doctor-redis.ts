@@ -32,21 +32,13 @@ export async function checkRedis({ redisUrl, redisCa }: Pick<Settings, "redisUrl
   try {
     await probeRedis(place, redisCa || undefined, answerMs, learn);
   } catch (error) {
-    return [...found, refusal(reasonOf(error), error instanceof Error && error.name === "ReplyError", facts, place.kind)];
+    const { isAnswer, remedyOf } = await import("../callers/limits/redis.refusals.ts");
+    const reason = reasonOf(error);
+    const isOld = facts !== undefined && Number.parseInt(facts.version, 10) < oldestVersion;
+    const remedy = isOld ? `use Redis ${oldestVersion} or later, or Valkey, in place of ${facts?.version}` : remedyOf(error);
+    if (isAnswer(error)) found.push(fault("redis", `Redis answers, but refuses to count (${reason})`, remedy));
+    else found.push(fault("redis", `Redis does not answer (${reason})`, remedy, { isUnreachable: true }));
+    return found;
   }
   return [...found, ok("redis", "Redis counts"), ...(facts ? [clockFinding("Redis", facts.now, clock())] : [])];
-}
-
-function refusal(reason: string, isAnswer: boolean, facts: RedisFacts | undefined, kind: string): Finding {
-  if (!isAnswer)
-    return fault("redis", `Redis does not answer (${reason})`, "check the server, REDIS_URL and the network", { isUnreachable: true });
-  const message = `Redis answers, but refuses to count (${reason})`;
-  if (facts?.isCluster && kind !== "cluster")
-    return fault("redis", `${message}: it is a server of a cluster`, `write REDIS_URL=redis+cluster://… ${where}`);
-  if (facts?.isReplica) return fault("redis", `${message}: it is a replica`, "set REDIS_URL to the master, or to its sentinels");
-  if (facts && Number.parseInt(facts.version, 10) < oldestVersion)
-    return fault("redis", `${message}: it is version ${facts.version}`, `use Redis ${oldestVersion} or later, or Valkey`);
-  if (/^(NOPERM|WRONGPASS|NOAUTH)|user executing the script can't/.test(reason))
-    return fault("redis", message, `give the user of REDIS_URL the commands, keys and channel that the limiter needs ${where}`);
-  return fault("redis", message, "do what the message says");
 }

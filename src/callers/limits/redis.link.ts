@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "iovalkey";
 import type { ScriptRun } from "./redis.batch.ts";
@@ -12,8 +12,9 @@ import {
   runsKey,
   unbansChannel,
 } from "./redis.generation.ts";
-import { readInfo } from "./redis.probe.ts";
-import { isLoss, noteEviction, noteReading, type ShardLog, textOf } from "./redis.refusals.ts";
+import { readInfo, tryCounting } from "./redis.probe.ts";
+import { isForbidden, isLoss, noteEviction, noteReading, type ShardLog, textOf } from "./redis.refusals.ts";
+import { type Script, scriptOf } from "./redis.script.ts";
 import { connectMs, type FindServer, withTimeout } from "./redis.server.ts";
 
 /** The longest time (ms) that a lost connection may take to deliver the reports that Redis had sent. */
@@ -33,8 +34,6 @@ const joinMs = 30_000;
 /** How long (ms) reading all counts may keep a process that starts from deciding, and a node that joins again from counting without its share. */
 const [firstReadMs, readMs] = [10_000, 1_000];
 
-export type Script = { text: string; sha: string };
-export const scriptOf = (text: string): Script => ({ text, sha: createHash("sha1").update(text).digest("hex") });
 const heartbeat = scriptOf(heartbeatScript);
 
 /**
@@ -85,6 +84,8 @@ export type Link = {
   read: (client: Redis, isCurrent: () => boolean) => Promise<void>;
   /** Whether this process has just started, and neither counts with the others nor has found that Redis cannot be reached. It then decides nothing. */
   isNew: boolean;
+  /** Whether Redis may refuse part of what the limiter does. The next connection then tries all of it before it counts. */
+  isDoubtful: boolean;
   /** Called when `isNew` ends. */
   onJoined: () => void;
   connection: Connection | undefined;
@@ -116,27 +117,25 @@ type Connection = {
   dropped?: Promise<void>;
 };
 
-type Initial = Pick<
-  Link,
-  "connection" | "stage" | "wasAway" | "generation" | "attempts" | "last" | "retry" | "closed" | "eviction" | "isNew" | "onJoined"
->;
+/** What each link begins with. */
+const initial = {
+  connection: undefined,
+  stage: "away",
+  wasAway: false,
+  generation: "",
+  attempts: 0,
+  last: { number: 0, answered: 0 },
+  retry: undefined,
+  closed: false,
+  eviction: undefined,
+  isNew: true,
+  isDoubtful: true,
+  onJoined: () => undefined,
+} satisfies Partial<Link>;
 
 /** Creates a link. `openLink` opens it. */
-export function createLink(options: Omit<Link, keyof Initial>): Link {
-  return {
-    ...options,
-    connection: undefined,
-    stage: "away",
-    wasAway: false,
-    generation: "",
-    attempts: 0,
-    last: { number: 0, answered: 0 },
-    retry: undefined,
-    closed: false,
-    eviction: undefined,
-    isNew: true,
-    onJoined: () => undefined,
-  };
+export function createLink(options: Omit<Link, keyof typeof initial>): Link {
+  return { ...options, ...initial };
 }
 
 /** Opens a link. Resolves once it counts together with the other nodes and knows their counts, or once it is clear that Redis cannot be reached. */
@@ -186,13 +185,16 @@ async function connect(link: Link): Promise<void> {
   void join(link, connection, link.isNew && isSettled);
 }
 
-/** Connects both clients, subscribes to the channels, loads the scripts, and runs `fenceScript`. */
-async function prepare({ prefix, node, answerMs, scripts, last, generation }: Link, number: number, redis: Redis, reports: Redis) {
+/** Connects both clients, subscribes to the channels, loads the scripts, tries all of them if Redis may refuse some, and runs `fenceScript`. */
+async function prepare(link: Link, number: number, redis: Redis, reports: Redis) {
+  const { prefix, node, answerMs, scripts, last, generation } = link;
   await withTimeout(connectMs, Promise.all([redis.connect(), reports.connect()]));
   const info = redis.info().catch(() => ""); // a user may lack the permission
   const loaded = [heartbeat, ...scripts].map(({ text }) => redis.script("LOAD", text));
   const subscribed = reports.subscribe(reportsChannel(prefix), unbansChannel(prefix));
   const { runId, eviction } = readInfo((await withTimeout(answerMs, Promise.all([info, subscribed, ...loaded])))[0]);
+  if (link.isDoubtful) await withTimeout(answerMs, tryCounting(redis, prefix));
+  link.isDoubtful = false;
   const keys = fenceKeys(prefix, node, last.number, number);
   const fenced = redis.eval(fenceScript, keys.length, ...keys, generation, last.answered, randomUUID(), runId);
   const [ran, found, isSettled] = (await withTimeout(answerMs, fenced)) as [ran: string | null, generation: string, isSettled: number];
@@ -377,7 +379,8 @@ function retryLater(link: Link, error: unknown): void {
     link.isNew = false;
     link.onJoined();
   }
-  link.log.warn({ reason: String(error) }, `${textOf(error)}, this node admits its share of each limit`);
+  if (isForbidden(error)) link.isDoubtful = true;
+  link.log.warn({ reason: String(error) }, textOf(error));
   const longestMs = link.wasAway ? retryMaxMs : retryFirstMs;
   link.wasAway = true;
   link.retry = setTimeout(() => void connect(link), longestMs * (0.5 + Math.random() / 2)).unref();

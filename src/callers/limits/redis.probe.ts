@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Redis } from "iovalkey";
 import { banScript, unbanCall, unbanScript } from "./redis.bans.ts";
 import * as keys from "./redis.generation.ts";
-import { addScript, limitScript, ruleOf } from "./redis.script.ts";
+import { addScript, limitScript, ruleOf, scriptOf } from "./redis.script.ts";
 import { serverFinder, withClient } from "./redis.server.ts";
 import type { RedisPlace } from "./redis.url.ts";
 
@@ -13,8 +13,6 @@ import type { RedisPlace } from "./redis.url.ts";
 export type RedisFacts = {
   version: string;
   runId: string;
-  isReplica: boolean;
-  isCluster: boolean;
   eviction: string | undefined;
   now: number;
   isListing: boolean;
@@ -28,8 +26,6 @@ export function readInfo(info: string): Omit<RedisFacts, "now" | "isListing"> {
   return {
     version: field("redis_version"),
     runId: field("run_id"),
-    isReplica: field("role") === "slave",
-    isCluster: field("cluster_enabled") === "1",
     eviction: field("maxmemory") !== "0" && policy !== "" && policy !== "noeviction" ? policy : undefined,
   };
 }
@@ -54,8 +50,7 @@ export async function probeRedis(
         () => false,
       );
       learn({ ...readInfo(info), now: Number(seconds) * 1_000, isListing });
-      await runScripts(client, `${prefix}doctor:${randomUUID()}:`); // others may try at the same time
-      await client.publish(keys.reportsChannel(prefix), ""); // a report of nothing
+      await tryCounting(client, prefix);
     });
     await withClient(newClient(), answerMs, async (client) => {
       await client.subscribe(keys.reportsChannel(prefix), keys.unbansChannel(prefix));
@@ -64,27 +59,28 @@ export async function probeRedis(
   }
 }
 
-async function runScripts(client: Redis, prefix: string): Promise<void> {
-  const node = "doctor";
+/**
+ * Does all that the limiter does to count, in one round trip and with keys of its own, which it deletes. Rejects with what Redis answered.
+ */
+export async function tryCounting(client: Redis, shardPrefix: string): Promise<void> {
+  const [node, prefix] = ["doctor", `${shardPrefix}doctor:${randomUUID()}:`]; // others may try at the same time
   const guarded = [keys.runsKey(prefix, node, 1), keys.generationKey(prefix)];
   const [account, ban] = [`${prefix}account:1`, `${prefix}ban:1`];
   const fenced = keys.fenceKeys(prefix, node, 0, 1);
   const heartbeatKeys = keys.heartbeatKeys(prefix);
-  const run = async (script: string, names: string[], args: (string | number)[]) => {
-    const sha = String(await client.script("LOAD", script));
-    await client.evalsha(sha, 2 + names.length, ...guarded, ...names, node, 0, ...args);
+  const asked: Promise<unknown>[] = [client.eval(keys.fenceScript, fenced.length, ...fenced, "", 0, node, "")];
+  const run = (text: string, names: string[], args: (string | number)[]): void => {
+    const { sha } = scriptOf(text);
+    asked.push(client.script("LOAD", text), client.evalsha(sha, 2 + names.length, ...guarded, ...names, node, 0, ...args));
   };
-  try {
-    await client.eval(keys.fenceScript, fenced.length, ...fenced, "", 0, node, "");
-    for (const stage of [0, 3]) await run(keys.heartbeatScript, heartbeatKeys, [node, 0, "+inf", stage, ""]);
-    await run(addScript, [account], ["", "", "1", 0, 0, 0, 0, 0, 0]);
-    // The first request is a strike, and the second one bans.
-    const requests = [account, ban, account, ban];
-    await run(limitScript, requests, ["", "", "\0\0", ruleOf("count-secret", 1, [0, 0]).text]);
-    await run(banScript, [ban], [1, 1]);
-    const unban = unbanCall(prefix, 1, undefined);
-    await client.eval(unbanScript, unban.keys.length, ...unban.keys, ...unban.args);
-  } finally {
-    await client.del(...fenced, ...heartbeatKeys, account, ban, `${prefix}strikes:1`);
-  }
+  for (const stage of [0, 3]) run(keys.heartbeatScript, heartbeatKeys, [node, 0, "+inf", stage, ""]);
+  run(addScript, [account], ["", "", "1", 0, 0, 0, 0, 0, 0]);
+  // The first request is a strike, and the second one bans.
+  run(limitScript, [account, ban, account, ban], ["", "", "\0\0", ruleOf("count-secret", 1, [0, 0]).text]);
+  run(banScript, [ban], [1, 1]);
+  const unban = unbanCall(prefix, 1, undefined);
+  asked.push(client.eval(unbanScript, unban.keys.length, ...unban.keys, ...unban.args));
+  asked.push(client.del(...fenced, ...heartbeatKeys, account, ban, `${prefix}strikes:1`));
+  asked.push(client.publish(keys.reportsChannel(shardPrefix), "")); // a report of nothing
+  await Promise.all(asked);
 }

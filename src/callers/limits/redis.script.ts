@@ -1,6 +1,10 @@
+import { createHash } from "node:crypto";
 import { minuteMs, dayMs } from "../../platform/clock.ts";
 import { guard } from "./redis.generation.ts";
 import { banMemoryMs, firstBanMs, longestBanMs, strikesWindowMs } from "./strikes.ts";
+
+export type Script = { text: string; sha: string };
+export const scriptOf = (text: string): Script => ({ text, sha: createHash("sha1").update(text).digest("hex") });
 
 /**
  * The start of each script that changes meters, after `guard`. The keys after the first two are meters, in `limitScript` also bans and strikes.

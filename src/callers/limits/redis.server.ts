@@ -2,6 +2,7 @@ import { connect as connectTcp } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { AbstractConnector, Redis, type RedisOptions } from "iovalkey";
+import { isAnswer } from "./redis.refusals.ts";
 import type { Host, RedisPlace } from "./redis.url.ts";
 
 /**
@@ -84,17 +85,18 @@ async function askForMaster(server: Redis, one: Host, key: string): Promise<{ ma
   const hostsOf = ([, , ...servers]: (typeof ranges)[0]): Host[] => servers.map(([host, port]) => ({ host: host || one.host, port }));
   const range = ranges.find(([first, last]) => first <= slot && slot <= last);
   const [master] = range ? hostsOf(range) : [];
-  if (!master) throw new Error("no server of the cluster has the keys");
+  if (!master) throw Object.assign(new Error(`CLUSTERDOWN no server has slot ${slot}`), { name: "ReplyError" });
   const servers = new Map(ranges.flatMap(hostsOf).map((host) => [`${host.host} ${host.port}`, host]));
   return { master, servers: [...servers.values()] };
 }
 
-/** Resolves to the first result. If there is none, rejects with the first reason. */
+/** Resolves to the first result. If there is none, rejects with the first answer of Redis, or without any with the first reason. */
 async function firstOf<T>(asked: Promise<T>[]): Promise<T> {
   try {
     return await Promise.any(asked);
   } catch (error) {
-    throw (error as AggregateError).errors[0];
+    const { errors } = error as AggregateError;
+    throw errors.find(isAnswer) ?? errors[0];
   }
 }
 

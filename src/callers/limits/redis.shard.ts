@@ -6,15 +6,15 @@ import { readCounts } from "./redis.counts.ts";
 import * as ledgers from "./redis.ledger.ts";
 import * as links from "./redis.link.ts";
 import type { LinkLog, ShardLog } from "./redis.refusals.ts";
-import { addScript, limitScript, type Rule } from "./redis.script.ts";
+import { addScript, limitScript, type Rule, scriptOf } from "./redis.script.ts";
 import type { FindServer } from "./redis.server.ts";
 import type { Quota } from "./windows.ts";
 
 /** The most keys that one run of `addScript` or `banScript` changes. */
 const keysPerScript = 500;
-const decideScript = links.scriptOf(limitScript);
-const addFiguresScript = links.scriptOf(addScript);
-const restoreBansScript = links.scriptOf(banScript);
+const decideScript = scriptOf(limitScript);
+const addFiguresScript = scriptOf(addScript);
+const restoreBansScript = scriptOf(banScript);
 
 /** What counts in keys that are on one server: everything, or a sixteenth of the accounts and addresses on a cluster. */
 export type Shard = {
