@@ -14,6 +14,8 @@ type Picture = {
   name: string;
   address: (shop: Shop) => string;
   colorScheme?: "dark";
+  /** Of the window, in pixels. Default: 800. */
+  height?: number;
   /** Brings the page to what is to be seen. */
   ready: (page: Page, shop: Shop) => Promise<unknown>;
 };
@@ -32,11 +34,8 @@ const pictures: Picture[] = [
   {
     name: "shop",
     address: ({ site }) => site,
-    ready: (page) =>
-      page
-        .getByRole("status")
-        .getByText(/animals$/)
-        .waitFor(),
+    height: 1_160,
+    ready: (page) => page.getByRole("heading", { level: 1 }).waitFor(),
   },
 ];
 
@@ -58,11 +57,11 @@ function hostsOf({ platform: { service }, site }: Shop): string {
   return `MAP ${new URL(publicUrl).host} ${new URL(service.address).host}, MAP ${new URL(site).host} ${edge}`;
 }
 
-async function take({ name, address, colorScheme, ready }: Picture): Promise<void> {
+async function take({ name, address, colorScheme, height = 800, ready }: Picture): Promise<void> {
   const [cookie = "", value = ""] = shop.cookie.split("=", 2);
   const session = { name: cookie, value, domain: "localhost", path: "/", expires: -1, httpOnly: true, secure: false };
   const context = await browser.newContext({
-    viewport: { width: 1280, height: 800 },
+    viewport: { width: 1280, height },
     colorScheme: colorScheme ?? "light",
     reducedMotion: "reduce",
     locale: "en-GB",
@@ -100,9 +99,11 @@ async function showStock(page: Page): Promise<void> {
 
 async function previewSample(page: Page): Promise<void> {
   await page.locator("input[type=file]").setInputFiles(sample);
+  await page.getByRole("combobox", { name: "Where the animals come from" }).fill("City shelter"); // the animals of the shop came from another one
   // the sample does not say whether animals without an outcome are for sale
   await pick(page, "Status for (empty)", "Available");
   await page.getByRole("button", { name: "Import 785 animals" }).waitFor();
+  await page.evaluate("scrollTo(0, 0)");
 }
 
 async function showUsage(page: Page): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,7 +29,15 @@ export type Shop = {
   site: string;
 };
 
-/** A service with a shop in it that has had a busy hour: the animals of `examples/`, stock, orders, a page and a domain. */
+const storefront = {
+  tagline: "A home for every animal",
+  about: "We look after animals until they find their people. Come by, and take your time.",
+  contact: { email: "hello@happy-paws.shop", phone: "+1 562 555 0100", address: "12 Ocean Avenue, Long Beach" },
+  hours: [{ days: "Tue – Sun", time: "10 – 18" }],
+  reservations: { enabled: true },
+};
+
+/** A service with a shop in it that has had a busy hour: the animals of `examples/`, prices, stock, orders, a storefront and a domain. */
 export async function openShop(): Promise<Shop> {
   const env = { PUBLIC_URL: publicUrl, PLATFORM_DOMAIN: "petstore.localhost", EDGE_PUBLIC_HTTP_PORT: "8081" };
   const platform = await openPlatform({ env });
@@ -46,10 +54,12 @@ export async function openShop(): Promise<Shop> {
   await command("import", sample, "--mapping", mapping, "--state", join(folder, "state.json"), "--rejects", join(folder, "rejects.csv"));
   await stock(platform, key);
 
-  const page = join(folder, "happy-paws");
+  const page = join(folder, "page");
   const started = await command("init", page, "--account", String(account.id), "--name", "Happy Paws", "--url", publicUrl, "--json");
+  const shop = await mkdtemp(join(folder, "shop-"));
+  await writeFile(join(shop, "petstore.json"), JSON.stringify({ name: "Happy Paws", storefront }));
   await command("projects", "create", "happy-paws", "--name", "Happy Paws");
-  const deployed = await command("deploy", page, "--project", "happy-paws", "--json");
+  const deployed = await command("deploy", shop, "--project", "happy-paws", "--json");
   await rm(folder, { recursive: true });
   await haveABusyHour(platform, [key, (JSON.parse(started) as { key: string }).key]);
   const project = (await made<{ id: number }[]>(service, "GET", "/projects", undefined, key))[0]?.id ?? 0;
@@ -60,11 +70,12 @@ export async function openShop(): Promise<Shop> {
   return { platform, account: account.id, key, cookie, project, site: (JSON.parse(deployed) as { url: string }).url };
 }
 
-/** Counts of some animals that are not sold, and orders for a few of them. */
+/** Prices and counts of some animals that are not sold, and orders for a few of them. */
 async function stock({ service }: Platform, key: string): Promise<void> {
   const pets = await made<Pet[]>(service, "GET", "/pets?sort=-name&limit=100", undefined, key);
   const counted = pets.filter(({ status }, place) => status !== "sold" || place % 2 === 0);
   for (const [place, { id }] of counted.entries()) {
+    await made(service, "PUT", `/pets/${id}/profile`, { price: { amount: 4_900 + ((place * 7_300) % 24_500), currency: "USD" } }, key);
     await made(service, "PUT", `/store/inventory/${id}`, { quantity: 1 + ((place * 3) % 4) }, key);
     if (place % 3 === 2) continue;
     const shipDate = new Date(now + (place + 1) * dayMs).toISOString();
