@@ -35,8 +35,11 @@ export type UpgradeForecast = {
   pending: { migration: string; changes: Change[] }[];
   /** About how long it takes, without waiting for others. */
   seconds: number;
-  /** The space that it needs, in part only while it runs, and what is free; null if this machine cannot see it. */
-  space: { neededBytes: number; freeBytes: number | null };
+  /**
+   * The space that it needs, in part only while it runs, and what is free; null if this machine cannot see it. `logBytes`: what PostgreSQL writes to its
+   * log (WAL), which standbys and archives get too; null with the embedded database.
+   */
+  space: { neededBytes: number; freeBytes: number | null; logBytes: number | null };
   nodes: LiveNode[];
   transactions: Holder[];
   backupAt: string | null;
@@ -58,13 +61,17 @@ type Source = {
 export async function forecastUpgrade(place: Place): Promise<UpgradeForecast> {
   if (place.databaseUrl !== "") return withPostgres(place.databaseUrl, (source) => forecast(place, source));
   if (existsSync(databasePath(place.dataDir))) return withSqlite(place, (source) => forecast(place, source));
-  const space = { neededBytes: 0, freeBytes: null };
+  const space = { neededBytes: 0, freeBytes: null, logBytes: null };
   const none = { problems: [], pending: [], seconds: 0, space, nodes: [], transactions: [], backupAt: null };
   return { engine: "sqlite", ready: true, notes: [`there is no data in ${place.dataDir} yet: the first start makes it`], ...none };
 }
 
-/** How often an engine writes what it changes before it frees the old form: PostgreSQL into the table and its log. */
-const formsOf = { sqlite: 1, postgres: 2 };
+/** How long (s) the program takes to start and to connect, and on PostgreSQL each migration for its transactions. */
+const [startSeconds, migrationSeconds] = [1.5, 0.06];
+/** What each migration writes on PostgreSQL besides rows, to the catalog and to the log. */
+const catalogBytes = 40 << 10;
+/** The bytes of PostgreSQL's log for each byte of a table that is written: entries of indexes and whole pages come on top. */
+const logShare = 1.5;
 
 async function forecast(place: Place, source: Source): Promise<UpgradeForecast> {
   const { engine, freeBytes } = source;
@@ -75,10 +82,12 @@ async function forecast(place: Place, source: Source): Promise<UpgradeForecast> 
   const changes = pending.flatMap((one) => one.changes);
   const copy = engine === "sqlite" && missing.length > 0 ? await source.copyBytes() : 0;
   const written = new Map(changes.filter(({ work }) => work !== "catalog").map(({ table, bytes }) => [table, bytes]));
-  const neededBytes = copy + [...written.values()].reduce((sum, bytes) => sum + bytes, 0) * formsOf[engine];
+  const writtenBytes = [...written.values()].reduce((sum, bytes) => sum + bytes, 0);
+  const logBytes = engine === "postgres" ? Math.ceil(missing.length * catalogBytes + writtenBytes * logShare) : null;
+  const neededBytes = writtenBytes + (logBytes === null ? copy : logBytes + missing.length * catalogBytes);
   const seconds = changes.reduce(
     (sum, { work, bytes }) => sum + (work === "catalog" ? 0 : bytes / source.rates[work]),
-    copy / source.rates.copy,
+    copy / source.rates.copy + (missing.length > 0 ? startSeconds : 0) + (engine === "postgres" ? missing.length * migrationSeconds : 0),
   );
   const nodes = engine === "postgres" ? await listLiveNodes(source) : [];
   const transactions = engine === "postgres" ? await longHolders(source, missing) : [];
@@ -97,7 +106,7 @@ async function forecast(place: Place, source: Source): Promise<UpgradeForecast> 
     notes: missing.length === 0 ? [] : [...transactions.map(noteOf), ...(await placeNotes(place, backup))],
     pending,
     seconds: Math.ceil(seconds),
-    space: { neededBytes: Math.ceil(neededBytes), freeBytes },
+    space: { neededBytes: Math.ceil(neededBytes), freeBytes, logBytes },
     nodes,
     transactions,
     backupAt: backup,

@@ -44,11 +44,12 @@ function textOf({ pending, seconds, space, nodes, notes, problems, ready }: Upgr
     return `  ${migration}: ${done.length > 0 ? done.join(", ") : "leaves the rows as they are"}`;
   });
   const free = space.freeBytes === null ? "" : `, of ${bytesText(space.freeBytes)} free`;
+  const log = space.logBytes === null ? "" : `, of which ${bytesText(space.logBytes)} for the log (WAL) of PostgreSQL`;
   const plan = [
     `${countOf(pending.length, "migration")} to apply:`,
     ...migrations,
     `Time: ${aboutText(seconds)}.`,
-    `Space: ${bytesText(space.neededBytes)}${free}.`,
+    `Space: ${bytesText(space.neededBytes)}${log}${free}.`,
   ];
   const live = nodes.map(
     ({ name, release, isTooOld }) => `Node: ${name}, release ${release}${isTooOld ? ", too old" : ", may run during the upgrade"}.`,
@@ -62,10 +63,9 @@ function textOf({ pending, seconds, space, nodes, notes, problems, ready }: Upgr
   ].join("\n");
 }
 
-/** A rough time: the estimate is right within a factor of a few. */
+/** A rough time. A short one is given by its bound, because the estimate is right within a factor of two. */
 function aboutText(seconds: number): string {
-  if (seconds <= 10) return "a few seconds";
-  if (seconds < 55) return "less than a minute";
+  if (seconds < 30) return `up to ${2 * seconds} seconds`;
   if (seconds < 90) return "about a minute";
   if (seconds < 90 * 60) return `about ${Math.round(seconds / 60)} minutes`;
   return `about ${Math.round(seconds / 3_600)} hours`;
