@@ -307,3 +307,27 @@ test("a search finds animals by a part of a word too, when it is asked to", asyn
   await found.getByRole("link", { name: "Charlie" }).click();
   await page.getByRole("heading", { level: 1, name: "Charlie" }).waitFor();
 });
+
+test("the search of the list finds an animal by its number, once, together with the other filters", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const dogs = await shop.category("Dogs");
+  const rex = await shop.pet("Rex", dogs);
+  await shop.pet(`${rex} Spots`, dogs);
+  const page = await shop.open("/animals");
+  const find = (text: string) => page.getByRole("searchbox", { name: "Search by name" }).fill(text);
+  const found = () => page.getByRole("table", { name: "Animals" }).getByRole("link").allInnerTexts();
+  await find(String(rex));
+  await page.getByText("2 animals", { exact: true }).waitFor();
+  assert.deepEqual(await found(), ["Rex", `${rex} Spots`]);
+  await find(`#${rex}`);
+  await page.getByText("1 animal", { exact: true }).waitFor();
+  assert.deepEqual(await found(), ["Rex"]);
+  await pick(page, "Status", "Sold");
+  await page.getByText("Nothing matches these filters").waitFor();
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await shop.ask("PATCH", `/pets/${rex}`, { name: `Rex ${rex}` });
+  await page.reload();
+  await find(String(rex));
+  await page.getByRole("link", { name: `Rex ${rex}` }).waitFor();
+  await page.getByText("2 animals", { exact: true }).waitFor();
+});

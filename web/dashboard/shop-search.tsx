@@ -7,6 +7,7 @@ import { Refusal } from "../calls/refusal.ts";
 import { answerOf, readPage, store } from "../calls/store.ts";
 import type { Command } from "../frame/palette.tsx";
 import type { Pet } from "../pets/queries.ts";
+import { soughtNumber } from "../pets/search.ts";
 import { Thumb } from "../pets/thumb.tsx";
 import { texts } from "../texts/texts.ts";
 import { sessionQuery } from "./session.ts";
@@ -15,14 +16,13 @@ const typingMs = 200;
 const shownMax = 5;
 const queryMin = 2;
 const orderPattern = /^(?:orders? |#)? ?([1-9][0-9]{0,14})$/i;
-const petPattern = /^(?:animals? |#)? ?([1-9][0-9]{0,14})$/i;
 
 /** Searches the shop's pets and orders for the palette's query. Finds nothing without a session. */
 export function useShopSearch(query: string): { found: Command[]; isSearching: boolean } {
   const { data: session } = useQuery({ ...sessionQuery, enabled: false });
   const navigate = useNavigate();
   const [q] = useDebouncedValue(query.trim(), typingMs);
-  const isWanted = Boolean(session) && (q.length >= queryMin || petPattern.test(q));
+  const isWanted = Boolean(session) && (q.length >= queryMin || soughtNumber(q) !== undefined);
   const { data: animals, isFetching: readsAnimals } = useQuery({
     queryKey: [dashboardKey, "/pets", "palette", q],
     enabled: isWanted,
@@ -56,9 +56,9 @@ export function useShopSearch(query: string): { found: Command[]; isSearching: b
 
 /** The pet with the typed number, then those whose names match. */
 async function findPets(q: string, signal: AbortSignal): Promise<Pet[]> {
-  const petId = Number(petPattern.exec(q)?.[1]);
+  const petId = soughtNumber(q);
   const [numbered, named] = await Promise.all([
-    Number.isNaN(petId) ? [] : readPage("/pets", { id: [petId], limit: 1 }, { signal }).then(({ rows }) => rows),
+    petId === undefined ? [] : readPage("/pets", { id: [petId], limit: 1 }, { signal }).then(({ rows }) => rows),
     q.length < queryMin ? [] : readPage("/pets", { q, limit: shownMax }, { signal }).then(({ rows }) => rows),
   ]);
   return [...numbered, ...named.filter(({ id }) => id !== petId)].slice(0, shownMax);

@@ -18,14 +18,14 @@ export type Choice = {
   clear: () => void;
 };
 
-/** Holds which pets are chosen. The choice applies only to the filters that it was made with. */
-export function useChoice(filters: Query<"/pets">): Choice {
+/** Holds which pets are chosen. The choice applies only to the filters that it was made with. `numbered`: a pet of the list that the filters do not find. */
+export function useChoice(filters: Query<"/pets">, numbered?: number): Choice {
   const of = JSON.stringify(filters);
   const [chosen, setChosen] = useState<{ of: string; ids: ReadonlySet<number> }>({ of, ids: new Set() });
   const ids = chosen.of === of ? chosen.ids : new Set<number>();
   const { mutate, isPending } = useMutation({
     mutationFn: () => everyId(filters),
-    onSuccess: (found) => setChosen({ of, ids: found }),
+    onSuccess: (found) => setChosen({ of, ids: numbered === undefined ? found : found.add(numbered) }),
     onError: notifyError,
   });
   return {

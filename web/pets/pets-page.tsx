@@ -1,9 +1,7 @@
 import { Button, Checkbox } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useState, type ReactNode } from "react";
 import { formatPrice } from "../../src/platform/currencies.ts";
-import { useList } from "../calls/lists.ts";
 import { useCategoryNames } from "../categories/category-select.tsx";
 import { Waiting } from "../frame/waiting.tsx";
 import { ExportDialog } from "../importing/export-dialog.tsx";
@@ -16,8 +14,8 @@ import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { present } from "../parts/search-values.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { BulkBar } from "./bulk.tsx";
-import { useChoice, type Choice } from "./choice.ts";
-import { petCountsQuery, type PetCounts } from "./counts.ts";
+import type { Choice } from "./choice.ts";
+import type { PetCounts } from "./counts.ts";
 import { DeletePetDialog } from "./delete-pet-dialog.tsx";
 import { PetFilterBar, type FilterChange } from "./pet-filters.tsx";
 import type { Pet } from "./queries.ts";
@@ -25,6 +23,7 @@ import { petSearch, filtersOf, queryOf, sortOf, type PetFilters, type PetSearch,
 import { StatusBadge } from "./status-badge.tsx";
 import { useSummary } from "./summaries.ts";
 import { WithThumb } from "./thumb.tsx";
+import { useAnimals } from "./use-animals.ts";
 
 const route = getRouteApi("/dashboard/animals");
 const words = texts.store.animals;
@@ -38,9 +37,7 @@ export function PetsPage(): ReactNode {
   const goTo = useNavigateToOrders();
   const open = ({ id }: Pet) => void navigate({ to: "/dashboard/animals/$animalId", params: { animalId: String(id) } });
   const filters = filtersOf(search);
-  const list = useList("/pets", queryOf(filters));
-  const { data: counts } = useQuery(petCountsQuery(queryOf(filters)));
-  const choice = useChoice(queryOf(filters));
+  const { list, counts, choice } = useAnimals(filters);
   const categoryNames = useCategoryNames();
   const [deleting, setDeleting] = useState<Pet>();
   const show = (dialog: Record<string, unknown>) =>

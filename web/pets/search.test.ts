@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { petSearch, filtersOf, sortOf } from "./search.ts";
+import { petSearch, filtersOf, isFoundByName, sortOf, soughtNumber } from "./search.ts";
 
 test("the filters are read from the address, and a number counts as a name", () => {
   const search = { q: 12, status: "sold", categoryId: 3, sort: "-name", animal: 7 };
@@ -18,6 +18,15 @@ test("invalid values and other parameters of the address are dropped", () => {
       assert.ok([undefined, "id", "-id", "name", "-name"].includes(sort));
       assert.deepEqual(Object.keys(more), ["new", "export"]);
     }),
+  );
+});
+
+test("a number, with or without a sign, is that of an animal", () => {
+  const texts = ["1234", "#1234", " # 7 ", "animal 9", "Animals 9", "0", "12a", "1 2", "1234567890123456", "Rex 1", ""];
+  assert.deepEqual(texts.map(soughtNumber), [1234, 1234, 7, 9, 9, undefined, undefined, undefined, undefined, undefined, undefined]);
+  assert.deepEqual(
+    ["1234", "Rex 12", "Rex1", "Rex"].map((name) => isFoundByName(name, "1")),
+    [true, true, false, false],
   );
 });
 

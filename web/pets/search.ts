@@ -31,6 +31,19 @@ export function queryOf({ status, ...filters }: PetFilters): Omit<PetFilters, "s
   return { ...filters, ...(status && { status: [status] }) };
 }
 
+const numberPattern = /^(?:animals? |#)? ?([1-9][0-9]{0,14})$/i;
+
+/** The number of an animal that a search is for, such as `1234`, `#1234` or `animal 1234`. */
+export function soughtNumber(text: string): number | undefined {
+  const [, number] = numberPattern.exec(text.trim()) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/** Whether a search for `q` finds a name: a word of it begins with the text. */
+export function isFoundByName(name: string, q: string): boolean {
+  return ` ${name.toLowerCase()}`.includes(` ${q.trim().toLowerCase()}`);
+}
+
 /** The sort order of the filters. */
 export function sortOf({ q, sort }: PetFilters): PetSort {
   return sort ?? (q === undefined ? "id" : "name");
