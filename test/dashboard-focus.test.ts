@@ -73,7 +73,7 @@ test("a category with animals cannot be deleted: its dialog leads to them", asyn
   await page.waitForURL(`**/animals?categoryId=${dogs}`);
 });
 
-test("if the opener is gone, the focus moves to the page's content", async (t) => {
+test("if the opener is gone with its row, the focus moves to the next row, and to the page's content after the last", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const categoryId = await shop.category("Dogs");
   for (const name of ["Rex", "Luna"]) await shop.pet(name, categoryId);
@@ -81,7 +81,39 @@ test("if the opener is gone, the focus moves to the page's content", async (t) =
   await choose(page, "Rex", "Delete");
   await page.getByRole("dialog", { name: "Delete “Rex”?" }).getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").first().waitFor({ state: "detached" });
+  await focused(page, page.getByRole("button", { name: "Actions for Luna" }));
+  await choose(page, "Luna", "Delete");
+  await page.getByRole("dialog", { name: "Delete “Luna”?" }).getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No animals yet").waitFor();
   await focused(page, page.getByRole("main"));
+});
+
+test("the focus stays in a list of the bin as its animals return, and leaves a notice that goes", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const dogs = await shop.category("Dogs");
+  for (const name of ["Rex", "Luna", "Max"]) await shop.pet(name, dogs);
+  const page = await shop.open("/animals");
+  for (const name of ["Rex", "Luna", "Max"]) {
+    await choose(page, name, "Delete");
+    await page
+      .getByRole("dialog", { name: `Delete “${name}”?` })
+      .getByRole("button", { name: "Delete" })
+      .click();
+    await page.getByRole("row").filter({ hasText: name }).waitFor({ state: "detached" });
+  }
+  await goWithin(page, "/dashboard/animals/bin");
+  const restore = (name: string) => page.getByRole("row").filter({ hasText: name }).getByRole("button").first();
+  await restore("Luna").focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("row").filter({ hasText: "Luna" }).waitFor({ state: "detached" });
+  await focused(page, page.getByRole("row").filter({ hasText: "Rex" }).getByRole("button").first());
+  await page.keyboard.press("Enter");
+  await page.getByRole("row").filter({ hasText: "Rex" }).waitFor({ state: "detached" });
+  await focused(page, restore("Max"));
+  const dismiss = page.getByRole("button", { name: "Dismiss" }).first();
+  await dismiss.focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate("document.activeElement === document.body"), false);
 });
 
 test("a pending search does not lead back from an animal, and clearing the filters moves the focus to the first one", async (t) => {

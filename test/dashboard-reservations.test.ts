@@ -67,6 +67,7 @@ test("a shop accepts, changes and refuses what visitors of its storefront sent",
   await assertFits("a question before a reservation is accepted");
   await page.getByRole("dialog").getByRole("button", { name: "Accept" }).click();
   await reservation.getByText("Accepted").waitFor();
+  await page.getByRole("button", { name: "Actions for Reservation 1" }).and(page.locator(":focus")).waitFor();
   const orders = async () => (await shop.ask<Order[]>("GET", "/store/orders")).body;
   const free = async () => (await shop.ask<InventoryItem>("GET", `/store/inventory/${rex}`)).body.quantity;
   assert.deepEqual([(await orders()).length, await free()], [1, 0]);
@@ -76,6 +77,7 @@ test("a shop accepts, changes and refuses what visitors of its storefront sent",
   await assertFits("a question before a reservation is refused");
   await page.getByRole("dialog").getByRole("button", { name: "Refuse" }).click();
   await page.getByText("Reservation 1 is refused.").waitFor();
+  await page.getByRole("row").filter({ hasText: "Refused" }).locator(":focus").waitFor();
   await page.getByRole("combobox", { name: "State" }).selectOption("refused");
   await page.waitForURL("**/reservations?state=refused");
   await enquiry.waitFor({ state: "detached" });

@@ -7,7 +7,6 @@ import { Waiting } from "../frame/waiting.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Section } from "../parts/page-header.tsx";
-import { useFocusAfterRemoval } from "../parts/use-focus-return.ts";
 import { ProjectFrame } from "../projects/project-frame.tsx";
 import { rereadProjects, type Site } from "../projects/queries.ts";
 import { domainsTexts as words } from "../texts/en-domains.ts";
@@ -41,7 +40,6 @@ function Domains({ site: { project } }: { site: Site }): ReactNode {
   const [removed, setRemoved] = useState<RemovedDomain>();
   const list = useInfiniteQuery(domainsQuery(id, since));
   const domains = list.data ?? [];
-  useFocusAfterRemoval(domains.length);
   const isFree = plan === "free";
   const mayAdd = !isFree && deploymentId !== null;
   const openAdding = (add: boolean) => void navigate({ search: add ? { add: true } : {}, resetScroll: false });

@@ -6,7 +6,7 @@ import styles from "./confirm-dialog.module.css";
 import { Dialog } from "./dialog.tsx";
 import { ErrorPanel } from "./error-panel.tsx";
 
-type Props = {
+type Props<Answer> = {
   title: string;
   /** What is lost, and whether it can be restored. */
   children: ReactNode;
@@ -16,16 +16,16 @@ type Props = {
   keep?: string;
   /** The action destroys nothing, so its button is not red. */
   isSafe?: boolean;
-  onConfirm: () => Promise<unknown>;
+  onConfirm: () => Promise<Answer>;
   /** Called after success, even if the dialog was closed meanwhile: for notices and cached data. */
-  onDone: () => void;
+  onDone: (answer: Answer) => void;
   onClose: () => void;
   /** Called after `onDone` if the dialog is still mounted. Default: closes it. */
   afterwards?: () => void;
 };
 
 /** Asks before something is destroyed; mount it to ask. Errors are shown in the dialog. */
-export function ConfirmDialog({
+export function ConfirmDialog<Answer>({
   title,
   children,
   action,
@@ -35,7 +35,7 @@ export function ConfirmDialog({
   onDone,
   onClose,
   afterwards = onClose,
-}: Props): ReactNode {
+}: Props<Answer>): ReactNode {
   const { mutate, isPending, error } = useMutation({ mutationFn: onConfirm, onSuccess: onDone });
   return (
     <Dialog title={title} onClose={onClose}>

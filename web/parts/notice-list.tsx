@@ -1,9 +1,10 @@
 import { Button, CloseButton } from "@mantine/core";
-import { useEffect, useState, type ReactNode } from "react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 import { CheckIcon, WarningIcon } from "../frame/icons.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./notice-list.module.css";
 import { dismiss, notifyError, useNotices, type Notice } from "./notices.ts";
+import { useFocusReturn } from "./use-focus-return.ts";
 
 const shownMs = 6_000;
 /** For failures, and for notices with an undo button. */
@@ -26,12 +27,18 @@ export function NoticeList(): ReactNode {
 
 function NoticeCard({ id, text, isFailure = false, undo }: Notice): ReactNode {
   const [held, setHeld] = useState(false);
+  const hasFocus = useRef(false);
+  useFocusReturn(hasFocus);
   useEffect(() => {
     if (held) return;
     const timer = setTimeout(() => dismiss(id), undo || isFailure ? shownLongMs : shownMs);
     return () => clearTimeout(timer);
   }, [id, undo, isFailure, held]);
 
+  function focus(isWithin: boolean): void {
+    hasFocus.current = isWithin;
+    setHeld(isWithin);
+  }
   async function takeBack(): Promise<void> {
     dismiss(id);
     await undo?.().catch(notifyError);
@@ -43,8 +50,8 @@ function NoticeCard({ id, text, isFailure = false, undo }: Notice): ReactNode {
       role={isFailure ? "alert" : undefined}
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
+      onFocus={() => focus(true)}
+      onBlur={() => focus(false)}
     >
       {isFailure ? <WarningIcon /> : <CheckIcon />}
       <span className={styles.text}>{text}</span>

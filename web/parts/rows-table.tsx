@@ -5,7 +5,6 @@ import { texts } from "../texts/texts.ts";
 import { ErrorPanel } from "./error-panel.tsx";
 import styles from "./rows-table.module.css";
 import { useTableShape } from "./table-shape.ts";
-import { useFocusAfterRemoval } from "./use-focus-return.ts";
 import { useRowWindow } from "./use-row-window.ts";
 
 export type Column<Row> = {
@@ -53,7 +52,6 @@ export function RowsTable<Row>({ label, columns: all, rows, keyOf, isCompact = f
   const { count, isWhole, failure } = paged;
   const shown = useRowWindow(table, count, isCompact ? rowPxOf.compact : rowPxOf.roomy, isCards);
   useEffect(() => paged.show(shown.first, shown.last + rowsAhead));
-  useFocusAfterRemoval(count);
   const indexes = Array.from({ length: shown.last - shown.first }, (_, offset) => shown.first + offset);
   const missing = indexes.find((index) => paged.at(index) === undefined);
 

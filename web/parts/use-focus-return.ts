@@ -1,29 +1,79 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState, type RefObject } from "react";
+
+/** Where a control is: in a column of a row of a list, from which the next one follows once it is gone. */
+type Place = {
+  control: HTMLElement;
+  row: HTMLElement | null;
+  list: Element | null;
+  column: string | undefined;
+  index: number;
+  page: string;
+};
 
 /**
- * Restores the focus when a dialog unmounts: to the element that had it before, or to the page's content if that is gone.
- * Mantine restores it only for dialogs that stay mounted while closed.
+ * Restores the focus when a dialog or notice unmounts: to the control that had it before, or to what has come to its place.
+ * Mantine restores it only for dialogs that stay mounted while closed. A notice may go without having had the focus, which `hadFocus` says.
  */
-export function useFocusReturn(): void {
-  const [before] = useState(() => document.activeElement);
+export function useFocusReturn(hadFocus?: RefObject<boolean>): void {
+  const [before] = useState(() => placeOf(document.activeElement));
   useEffect(
     () => () => {
-      if (document.activeElement !== document.body) return;
-      const isThere = before instanceof HTMLElement && before !== document.body && before.isConnected;
-      if (isThere) before.focus({ preventScroll: true });
-      else focusContent();
+      if (document.activeElement === document.body && hadFocus?.current !== false) focusAt(before);
     },
-    [before],
+    [before, hadFocus],
   );
 }
 
-/** Moves the focus to the page's content when the focused row is removed. `count` is the number of rows shown. */
-export function useFocusAfterRemoval(count: number): void {
-  const before = useRef(count);
+/** Keeps the focus in the lists of a page: where the control of a row goes that has it, another of the row gets it, or of the row that takes its place. */
+export function useFocusInLists(): void {
   useEffect(() => {
-    if (count < before.current && document.activeElement === document.body) focusContent();
-    before.current = count;
-  }, [count]);
+    let last: Place | undefined;
+    const onFocus = ({ target }: FocusEvent): void => {
+      const place = placeOf(target as Element);
+      last = place?.row && !place.control.closest("[role=menu]") ? place : undefined;
+    };
+    const observer = new MutationObserver(() => {
+      if (!last || last.control.isConnected || document.activeElement !== document.body) return;
+      const place = last;
+      last = undefined;
+      if (place.page === location.pathname) focusAt(place);
+    });
+    document.addEventListener("focusin", onFocus);
+    observer.observe(document.body, { childList: true, subtree: true });
+    return () => {
+      document.removeEventListener("focusin", onFocus);
+      observer.disconnect();
+    };
+  }, []);
 }
 
-const focusContent = (): void => document.getElementById("content")?.focus({ preventScroll: true });
+function placeOf(control: Element | null): Place | undefined {
+  if (!(control instanceof HTMLElement) || control === document.body) return undefined;
+  const row = control.closest<HTMLElement>("tr, li");
+  const column = control.closest("td")?.dataset["column"];
+  return { control, row, list: row?.parentElement ?? null, column, index: row ? indexOf(row) : 0, page: location.pathname };
+}
+
+/** The place of a row in its list, of which a table has only a part in the document. */
+function indexOf(row: HTMLElement): number {
+  return Number(row.dataset["index"] ?? Array.from(row.parentElement?.children ?? []).indexOf(row));
+}
+
+const controls = ":is(a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled))";
+
+function focusAt(place: Place | undefined): void {
+  const control = place?.control.isConnected ? place.control : place && controlAt(place);
+  if (control !== null) (control ?? document.getElementById("content"))?.focus({ preventScroll: true });
+}
+
+/** The control that has come to a place: null if its row has only scrolled out of the part of the table in the document. */
+function controlAt({ row, list, column, index }: Place): HTMLElement | null | undefined {
+  const rows = list?.isConnected ? Array.from(list.querySelectorAll<HTMLElement>(":scope > [data-index], :scope > li")) : [];
+  const last = rows.at(-1);
+  const next = row?.isConnected
+    ? row
+    : (rows.find((one) => indexOf(one) === index) ?? (last && indexOf(last) === index - 1 ? last : undefined));
+  if (!next) return last ? null : undefined;
+  const ofColumn = column === undefined ? null : next.querySelector<HTMLElement>(`td[data-column="${column}"] ${controls}`);
+  return ofColumn ?? next.querySelector<HTMLElement>(controls) ?? undefined;
+}

@@ -3,7 +3,6 @@ import { lazy, Suspense, useState, type KeyboardEvent, type ReactNode } from "re
 import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { GripIcon } from "../frame/icons.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { useFocusAfterRemoval } from "../parts/use-focus-return.ts";
 import { profileTexts as words } from "../texts/en-profile.ts";
 import { picturesOf } from "./chosen-photos.tsx";
 import styles from "./photo-editor.module.css";
@@ -20,7 +19,6 @@ export function PhotoEditor({ petId, photos: saved }: { petId: number; photos: P
   const [said, say] = useState("");
   const { list, over, handlersOf } = useDrag(move);
   const count = photos.length;
-  useFocusAfterRemoval(count);
 
   function move(from: number, to: number): void {
     const photo = photos[from];

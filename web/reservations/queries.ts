@@ -1,7 +1,7 @@
 import { useQuery, type QueryClient } from "@tanstack/react-query";
 import { batched } from "../calls/batched.ts";
 import { dashboardKey } from "../calls/lists.ts";
-import { rereadList } from "../calls/rows.ts";
+import { changeRows, rereadBeside, rereadList } from "../calls/rows.ts";
 import { readCall } from "../calls/send.ts";
 import { answerOf, store, type Schemas } from "../calls/store.ts";
 import { invalidateStock } from "../inventory/queries.ts";
@@ -31,9 +31,10 @@ export function changeReservation(id: number, body: { state?: "accepted" | "refu
   return answerOf<Reservation>(store.PATCH("/reservations/{reservationId}", { params: { path: { reservationId: id } }, body }));
 }
 
-/** Rereads what a change may affect: the reservations, their orders and the stock. */
-export function rereadReservations(client: QueryClient): void {
-  void rereadList(client, "/reservations");
+/** Shows a changed reservation in its row, and rereads what the change may affect: its order and the stock. */
+export function showReservation(client: QueryClient, changed: Reservation): void {
+  changeRows(client, "/reservations", (row) => (row.id === changed.id ? changed : row));
+  void rereadBeside(client, "/reservations");
   void rereadList(client, "/store/orders");
   invalidateStock(client);
   invalidatePets(client);

@@ -8,7 +8,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { notify } from "../parts/notices.ts";
 import { reservationsTexts as words } from "../texts/en-reservations.ts";
 import { ContactCell } from "./contact-cell.tsx";
-import { changeReservation, rereadReservations, type Reservation } from "./queries.ts";
+import { changeReservation, showReservation, type Reservation } from "./queries.ts";
 
 export type Asked = "accept" | "refuse" | "change";
 type Props = { reservation: Reservation; onClose: () => void };
@@ -21,9 +21,9 @@ export function ReservationDialog({ asked, ...props }: Props & { asked: Asked })
 
 function AcceptDialog({ reservation: { id }, onClose }: Props): ReactNode {
   const client = useQueryClient();
-  const onDone = (): void => {
+  const onDone = (changed: Reservation): void => {
     notify(words.accepted(id));
-    rereadReservations(client);
+    showReservation(client, changed);
   };
   return (
     <ConfirmDialog
@@ -41,9 +41,9 @@ function AcceptDialog({ reservation: { id }, onClose }: Props): ReactNode {
 
 function RefuseDialog({ reservation: { id }, onClose }: Props): ReactNode {
   const client = useQueryClient();
-  const onDone = (): void => {
+  const onDone = (changed: Reservation): void => {
     notify(words.refused(id));
-    rereadReservations(client);
+    showReservation(client, changed);
   };
   return (
     <ConfirmDialog
@@ -65,9 +65,9 @@ function ChangeDialog({ reservation: { id, lapsesAt }, onClose }: Props): ReactN
   const form = useCallForm({
     initial: { lapsesAt: toField(lapsesAt) },
     send: (values) => changeReservation(id, { lapsesAt: fromField(values.lapsesAt) ?? "" }),
-    onDone: () => {
+    onDone: (changed) => {
       notify(words.changed(id));
-      rereadReservations(client);
+      showReservation(client, changed);
     },
     afterwards: onClose,
   });
