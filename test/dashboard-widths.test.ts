@@ -50,7 +50,18 @@ const brokenWords = `(() => {
   return broken;
 })()`;
 
-test("no page breaks a word or hides a name, however wide the window is", async (t) => {
+/** The values of cards without a label. What a card is about, such as a name or a request, and badges need none. */
+const bareValues = `(() => {
+  const isClear = (cell) => cell.matches("[data-column=name], [data-column=animal], :first-child:not([data-column=id]), :has([data-tone])");
+  const hasLabel = (cell) => {
+    const { content, display } = getComputedStyle(cell, "::before");
+    return content !== "none" && display !== "none";
+  };
+  const cells = [...document.querySelectorAll("table[data-cards=true] td[data-label]")].filter((cell) => cell.checkVisibility());
+  return cells.filter((cell) => !isClear(cell) && !hasLabel(cell)).map((cell) => cell.dataset.label + " " + cell.innerText);
+})()`;
+
+test("no page breaks a word, hides a name or shows a value without its label, however wide the window is", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const category = await shop.category("Hunting and companion dogs");
   const pets: number[] = [];
@@ -73,6 +84,7 @@ test("no page breaks a word or hides a name, however wide the window is", async 
       const at = `/${path} at ${width} px`;
       if ((await overflow(page)) > 0) found.push(`${at}: wider than the window`);
       found.push(...(await page.evaluate<string[]>(brokenWords)).map((word) => `${at}: ${word}`));
+      found.push(...(await page.evaluate<string[]>(bareValues)).map((value) => `${at}: ${value} without a label`));
     }
   }
   assert.deepEqual(found, []);
