@@ -10,6 +10,7 @@ import { DropZone } from "../parts/drop-zone.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Filters, SearchField } from "../parts/filters.tsx";
+import { HistoryList } from "../parts/history-list.tsx";
 import { Ago, Moment } from "../parts/moment.tsx";
 import { notify } from "../parts/notices.ts";
 import { PageGuard } from "../parts/page-guard.tsx";
@@ -120,6 +121,21 @@ export const examples: Record<string, ComponentType> = {
       </Group>
     );
   },
+  HistoryList: () => (
+    <HistoryList
+      label="History"
+      steps={[
+        {
+          position: 2,
+          title: "Changed",
+          at: "2026-11-29T09:00:00Z",
+          actor: { type: "member", name: "Ann" },
+          changes: ["Price: €450.00 → €400.00"],
+        },
+        { position: 1, title: "Added", at: "2026-11-28T09:00:00Z", actor: { type: "key", name: null }, changes: [] },
+      ]}
+    />
+  ),
   Moment: () => <Moment at="2026-11-29T09:00:00Z" />,
   // the frame of every page has the list
   NoticeList: () => (

@@ -3,6 +3,8 @@ import { useEffect } from "react";
 import { dashboardKey } from "../calls/lists.ts";
 import { reread } from "../calls/rows.ts";
 import { callsBelow, readCall } from "../calls/send.ts";
+import type { Actor } from "../parts/history-list.tsx";
+import { historyTexts } from "../texts/en-history.ts";
 import { formatMoment, formatNumber, texts } from "../texts/texts.ts";
 import type { Order } from "./queries.ts";
 
@@ -13,7 +15,7 @@ export type OrderEvent = {
   position: number;
   type: "order.created" | "order.updated" | "order.completed" | "order.cancelled";
   at: string;
-  actor: { type: keyof typeof words.actors; name: string | null };
+  actor: Actor;
   data: Order;
   previous: Partial<Record<keyof Order, unknown>>;
 };
@@ -27,31 +29,26 @@ export function orderHistoryQuery(orderId: number) {
   });
 }
 
-/** The actor of an event as the page shows it: the name, or else the kind of actor. */
-export function actorOf({ actor }: OrderEvent): string {
-  return actor.name ?? words.actors[actor.type];
-}
-
 /** The fields that an event changed, each in a few words. */
 export function changesOf({ data, previous }: OrderEvent): string[] {
   const changed = (field: "petId" | "quantity" | "shipDate") => field in previous;
   return [
-    ...(changed("petId") ? [words.changed(words.animal, shownPet(previous.petId), shownPet(data.petId))] : []),
-    ...(changed("quantity") ? [words.changed(words.quantity, shownNumber(previous.quantity), shownNumber(data.quantity))] : []),
-    ...(changed("shipDate") ? [words.changed(words.shipDate, shownDate(previous.shipDate), shownDate(data.shipDate))] : []),
+    ...(changed("petId") ? [historyTexts.changed(words.animal, shownPet(previous.petId), shownPet(data.petId))] : []),
+    ...(changed("quantity") ? [historyTexts.changed(words.quantity, shownNumber(previous.quantity), shownNumber(data.quantity))] : []),
+    ...(changed("shipDate") ? [historyTexts.changed(words.shipDate, shownDate(previous.shipDate), shownDate(data.shipDate))] : []),
   ];
 }
 
 function shownPet(petId: unknown): string {
-  return typeof petId === "number" ? texts.store.animals.animal(petId) : words.none;
+  return typeof petId === "number" ? texts.store.animals.animal(petId) : historyTexts.none;
 }
 
 function shownNumber(value: unknown): string {
-  return typeof value === "number" ? formatNumber(value) : words.none;
+  return typeof value === "number" ? formatNumber(value) : historyTexts.none;
 }
 
 function shownDate(value: unknown): string {
-  return typeof value === "string" ? formatMoment(new Date(value)) : words.none;
+  return typeof value === "string" ? formatMoment(new Date(value)) : historyTexts.none;
 }
 
 /** How often (ms) the order pages poll. They poll even with the event stream, because an account can open only a few streams. */

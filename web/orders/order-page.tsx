@@ -5,7 +5,8 @@ import { useState, type ReactNode } from "react";
 import { Refusal } from "../calls/refusal.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { Ago, Moment } from "../parts/moment.tsx";
+import { HistoryList, type HistoryStep } from "../parts/history-list.tsx";
+import { Moment } from "../parts/moment.tsx";
 import { PageHeader, Section } from "../parts/page-header.tsx";
 import { ThumbLink } from "../pets/thumb.tsx";
 import { ordersTexts } from "../texts/en-orders.ts";
@@ -13,7 +14,7 @@ import { formatNumber, texts } from "../texts/texts.ts";
 import { Customer } from "./customer.tsx";
 import { PlacedCell, TotalCell } from "./details-cells.tsx";
 import { useDetails } from "./details.ts";
-import { actorOf, changesOf, orderHistoryQuery, refreshMs, useOrderEvents, type OrderEvent } from "./history.ts";
+import { changesOf, orderHistoryQuery, refreshMs, useOrderEvents, type OrderEvent } from "./history.ts";
 import { CancelDialog, FulfilDialog } from "./order-dialogs.tsx";
 import { EditOrderDialog } from "./order-form.tsx";
 import styles from "./order-page.module.css";
@@ -135,14 +136,12 @@ function History({ events, isWhole }: { events: OrderEvent[]; isWhole: boolean }
   return (
     <>
       {!isWhole && <p className={styles.quiet}>{words.historyCut}</p>}
-      <ol className={styles.history} aria-label={words.history}>
-        {events.toReversed().map((event) => (
-          <li key={event.position}>
-            <strong>{words.events[event.type]}</strong> <span>{words.by(actorOf(event))}</span> · <Ago at={event.at} />
-            {event.type === "order.updated" && changesOf(event).map((change) => <p key={change}>{change}</p>)}
-          </li>
-        ))}
-      </ol>
+      <HistoryList label={words.history} steps={events.toReversed().map(stepOf)} />
     </>
   );
+}
+
+function stepOf(event: OrderEvent): HistoryStep {
+  const { position, type, at, actor } = event;
+  return { position, at, actor, title: words.events[type], changes: type === "order.updated" ? changesOf(event) : [] };
 }

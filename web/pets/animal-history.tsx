@@ -6,7 +6,7 @@ import { readCall } from "../calls/send.ts";
 import { allCategoriesQuery } from "../categories/queries.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { Ago } from "../parts/moment.tsx";
+import { HistoryList, type HistoryStep } from "../parts/history-list.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { animalHistoryTexts as words } from "../texts/en-animal-history.ts";
 import { formatNumber, texts } from "../texts/texts.ts";
@@ -28,21 +28,15 @@ export default function AnimalHistory({ petId }: { petId: number }): ReactNode {
     },
     getNextPageParam: ({ next }) => next,
   });
+  const { data: categories = [] } = useQuery(allCategoriesQuery);
+  const categoryNames = new Map(categories.map(({ id, name }) => [id, name]));
   const entries = entriesOf(data?.pages.flatMap(({ events }) => events) ?? []);
   const read = data?.pages.reduce((sum, page) => sum + page.read, 0) ?? 0;
   return (
     <Section title={words.title} lead={words.lead}>
       <ErrorPanel error={error} onRetry={() => void refetch()} />
       {isPending && !error && <Waiting lines={3} />}
-      {entries.length > 0 && (
-        <ol className={styles.entries} aria-label={words.title}>
-          {entries.map((entry) => (
-            <li key={entry.position}>
-              <Item entry={entry} />
-            </li>
-          ))}
-        </ol>
-      )}
+      {entries.length > 0 && <HistoryList label={words.title} steps={entries.map((entry) => stepOf(entry, categoryNames))} />}
       {data && (
         <output className={styles.quiet}>
           {hasNextPage ? words.readSoFar(formatNumber(read)) : entries.length === 0 ? words.nothing : ""}
@@ -57,24 +51,16 @@ export default function AnimalHistory({ petId }: { petId: number }): ReactNode {
   );
 }
 
-function Item({ entry }: { entry: Entry }): ReactNode {
-  const { data: categories = [] } = useQuery(allCategoriesQuery);
-  const names = new Map(categories.map(({ id, name }) => [id, name]));
-  const { orderId } = entry;
+function stepOf(entry: Entry, categoryNames: ReadonlyMap<number, string>): HistoryStep {
+  const { position, at, actor, orderId } = entry;
+  const beside = orderId === undefined ? undefined : <OrderLink orderId={orderId} />;
+  return { position, at, actor, title: titleOf(entry), changes: changesOf(entry, categoryNames), beside };
+}
+
+function OrderLink({ orderId }: { orderId: number }): ReactNode {
   return (
-    <>
-      <strong>{titleOf(entry)}</strong> <span>{words.by(entry.actor.name ?? words.actors[entry.actor.type])}</span> · <Ago at={entry.at} />
-      {orderId !== undefined && (
-        <>
-          {" · "}
-          <Link to="/dashboard/orders/$orderId" params={{ orderId: String(orderId) }}>
-            {texts.store.orders.editTitle(orderId)}
-          </Link>
-        </>
-      )}
-      {changesOf(entry, names).map((change) => (
-        <p key={change}>{change}</p>
-      ))}
-    </>
+    <Link to="/dashboard/orders/$orderId" params={{ orderId: String(orderId) }}>
+      {texts.store.orders.editTitle(orderId)}
+    </Link>
   );
 }

@@ -1,5 +1,7 @@
 import { formatPrice, type Price } from "../../src/platform/currencies.ts";
+import type { Actor } from "../parts/history-list.tsx";
 import { animalHistoryTexts as words } from "../texts/en-animal-history.ts";
+import { historyTexts } from "../texts/en-history.ts";
 import { formatMoment, formatNumber, texts } from "../texts/texts.ts";
 
 type Value = string | number | Price | null;
@@ -10,7 +12,7 @@ export type HistoryEvent = {
   position: number;
   type: string;
   at: string;
-  actor: { type: keyof typeof words.actors; id: number | null; name: string | null };
+  actor: Actor & { id: number | null };
   requestId: string | null;
   orderId?: number;
   quantity?: number;
@@ -69,7 +71,7 @@ function changeOf(type: string, { field, before, after }: Change, categoryNames:
   if (!isKnown || (field === "status" && type.startsWith("inventory."))) return [];
   if (field === "photos" && before === after) return [words.photosChanged];
   const shown = (value: Value): string => valueOf(field, value, categoryNames);
-  return [words.changed(nameOf(type, field), shown(before), shown(after))];
+  return [historyTexts.changed(nameOf(type, field), shown(before), shown(after))];
 }
 
 function nameOf(type: string, field: string): string {
@@ -78,7 +80,7 @@ function nameOf(type: string, field: string): string {
 }
 
 function valueOf(field: string, value: Value, categoryNames: ReadonlyMap<number, string>): string {
-  if (value === null) return words.none;
+  if (value === null) return historyTexts.none;
   if (typeof value === "object") return formatPrice(value);
   if (field === "categoryId") return categoryNames.get(Number(value)) ?? texts.store.categories.category(Number(value));
   if (field === "petId") return texts.store.animals.animal(Number(value));

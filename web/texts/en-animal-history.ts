@@ -2,8 +2,6 @@
 export const animalHistoryTexts = {
   title: "History",
   lead: "What happened to this animal, its stock and its orders, the newest first.",
-  by: (name: string) => `by ${name}`,
-  actors: { key: "a program", member: "a former member", operator: "the operator", system: "your storefront" },
   created: "Added",
   updated: "Changed",
   deleted: "Deleted",
@@ -27,8 +25,6 @@ export const animalHistoryTexts = {
   },
   texts: { description: "The description", facts: "The facts" },
   textChanged: (field: string) => `${field} changed`,
-  none: "none",
-  changed: (field: string, before: string, after: string) => `${field}: ${before} → ${after}`,
   photosChanged: "The photos changed",
   nothing: "No change of this animal is recorded.",
   more: "Show older changes",
