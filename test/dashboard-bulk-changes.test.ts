@@ -26,8 +26,8 @@ test("one action tracks more animals than are loaded, can be undone, and reports
   await bar.getByRole("button", { name: "Choose all 105" }).click();
   await bar.getByText("105 animals chosen").waitFor();
   await bar.getByRole("button", { name: "Count stock" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Count the stock of 105" }).click();
-  await page.getByText("The stock of 105 is counted.").hover(); // a notice under the pointer stays
+  await page.getByRole("dialog").getByRole("button", { name: "Count the stock of 105 animals" }).click();
+  await page.getByText("The stock of 105 animals is counted.").hover(); // a notice under the pointer stays
   const entries = async () => (await shop.ask<object[]>("GET", "/store/inventory?limit=100")).body.length;
   assert.equal(await entries(), 100);
   await page.getByRole("button", { name: "Undo" }).click();
@@ -38,7 +38,7 @@ test("one action tracks more animals than are loaded, can be undone, and reports
   await shop.ask("POST", "/store/orders", { petId: body[0]?.id });
   for (const name of ["Dog 0", "Dog 1"]) await page.getByRole("checkbox", { name: `Choose ${name}`, exact: true }).check();
   await bar.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete 2" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete 2 animals" }).click();
   await page.getByRole("dialog", { name: "1 stayed as they were" }).getByText("Fulfil or cancel its open orders first").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
   await page.getByText("104 animals", { exact: true }).waitFor();
@@ -82,7 +82,7 @@ test("a change of many animals shows how far it is, sends again what the service
     const left = sent.changes.slice(40).map(({ id }) => ({ id, outcome: "refused", code: "unavailable", message: "Try again." }));
     await route.fulfill({ response, json: { results: [...results, ...left] } });
   });
-  const begin = dialog.getByRole("button", { name: "Change the status of 400" });
+  const begin = dialog.getByRole("button", { name: "Change the status of 400 animals" });
   await begin.click();
   await third.promise;
   const [, second = 0, last = 0] = sizes;
@@ -115,7 +115,7 @@ test("a change of many animals shows how far it is, sends again what the service
   await dialog.getByText("50 of 400 are done. The others are as they were.").waitFor();
   await page.unroute("**/pets/changes");
   await dialog.getByRole("button", { name: "Try again" }).click();
-  await page.getByText("The status of 400 is changed.").waitFor();
+  await page.getByText("The status of 400 animals is changed.").waitFor();
   assert.equal(await available(), 0);
 });
 
@@ -129,8 +129,8 @@ test("undo leaves the animals that somebody has changed since, and says how many
   for (const name of ["Rex", "Luna", "Max"]) await page.getByRole("checkbox", { name: `Choose ${name}`, exact: true }).check();
   await bar.getByRole("button", { name: "Price" }).click();
   await dialog.getByRole("textbox", { name: "Price" }).fill("49");
-  await dialog.getByRole("button", { name: "Change the price of 3" }).click();
-  await page.getByText("The price of 3 is changed.").hover();
+  await dialog.getByRole("button", { name: "Change the price of 3 animals" }).click();
+  await page.getByText("The price of 3 animals is changed.").hover();
   await shop.ask("PATCH", `/pets/${b}/profile`, { description: "Shy." });
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText("1 animal stays as it is: somebody has changed it since.").waitFor();
@@ -139,7 +139,7 @@ test("undo leaves the animals that somebody has changed since, and says how many
 
   for (const name of ["Rex", "Luna", "Max"]) await page.getByRole("checkbox", { name: `Choose ${name}`, exact: true }).check();
   await bar.getByRole("button", { name: "Delete" }).click();
-  await dialog.getByRole("button", { name: "Delete 3" }).click();
+  await dialog.getByRole("button", { name: "Delete 3 animals" }).click();
   await page.getByText("3 animals are in the bin.").hover();
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText("3 animals are back.").waitFor();
@@ -169,7 +169,7 @@ test("one action raises the prices of all animals, names those without a price, 
   await bar.getByText("105 animals chosen").waitFor();
   await bar.getByRole("button", { name: "Price" }).click();
   const dialog = page.getByRole("dialog");
-  const begin = dialog.getByRole("button", { name: "Change the price of 105" });
+  const begin = dialog.getByRole("button", { name: "Change the price of 105 animals" });
   assert.ok(await begin.isDisabled());
   await dialog.getByRole("textbox", { name: "Price" }).fill("12.345");
   await dialog.getByText("Write an amount such as 49.00.").waitFor();
@@ -184,7 +184,7 @@ test("one action raises the prices of all animals, names those without a price, 
   await begin.click();
   const left = page.getByRole("dialog", { name: "4 stayed as they were" });
   await left.getByText("4: It has no price that could be raised or lowered. (Dog 101, Dog 102, Dog 103, Dog 104)").waitFor();
-  await page.getByText("The price of 101 is changed.").hover(); // a notice under the pointer stays
+  await page.getByText("The price of 101 animals is changed.").hover(); // a notice under the pointer stays
   assert.deepEqual(await priceOf(first), { amount: 1_030, currency: "EUR" });
   await left.getByRole("button", { name: "Close" }).last().click();
   await rowOf(page, "Dog 0").getByText("€10.30").waitFor();
@@ -201,7 +201,7 @@ test("one action raises the prices of all animals, names those without a price, 
   await bar.getByRole("button", { name: "Price" }).click();
   await dialog.getByRole("textbox", { name: "Price" }).fill("5000");
   await dialog.getByRole("textbox", { name: "Currency" }).fill("jpy");
-  await dialog.getByRole("button", { name: "Change the price of 1" }).click();
+  await dialog.getByRole("button", { name: "Change the price of 1 animal" }).click();
   await rowOf(page, "Dog 1").getByText("¥5,000").waitFor();
   assert.deepEqual(await priceOf(second), { amount: 5_000, currency: "JPY" });
 });

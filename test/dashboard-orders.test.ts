@@ -90,7 +90,7 @@ test("the address holds the order filters, which survive a reload", async (t) =>
   for (const order of [{ petId: rex }, { petId: rex, complete: true }, { petId: ben, complete: true }])
     await shop.ask("POST", "/store/orders", order);
   const page = await shop.open("/animals");
-  await choose(page, "Rex", "Orders");
+  await choose(page, "Rex", "Show its orders");
   await page.waitForURL(`**/dashboard/orders?petId=${rex}`);
   await page.getByRole("table", { name: "Orders" }).getByRole("link", { name: "Rex" }).nth(1).waitFor();
   await page.getByText("Fulfilled", { exact: true }).first().click();
@@ -188,7 +188,7 @@ test("an order can be started from its animal", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const petId = await shop.pet("Rex", await shop.category("Dogs"));
   const page = await shop.open(`/animals/${petId}`);
-  await page.getByRole("main").getByRole("link", { name: "Order", exact: true }).click();
+  await page.getByRole("main").getByRole("link", { name: "New order", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "New order" });
   await dialog.getByRole("button", { name: "Place order" }).click();
   await page.getByRole("table", { name: "Orders" }).getByRole("link", { name: "Rex" }).waitFor();

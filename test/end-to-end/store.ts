@@ -35,7 +35,7 @@ export async function importPets({ page, go }: Scene): Promise<void> {
 export async function orderTheOnlyOne({ page, dialog }: Scene): Promise<void> {
   await page.getByRole("link", { name: "lala", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "lala" }).waitFor();
-  await page.getByRole("main").getByRole("link", { name: "Order", exact: true }).click();
+  await page.getByRole("main").getByRole("link", { name: "New order", exact: true }).click();
   await dialog.getByRole("button", { name: "Place order" }).click();
   await page.getByRole("table", { name: "Orders" }).getByRole("link", { name: "lala" }).waitFor();
 }

@@ -1,11 +1,15 @@
+import { storeTexts } from "./en-store.ts";
+
+const animals = storeTexts.animals.total;
+
 /** The texts of the dialog that changes many animals. */
 export const bulkTexts = {
   titles: {
-    status: (count: string) => `Change the status of ${count}`,
-    category: (count: string) => `Move ${count}`,
-    track: (count: string) => `Count the stock of ${count}`,
-    price: (count: string) => `Change the price of ${count}`,
-    delete: (count: string) => `Delete ${count}`,
+    status: (count: string) => `Change the status of ${animals(count)}`,
+    category: (count: string) => `Move ${animals(count)}`,
+    track: (count: string) => `Count the stock of ${animals(count)}`,
+    price: (count: string) => `Change the price of ${animals(count)}`,
+    delete: (count: string) => `Delete ${animals(count)}`,
   },
   explained: {
     status: "Animals whose stock is counted keep the status that follows from it.",
@@ -18,10 +22,10 @@ export const bulkTexts = {
     delete: "Animals with open orders stay. The others go to the bin, from where you can restore them for 30 days.",
   },
   done: {
-    status: (count: string) => `The status of ${count} is changed.`,
-    category: (count: string) => `${count} moved.`,
-    track: (count: string) => `The stock of ${count} is counted.`,
-    price: (count: string) => `The price of ${count} is changed.`,
+    status: (count: string) => `The status of ${animals(count)} is changed.`,
+    category: (count: string) => `${animals(count)} moved.`,
+    track: (count: string) => `The stock of ${animals(count)} is counted.`,
+    price: (count: string) => `The price of ${animals(count)} is changed.`,
     delete: (count: string) => (count === "1" ? "1 animal is in the bin." : `${count} animals are in the bin.`),
   },
   units: "Free units of each",
