@@ -126,6 +126,7 @@ const otherRows: Record<string, Reference[]> = {
   ],
   "`DATABASE_URL` names only standbys or read-only servers": [
     { file: "test/postgres-hosts.test.ts", test: "if no server can be used, one line says why for each" },
+    { file: "test/postgres-hosts.test.ts", test: "a node that finds only a standby answers 503 and says so" },
   ],
   "PostgreSQL refuses the credentials or the database, has no TLS, or has a certificate that is not trusted": [
     { file: "test/postgres.test.ts", test: "wrong credentials, and a database that does not exist, end the start with one line" },

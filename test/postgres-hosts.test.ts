@@ -3,11 +3,15 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { after, before, test, type TestContext } from "node:test";
 import { openSession } from "../src/platform/db/postgres-sessions.ts";
+import { runCommand } from "./support/commands.ts";
 import { runs } from "./support/fault-runs.ts";
+import { temporaryFolder } from "./support/folder.ts";
 import { openLine } from "./support/line.ts";
 import type { Order } from "./support/models.ts";
+import { freePort } from "./support/ports.ts";
 import { startPostgres, type PostgresProcess } from "./support/postgres-process.ts";
 import { administer, columnOf, lockTable, newDatabase } from "./support/postgres.ts";
+import { spawnServer } from "./support/process.ts";
 import { ask, secretsKey, startService, type TestService } from "./support/service.ts";
 import { newCategory, newPet } from "./support/shop.ts";
 import { until } from "./support/until.ts";
@@ -111,6 +115,28 @@ test("a primary that is cut off does not keep its sessions: all move to the prom
   for (const { status } of await Promise.all(waiting)) assert.ok([200, 503].includes(status));
   await until(async () => (await ask(`${node.address}/readyz`, "GET")).status === 200);
   assert.deepEqual(await columnOf(second.url, `SELECT name FROM categories WHERE id = ${id}`), ["Hounds"]);
+});
+
+test("a node that finds only a standby answers 503 and says so, as does the doctor, and takes requests once it is promoted", async (t) => {
+  const first = await startPostgres(["fsync=off"], { programs: "system" });
+  t.after(() => first.remove());
+  await (await startService({ env: { DATABASE_URL: first.url, SECRETS_KEY: secretsKey } })).close();
+  const second = await first.standby();
+  t.after(() => second.remove());
+  const nodes = [second.url, urlOf("postgres://127.0.0.1:9", second.url)].map(async (url) => {
+    const port = String(await freePort());
+    const env = { DATABASE_URL: url, SECRETS_KEY: secretsKey, PORT: port };
+    const server = spawnServer(t, temporaryFolder(t), env);
+    const ready = async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status;
+    await server.logged(({ msg = "" }) => /(standby|during recovery).*trying again$/.test(msg));
+    assert.equal(await ready(), 503);
+    const { out } = await runCommand(["doctor"], { ...env, DATA_DIR: temporaryFolder(t) });
+    assert.match(out, /^FAULT +database: .*takes no writes: it is a standby or read-only/m);
+    return ready;
+  });
+  const started = await Promise.all(nodes);
+  await second.promote();
+  for (const ready of started) await until(async () => (await ready()) === 200);
 });
 
 test("a node opens 16 connections and no more, however much it is asked at once", async (t) => {

@@ -8,15 +8,20 @@ import type { Settings } from "./settings.ts";
 
 const patience = { connectMs: answerMs, statementMs: answerMs };
 
+const toPrimary = "set DATABASE_URL to the primary, or promote this server";
+/** `closed`: whether the server refuses writes of a session that does not ask for a read-only one, as this one does. */
+const factsText = `
+  SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS now, to_regclass('migrations') IS NOT NULL AS has,
+    pg_is_in_recovery() OR EXISTS (SELECT FROM pg_settings WHERE name = 'default_transaction_read_only' AND reset_val = 'on') AS closed`;
+
 /** Checks the PostgreSQL of `DATABASE_URL`, and a pooler before it, as the service does when it connects. */
 export async function checkPostgres(settings: Settings, clock: () => number): Promise<Finding[]> {
   let opened: Session | undefined;
   try {
     const { client } = (opened = await openSession(settings.databaseUrl, "SET default_transaction_read_only = on", { patience }));
-    const { rows } = await client.query<{ now: string; has: boolean }>(
-      "SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS now, to_regclass('migrations') IS NOT NULL AS has",
-    );
+    const { rows } = await client.query<{ now: string; has: boolean; closed: boolean }>(factsText);
     const found = [clockFinding("PostgreSQL", Number(rows[0]?.now), clock())];
+    if (rows[0]?.closed === true) found.push(fault("database", "PostgreSQL takes no writes: it is a standby or read-only", toPrimary));
     if (rows[0]?.has !== true) return [...found, ok("database", "PostgreSQL answers; it is empty, and the first start makes the tables")];
     const newest = await client.query<{ number: number }>("SELECT MAX(number) AS number FROM migrations");
     const [number, known] = [Number(newest.rows[0]?.number), migrationsFor("postgres").at(-1)?.number ?? 0];

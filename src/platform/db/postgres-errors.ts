@@ -15,6 +15,8 @@ const collisions = new Set(["40001", "40P01"]);
  * 57014 timeout, 57P0x shutdown, 58 system, 26000 a statement that the connection lost; XX: the server's own failure.
  */
 const unavailableStates = /^(08|53|58|XX|25006|25P0[34]|26000|55P03|57014|57P0)/;
+/** What a standby says to a transaction that shall write. */
+const standbyText = /during recovery/;
 /** Errors of a write that the server cannot store: 53 resources (53100 disk full), 58 system (58030 I/O error), 25006 read-only. */
 const unwritableStates = /^(53[1-4]|58|25006)/;
 /** 28: credentials; 3D000: no such database; 42501: rights. */
@@ -68,7 +70,12 @@ export function translate(error: unknown): unknown {
   const kind = constraintKinds[code];
   if (kind) return new ConstraintError(kind, { cause: error });
   if (valueStates.test(code)) return unstorable(error);
-  const isUnavailable = isCollision(error) || unavailableStates.test(code) || connectionCodes.test(code) || driverTexts.test(message);
+  const isUnavailable =
+    isCollision(error) ||
+    unavailableStates.test(code) ||
+    connectionCodes.test(code) ||
+    driverTexts.test(message) ||
+    standbyText.test(message);
   return isUnavailable ? unavailable(error) : error;
 }
 
