@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, renameSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -34,6 +34,11 @@ export function checkOut(version: Release): string {
   const whole = mkdtempSync(`${folder}-`);
   execFileSync("tar", ["-x", "-C", whole], { input: archive.stdout });
   symlinkSync(join(root, "node_modules"), join(whole, "node_modules"));
-  renameSync(whole, folder); // a run that is killed before leaves no half of it there
+  try {
+    renameSync(whole, folder); // a run that is killed before leaves no half of it there
+  } catch (error) {
+    if (!existsSync(main)) throw error;
+    rmSync(whole, { recursive: true }); // another process was faster
+  }
   return main;
 }
