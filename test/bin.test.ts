@@ -132,6 +132,27 @@ test("an animal in the bin has left every list as a deletion does, and returns w
   await verified();
 });
 
+test("a single animal whose highest stock is unknown does not become low by the bin, and one whose stock has changed stays low", async () => {
+  const shop = await openShop();
+  const { key } = shop;
+  const [single, fallen] = [await newPet(service, shop.dogs, {}, key), await newPet(service, shop.dogs, {}, key)];
+  for (const [{ id }, quantity] of [
+    [single, 1],
+    [fallen, 9],
+    [fallen, 1],
+  ] as const)
+    await made(service, "PUT", `/store/inventory/${id}`, { quantity }, key);
+  await service.db.write((tx) => tx.query(sql`UPDATE inventory SET highest = NULL WHERE account_id = ${shop.account}`));
+  const low = async () =>
+    (await shop.member.ask<{ entries: { petId: number }[] }>("GET", "/store/inventory/low")).body.entries.map(({ petId }) => petId);
+  assert.deepEqual(await low(), [fallen.id]);
+  for (const { id } of [single, fallen]) {
+    await bin(shop, id);
+    await change(shop, "return", id);
+  }
+  assert.deepEqual(await low(), [fallen.id]);
+});
+
 test("its deletion and its return are the events of a deletion and a creation", async () => {
   const shop = await openShop();
   const pet = await newWholePet(shop);

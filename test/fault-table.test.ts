@@ -153,7 +153,7 @@ const otherRows: Record<string, Reference[]> = {
     },
     { file: "test/upgrade-check.test.ts", test: "on PostgreSQL the check names nodes, open transactions and the missing backup" },
   ],
-  "a node serves that is too old for a new one": [
+  "a running node is too old for a new one": [
     { file: "test/rolling.test.ts", test: "nodes of release 1.0.0 that serve stop a new one, which names them, and changes nothing" },
     { file: "test/strong-locks.test.ts", test: "a node that is too old and starts while a migration waits stops it" },
   ],
@@ -170,7 +170,7 @@ const otherRows: Record<string, Reference[]> = {
       test: "three nodes that come back one after the other under constant load admit exactly the quota",
     },
     { file: "test/tls-to-stores.test.ts", test: "a rediss:// REDIS_URL" },
-    { file: "src/app/doctor-redis.test.ts", test: "certificates and ports that do not fit are why Redis cannot be reached" },
+    { file: "src/app/doctor-redis.test.ts", test: "with a wrong certificate or port Redis cannot be reached" },
     { file: "test/doctor.test.ts", test: "a service that does not answer is a fault with exit code 6" },
   ],
   "Redis answers, but refuses to count: a permission, a password, a replica, a cluster without some slots, a wrong kind of `REDIS_URL`, no memory":
@@ -220,13 +220,13 @@ const otherRows: Record<string, Reference[]> = {
     { file: "test/start-failures.test.ts", test: "says why in one line" },
     { file: "test/secrets.test.ts", test: "secrets rotate, killed at any moment and repeated" },
   ],
-  "the clock is over an hour off that of PostgreSQL at a start": [
+  "at a start the clock is over an hour off that of PostgreSQL": [
     { file: "test/clock.test.ts", test: "a node whose clock is hours off that of PostgreSQL does not start, and changes nothing" },
   ],
-  "the clock is over an hour behind the embedded data at a start": [
+  "at a start the clock is over an hour behind the embedded data": [
     { file: "test/clock.test.ts", test: "a service whose clock is hours behind the data warns in one line and serves" },
   ],
-  "an empty PostgreSQL beside a filled `DATA_DIR`": [
+  "`DATABASE_URL` names an empty database, and `DATA_DIR` has data": [
     { file: "test/move.test.ts", test: "the service does not start on an empty database beside a filled folder" },
   ],
   "a reload finds a wrong setting or certificate": [
@@ -271,7 +271,7 @@ const rowsOfFaults = {
   "Redis with a policy that evicts": "Redis may evict counts",
   "the database or its log is removed while it is open": "database_damage",
   "the disk of PostgreSQL is full": "database_writes",
-  "a newer release beside live nodes of 1.0.0": "a node serves that is too old for a new one",
+  "a newer release beside live nodes of 1.0.0": "a running node is too old for a new one",
   "the clock of a running node jumps": "clock",
   "Redis with a user, a server or a cluster that cannot count":
     "Redis answers, but refuses to count: a permission, a password, a replica, a cluster without some slots, a wrong kind of `REDIS_URL`, no memory",

@@ -256,7 +256,7 @@ test("an owner says when stock is low: for the list, the account, the events of 
   assert.deepEqual([crossed!.type, crossed!.resource.id, rest], ["inventory.low", a, []]);
 });
 
-test("stock is low if it had more and has fallen: by an order, a count or an adjustment, but not in an entry that never changed", async () => {
+test("stock is low once it has fallen to the low stock from above, by an order, a count or an adjustment; an entry that never changed is not low", async () => {
   const shop = await openShop(service, 1);
   const [id] = shop.ids as [number];
   const call = async (method: string, path: string, body?: object) => {

@@ -78,7 +78,7 @@ suite("the forms of a storefront over HTTP/2 with TLS", () => {
   const units = async () => (await made<InventoryItem>(platform.service, "GET", `/store/inventory/${petId}`, undefined, shop.key)).quantity;
   const listed = () => made<Reservation[]>(platform.service, "GET", "/reservations", undefined, shop.key);
 
-  test("a form of another site, or of a length that is not announced, too large or wrong, is refused, and reserves nothing", async () => {
+  test("a form from another site, or with a Content-Length that is missing, wrong or too large, is refused and reserves nothing", async () => {
     const fields = { ...(await openedForm()), ...ann };
     const foreign: [Record<string, string>, number][] = [
       [{ origin: "https://evil.example", "sec-fetch-site": "cross-site" }, 403],

@@ -133,6 +133,10 @@ const refusals: Record<string, (t: TestContext) => Promise<[url: string, answer:
     /unknown command.*SENTINEL/i,
     /^name sentinels in REDIS_URL/,
   ],
+  "a server without AUTH": async (t) => {
+    const { url } = await openRedis(t, ["--rename-command", "AUTH", ""]);
+    return [url.replace("://", "://petstore:hush@"), /unknown command 'auth'/, /^look up this answer/];
+  },
   "no room": async (t) => [(await openRedis(t, ["--maxmemory", "1"])).url, /OOM/, /^raise maxmemory/],
 };
 
@@ -150,13 +154,13 @@ for (const [name, make] of Object.entries(refusals))
     assert.equal(limiter.mode(), "alone");
     const [line = ""] = log.lines;
     assert.ok(line.startsWith("warn Redis answers, but refuses to count: until it does, this node admits its share of each limit."), line);
-    assert.ok(line.includes(`To mend it, ${refused?.fix}`), line);
+    assert.ok(line.includes(`To fix this, ${refused?.fix}`), line);
     assert.match(line, answer);
-    assert.doesNotMatch(line, /hush|wrong@/);
+    assert.doesNotMatch(`${line}${refused?.message}`, /hush|wrong@/);
     assert.equal(log.lines.length, 1);
   });
 
-test("certificates and ports that do not fit are why Redis cannot be reached, and the log and the doctor say what to do", async (t) => {
+test("with a wrong certificate or port Redis cannot be reached, and the log and the doctor say what to do", async (t) => {
   const folder = temporaryFolder(t);
   const { cert, key } = throwAwayCertificate("localhost");
   const files = { cert: join(folder, "server.crt"), key: join(folder, "server.key") };
@@ -166,7 +170,7 @@ test("certificates and ports that do not fit are why Redis cannot be reached, an
   t.after(() => secure.remove());
   const plain = await openRedis(t);
   for (const [url, remedy] of [
-    [secure.url.replace("127.0.0.1", "localhost"), /^name the authority of Redis in REDIS_CA_FILE/],
+    [secure.url.replace("127.0.0.1", "localhost"), /^name the certificate authority of Redis in REDIS_CA_FILE/],
     [secure.url.replace("rediss://", "redis://"), /REDIS_URL, which begins with redis:\/\/ or, if Redis has TLS there, with rediss:\/\/$/],
     [plain.url.replace("redis://", "rediss://"), /REDIS_URL, which begins with redis:\/\/ or, if Redis has TLS there, with rediss:\/\/$/],
   ] as const) {
@@ -177,11 +181,11 @@ test("certificates and ports that do not fit are why Redis cannot be reached, an
     await (await openNode(url, { log })).close();
     const [line = ""] = log.lines;
     assert.match(line, /^warn Redis cannot be reached: until it can, /);
-    assert.ok(line.includes(`To mend it, ${found?.fix}`), line);
+    assert.ok(line.includes(`To fix this, ${found?.fix}`), line);
   }
 });
 
-test("while Redis refuses to count, the service is ready and its metric says so; it counts there once Redis does", async (t) => {
+test("while Redis refuses to count, the service is ready and its metric says so; it counts in Redis again once Redis lets it", async (t) => {
   const [master, replica] = [await openRedis(t), await openRedis(t)];
   await askRedis(replica, (client) => client.replicaof("127.0.0.1", portOf(master)));
   const server = spawnServer(t, temporaryFolder(t), { REDIS_URL: replica.url });

@@ -32,8 +32,8 @@ export async function checkRedis({ redisUrl, redisCa }: Pick<Settings, "redisUrl
   try {
     await probeRedis(place, redisCa || undefined, answerMs, learn);
   } catch (error) {
-    const { isAnswer, remedyOf } = await import("../callers/limits/redis.refusals.ts");
-    const reason = reasonOf(error);
+    const { isAnswer, remedyOf, withoutArguments } = await import("../callers/limits/redis.refusals.ts");
+    const reason = withoutArguments(reasonOf(error));
     const isOld = facts !== undefined && Number.parseInt(facts.version, 10) < oldestVersion;
     const remedy = isOld ? `use Redis ${oldestVersion} or later, or Valkey, in place of ${facts?.version}` : remedyOf(error);
     if (isAnswer(error)) found.push(fault("redis", `Redis answers, but refuses to count (${reason})`, remedy));

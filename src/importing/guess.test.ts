@@ -144,7 +144,7 @@ test("a file with only names gets one category that can be changed; a file witho
   assert.equal(guessMapping((await columnsOf("", "Rex")).columns), undefined);
 });
 
-test("columns whose headers name a fact, and say nothing else, become facts; one of births only if each can be read", async () => {
+test("a column whose header names a fact and nothing else becomes that fact, a column of births only if each of its values can be read", async () => {
   for (const header of [
     "Name,Category,Species,Breed,Sex,Date of birth,Colour,Size",
     "pet_name,category,species,breed,gender,DOB,primary_color,size",

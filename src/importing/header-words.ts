@@ -85,7 +85,7 @@ export function headerScore(field: GuessedField, name: string): number {
   return (1 - placeCost * rank) * 0.75 ** (others.length - foreign) * 0.25 ** foreign;
 }
 
-/** The facts of a profile that a column is chosen for, with the words of their headers in the same languages. */
+/** The words of headers that name each fact of a profile, in the same languages. */
 const factWords = {
   species: "species tierart espece especes especie especies specie soort diersoort gatunek".split(" "),
   breed: "breed breeds rasse race raza razza ras raca rasa".split(" "),
@@ -98,7 +98,7 @@ const factWords = {
 };
 export type FactName = keyof typeof factWords;
 export const factNames = Object.keys(factWords) as FactName[];
-/** Words that leave the meaning of any fact as it is. Those of dates do so beside a birth. */
+/** Words that may stand beside that of any fact without changing its meaning. Words of dates may stand beside that of a birth. */
 const neutralOfFacts = new Set("primary main coat fur m f w".split(" "));
 
 /** Whether a header names a fact and says nothing else. */

@@ -3,8 +3,8 @@ import { lapseReservations } from "../../src/store/reservations/reservation-answ
 import { openAt } from "./databases.ts";
 
 /*
- * Ends the reservations of a database that are due, in a process that kills itself as it begins one of the steps: lapsing.ts PLACE NOW STEP.
- * Each call of the transaction is a step, and so are the commit and what follows it.
+ * Lets the due reservations of a database lapse, and kills its own process just before one of the steps: lapsing.ts PLACE NOW STEP.
+ * Each call of the transaction is a step; so are the commit, and the return from it.
  */
 const [place = "", now = "", wanted = ""] = process.argv.slice(2);
 const db = openAt(place);
@@ -14,7 +14,7 @@ function step(): void {
   if (++steps === Number(wanted)) process.kill(process.pid, "SIGKILL");
 }
 
-/** The same object, each of whose functions is a step. */
+/** Wraps a transaction so that each of its calls is a step. */
 function inSteps(tx: Transaction): Transaction {
   return new Proxy(tx, {
     get(_, name) {

@@ -67,7 +67,7 @@ export function spawnServer(
     return code as number | null;
   });
   t.after(async () => {
-    if (t.passed === false) t.diagnostic?.(`${over ? "a server that ended" : "a server that runs"}: ${lastWords(log(), err)}`);
+    if (t.passed === false) t.diagnostic?.(`${over ? "a server that ended" : "a server that still ran"}: ${lastWords(log(), err)}`);
     child.kill("SIGKILL");
     await ended;
   });
@@ -91,7 +91,7 @@ export function spawnServer(
   return { out: () => out, err: () => err, log, logged, kill: (signal) => void child.kill(signal), ended };
 }
 
-/** The last lines of a log but those of requests, and the end of what went to standard error: why a test failed that waited for the server. */
+/** The last lines of the log, without those of requests, and the end of standard error. They may show why a test failed that waited for the server. */
 function lastWords(log: LogLine[], err: string): string {
   const lines = log.filter(({ method }) => method === undefined).slice(-10);
   return [...lines.map((line) => JSON.stringify(line)), err.slice(-1_000)].join("\n");

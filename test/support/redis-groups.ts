@@ -74,7 +74,7 @@ async function startSentinel(t: Ending, masterPort: number): Promise<number> {
 
 /** A cluster of three masters with a replica each, which takes over about a second after its master fell silent. */
 export async function startCluster(t: Ending) {
-  // a master that gives away its last slot must stay one: two masters cannot replace a third
+  // a master without slots must not become a replica: the other two could not elect a successor of a third
   const members = ["--cluster-enabled", "yes", "--cluster-allow-replica-migration", "no"];
   const settings = [...members, "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0"];
   const servers = await Promise.all(

@@ -11,12 +11,12 @@ import { ColumnSelect, namesIn } from "./mapping-editor.tsx";
 type Facts = NonNullable<Mapping["facts"]>;
 type Props = { columns: readonly Column[]; mapping: Mapping; onChange: (mapping: Mapping) => void };
 
-/** The most facts of the shop's own, and the most characters of the name of one, as in a mapping. */
+/** As in a mapping: the most further facts, and the most characters of the name of one. */
 const [ownMax, nameCharactersMax] = [10, 50];
 
 const none: Facts = {};
 
-/** The columns of the facts by which people choose, and of those that the shop names itself by the header. */
+/** The fields that choose the columns of facts: of the known ones, and of further ones, which take the names of their columns. */
 export function FactColumns({ columns, mapping: { facts = none, ...mapping }, onChange }: Props): ReactNode {
   const names = namesIn(columns);
   function change<Fact extends keyof Facts>(fact: Fact, value: Facts[Fact] | undefined): void {

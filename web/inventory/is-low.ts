@@ -12,7 +12,7 @@ const readLow = batched(
   ({ petId }) => petId,
 );
 
-/** Whether the stock of an entry at or below `lowStock` is low: it is if it has fallen that far. */
+/** Whether the stock of an entry is low. Asks only about entries at or below `lowStock`: the service knows which of them once had more. */
 export function isLowQuery({ petId, quantity }: InventoryItem, lowStock: number) {
   return queryOptions({
     queryKey: [dashboardKey, "/store/inventory", "isLow", petId, quantity, lowStock],

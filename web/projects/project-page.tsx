@@ -7,7 +7,7 @@ import { ProjectFrame } from "./project-frame.tsx";
 import type { Site } from "./queries.ts";
 import { shopQuery } from "./shop-queries.ts";
 
-// the page that most projects open with loads while the service is asked which one it is
+// most projects open with the shop, so its page loads while the service is asked
 import("./shop-page.tsx").catch(() => undefined);
 
 /** `/dashboard/projects/$projectId`: leads to the project's first page. */

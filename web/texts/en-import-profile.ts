@@ -9,7 +9,7 @@ export const profileTexts = {
   clear: (field: string) => `Clear the column: ${field}`,
   photosHint: "Columns with web addresses. The photos are fetched after the import.",
   ownFacts: "Further facts",
-  ownFactsHint: "Each column is a fact with the column’s name.",
+  ownFactsHint: "Each column becomes a fact of the same name.",
   oneUnit: "One unit for each available animal",
   notCounted: "The import leaves the stock alone",
   currency: "Currency of prices that name none",

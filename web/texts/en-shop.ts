@@ -1,4 +1,4 @@
-/** The pages of the built-in shop; only they load these texts. */
+/** The texts of the built-in shop. Only its pages load them. */
 export const shopTexts = {
   title: "Your shop",
   lead: "A website that shows your animals, with a page for each. It follows your catalogue, so you publish it only once.",

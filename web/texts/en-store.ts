@@ -157,7 +157,7 @@ export const storeTexts = {
     anyMark: "Any stock level",
     lowOnly: "Low stock",
     enoughTitle: "No stock is low",
-    enoughText: "No count has fallen that far.",
+    enoughText: "No stock has fallen to the level that you set.",
     moreLow: (shown: string, all: string) => `These are the ${shown} lowest of ${all}.`,
     new: "Count an animal",
     begin: "Start counting",

@@ -13,7 +13,7 @@ import {
   unbansChannel,
 } from "./redis.generation.ts";
 import { readInfo, tryCounting } from "./redis.probe.ts";
-import { isForbidden, isLoss, noteEviction, noteReading, type ShardLog, textOf } from "./redis.refusals.ts";
+import { isForbidden, isLoss, noteEviction, noteReading, type ShardLog, textOf, withoutArguments } from "./redis.refusals.ts";
 import { type Script, scriptOf } from "./redis.script.ts";
 import { connectMs, type FindServer, withTimeout } from "./redis.server.ts";
 
@@ -380,7 +380,7 @@ function retryLater(link: Link, error: unknown): void {
     link.onJoined();
   }
   if (isForbidden(error)) link.isDoubtful = true;
-  link.log.warn({ reason: String(error) }, textOf(error));
+  link.log.warn({ reason: withoutArguments(String(error)) }, textOf(error));
   const longestMs = link.wasAway ? retryMaxMs : retryFirstMs;
   link.wasAway = true;
   link.retry = setTimeout(() => void connect(link), longestMs * (0.5 + Math.random() / 2)).unref();

@@ -60,7 +60,7 @@ export async function probeRedis(
 }
 
 /**
- * Does all that the limiter does to count, in one round trip and with keys of its own, which it deletes. Rejects with what Redis answered.
+ * Runs every command with which the limiter counts, in one round trip and on keys of its own, which it then deletes. Rejects with the first refusal.
  */
 export async function tryCounting(client: Redis, shardPrefix: string): Promise<void> {
   const [node, prefix] = ["doctor", `${shardPrefix}doctor:${randomUUID()}:`]; // others may try at the same time

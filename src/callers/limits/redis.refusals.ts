@@ -10,6 +10,9 @@ export const isLoss = (error: unknown): boolean => error instanceof Error && err
 /** Whether an error is an answer of Redis. */
 export const isAnswer = (error: unknown): error is Error => error instanceof Error && error.name === "ReplyError";
 
+/** Removes the arguments of an unknown command, which Redis repeats: those of AUTH are the user and the password. */
+export const withoutArguments = (reason: string): string => reason.replace(/, with args beginning with:.*/s, "");
+
 /** The section of the guide that says what the limiter needs. */
 const guide = "(docs/operating.md, “Limits on Redis”)";
 const permissions = /NOPERM|user executing the script can't/;
@@ -18,23 +21,32 @@ const permissions = /NOPERM|user executing the script can't/;
 const remedies: [reason: RegExp, remedy: string][] = [
   [/WRONGPASS|NOAUTH|invalid password/, "correct the user and the password in REDIS_URL"],
   [permissions, `give the user of REDIS_URL the commands, keys and channels that the limiter needs ${guide}`],
-  [/READONLY|MASTERDOWN/, "set REDIS_URL to the master or to its sentinels: this server is a replica"],
+  [
+    /READONLY|MASTERDOWN/,
+    "set REDIS_URL to the master or to its sentinels: this server is a replica. If it names sentinels or a cluster, wait for the failover",
+  ],
   [/CLUSTERDOWN/, `give each slot of the cluster a server that runs, and begin REDIS_URL with redis+cluster:// ${guide}`],
-  [/MOVED|CROSSSLOT/, `begin REDIS_URL with redis+cluster:// ${guide}: this server is part of a cluster`],
+  [
+    /MOVED|CROSSSLOT/,
+    `begin REDIS_URL with redis+cluster:// ${guide}: this server is part of a cluster. If it does, wait: keys are moving to another server`,
+  ],
   [/cluster support disabled/, "begin REDIS_URL with redis:// or redis+sentinel://: this server is not part of a cluster"],
   [/No such master/, "end REDIS_URL with the name that the sentinels have for the master"],
   [/unknown command.*SENTINEL/i, "name sentinels in REDIS_URL, usually at port 26379: this server is not one"],
   [/OOM/, "raise maxmemory: Redis has no room for counts"],
   [/MISCONF/, "make room on the disk of Redis, or set stop-writes-on-bgsave-error no"],
   [/NOREPLICAS/, "bring a replica of the master back"],
-  [/certificate|altname|CERT_/i, "name the authority of Redis in REDIS_CA_FILE, and in REDIS_URL the server as its certificate does"],
+  [
+    /certificate|altname|CERT_/i,
+    "name the certificate authority of Redis in REDIS_CA_FILE, and in REDIS_URL the server by a name in its certificate",
+  ],
 ];
 
 /** What an operator can do so that Redis counts. */
 export function remedyOf(error: unknown): string {
   const known = remedies.find(([reason]) => reason.test(String(error)))?.[1];
   if (known !== undefined) return known;
-  if (isAnswer(error)) return "do what the answer says";
+  if (isAnswer(error)) return "look up this answer in the documentation of Redis";
   return "check the server, the network and REDIS_URL, which begins with redis:// or, if Redis has TLS there, with rediss://";
 }
 
@@ -43,7 +55,7 @@ export const isForbidden = (error: unknown): boolean => isAnswer(error) && permi
 
 /** Returns a log line: why Redis does not count, what this node does meanwhile, and what to do. */
 export function textOf(error: unknown): string {
-  const end = isLoss(error) ? "" : `. To mend it, ${remedyOf(error)}`;
+  const end = isLoss(error) ? "" : `. To fix this, ${remedyOf(error)}`;
   return `${beginningOf(error)}, this node admits its share of each limit${end}`;
 }
 

@@ -90,7 +90,7 @@ async function askForMaster(server: Redis, one: Host, key: string): Promise<{ ma
   return { master, servers: [...servers.values()] };
 }
 
-/** Resolves to the first result. If there is none, rejects with the first answer of Redis, or without any with the first reason. */
+/** Resolves to the first result. If there is none, rejects with the first refusal by Redis or, if no server answered, with the first error. */
 async function firstOf<T>(asked: Promise<T>[]): Promise<T> {
   try {
     return await Promise.any(asked);

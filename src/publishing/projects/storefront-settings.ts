@@ -54,7 +54,7 @@ const shopHours = Type.Array(Type.Object({ days: Text("", 0, 100), time: Text(""
   description: "Such as `Mon – Fri` with the time `9 – 18`.",
 });
 
-/** What agents change as the dashboard's form does. */
+/** The fields that agents can change too. */
 const commonFields = {
   colour: Type.Optional(Nullable(Type.String({ maxLength: 7, description: "Six hexadecimal digits, as in `#0b6b58`." }))),
   tagline: optional(200),

@@ -191,7 +191,11 @@ async function returnRow(tx: Transaction, { accountId, urlOf }: Shop, row: Locke
     if (breaks("foreign_key", error)) tx.startOver();
     throw error;
   }
-  if (quantity !== null) await addEntries(tx, accountId, [{ petId: id, quantity, version: (stockVersion ?? 0) + 1, highest }]);
+  if (quantity !== null) {
+    // a count that never changed is the highest, also where a node of 1.2.0 recorded none
+    const known = stockVersion === 1 ? quantity : highest;
+    await addEntries(tx, accountId, [{ petId: id, quantity, version: (stockVersion ?? 0) + 1, highest: known }]);
+  }
   const bytes = row.profile_version === null ? 0 : await returnProfile(tx, accountId, id, urlOf);
   await tx.query(sql`DELETE FROM bin WHERE account_id = ${accountId} AND pet_id = ${id}`);
   await countMovedBytes(tx, accountId, bytes);

@@ -42,10 +42,10 @@ const changedColumns = `${columnNames}, (SELECT low_stock FROM accounts WHERE id
 const addToCounts = "quantity = quantity + ?1, held = held + ?2, version = version + ?3";
 const ifCountsFit = `account_id = ?4 AND pet_id = ?5 AND quantity + ?1 >= 0 AND held + ?2 >= 0 AND quantity + ?1 + held + ?2 <= ${int32Max}`;
 const changeCounts = rowUpdate<ChangedRow>("inventory", addToCounts, ifCountsFit, changedColumns);
-/** Does the same for more free units, which may be more than ever before (decision 0130). */
+/** Does the same where free units are added, and raises `highest` if there are now more of them than before (decision 0130). */
 const raised = `${addToCounts}, highest = CASE WHEN highest < quantity + ?1 THEN quantity + ?1 ELSE highest END`;
 const raiseCounts = rowUpdate<ChangedRow>("inventory", raised, ifCountsFit, changedColumns);
-/** The highest number of free units after a count was set to `quantity`. */
+/** SQL of `highest` after a count is set to `quantity`: the largest of `highest`, the count before and the new one. */
 const highestWith = (
   quantity: string,
 ): string => `CASE WHEN inventory.highest >= inventory.quantity AND inventory.highest >= ${quantity} THEN inventory.highest
