@@ -63,7 +63,7 @@ function textOf({ pending, seconds, space, nodes, notes, problems, ready }: Upgr
   ].join("\n");
 }
 
-/** A rough time. A short one is given by its bound, because the estimate is right within a factor of two. */
+/** A rough time: the estimate is right within a factor of two, so a short time is shown as an upper bound. */
 function aboutText(seconds: number): string {
   if (seconds < 30) return `up to ${2 * seconds} seconds`;
   if (seconds < 90) return "about a minute";

@@ -25,8 +25,8 @@ test("a number, with or without a sign, is that of an animal", () => {
   const texts = ["1234", "#1234", " # 7 ", "animal 9", "Animals 9", "0", "12a", "1 2", "1234567890123456", "Rex 1", ""];
   assert.deepEqual(texts.map(soughtNumber), [1234, 1234, 7, 9, 9, undefined, undefined, undefined, undefined, undefined, undefined]);
   assert.deepEqual(
-    ["1234", "Rex 12", "Rex1", "Rex"].map((name) => isFoundByName(name, "1")),
-    [true, true, false, false],
+    ["1234", "Rex 12", "Rex-12", "Rex (1)", "Rex–1", "Rex #1", "Rex1", "Rex"].map((name) => isFoundByName(name, "1")),
+    [true, true, true, true, true, true, false, false],
   );
 });
 

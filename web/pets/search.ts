@@ -39,9 +39,13 @@ export function soughtNumber(text: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-/** Whether a search for `q` finds a name: a word of it begins with the text. */
+/** The marks at which names are cut into words (specification 2.1), and their typographic forms. */
+const marks = /[-/()[\]"'.,&+*#:;_\u2010-\u201f\u02b9\u02bb-\u02bd]/g;
+
+/** Whether a search for `q` finds a name: a word of it, cut at spaces or also at marks, begins with the text. */
 export function isFoundByName(name: string, q: string): boolean {
-  return ` ${name.toLowerCase()}`.includes(` ${q.trim().toLowerCase()}`);
+  const folded = ` ${name.toLowerCase()}`;
+  return [folded, folded.replaceAll(marks, " ")].some((words) => words.includes(` ${q.trim().toLowerCase()}`));
 }
 
 /** The sort order of the filters. */
