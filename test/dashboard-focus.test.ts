@@ -135,3 +135,39 @@ test("a pending search does not lead back from an animal, and clearing the filte
   await focused(page, search);
   await page.getByRole("link", { name: "Luna" }).waitFor();
 });
+
+test("no bar at the lower edge of the window covers the control that has the focus", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const dogs = await shop.category("Dogs");
+  const rex = await shop.pet("Rex", dogs);
+  for (const n of Array(20).keys()) await shop.pet(`Dog ${n}`, dogs);
+  const page = await shop.open(`/animals/${rex}`, { viewport: { width: 1280, height: 800 } });
+  await page.getByRole("textbox", { name: "Name", exact: true }).focus();
+  await assertUncovered(page, page.getByRole("button", { name: "Add another fact" }));
+
+  await goWithin(page, "/dashboard/animals");
+  await page.getByRole("checkbox", { name: "Choose Rex" }).focus();
+  await page.keyboard.press("Space");
+  await page.getByRole("button", { name: "Price", exact: true }).waitFor();
+  await page.getByRole("checkbox", { name: "Choose Dog 0" }).focus();
+  await assertUncovered(page, page.getByRole("button", { name: "Price", exact: true }));
+});
+
+/** Presses Tab up to a control, and checks that no other element lies above a control on the way. */
+async function assertUncovered(page: Page, last: Locator): Promise<void> {
+  for (let stops = 0; stops < 200; stops++) {
+    if ((await last.and(page.locator(":focus")).count()) > 0) return;
+    assert.equal(await page.evaluate(coveredBy), null);
+    await page.keyboard.press("Tab");
+  }
+  assert.fail("200 stops did not reach the last control");
+}
+
+/** The text of what lies above the centre of the control that has the focus, or null. */
+const coveredBy = `(() => {
+  const control = document.activeElement;
+  const { x, y, width, height } = control.getBoundingClientRect();
+  const top = document.elementFromPoint(x + width / 2, y + height / 2);
+  const isIts = top !== null && (control.contains(top) || top.contains(control) || control.parentElement.contains(top));
+  return isIts ? null : control.textContent + ": " + (top?.textContent ?? "outside the window");
+})()`;
