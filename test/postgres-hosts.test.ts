@@ -129,7 +129,7 @@ test("a node that finds only a standby answers 503 and says so, as does the doct
     const server = spawnServer(t, temporaryFolder(t), env);
     const ready = async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status;
     await server.logged(({ msg = "" }) => /(standby|during recovery).*trying again$/.test(msg));
-    assert.equal(await ready(), 503);
+    await until(async () => (await ready()) === 503);
     const { out } = await runCommand(["doctor"], { ...env, DATA_DIR: temporaryFolder(t) });
     assert.match(out, /^FAULT +database: .*takes no writes: it is a standby or read-only/m);
     return ready;
