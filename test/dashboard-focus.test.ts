@@ -136,6 +136,35 @@ test("a pending search does not lead back from an animal, and clearing the filte
   await page.getByRole("link", { name: "Luna" }).waitFor();
 });
 
+test("a control that is disabled while its call runs gets the focus back, and one that is gone leaves it to the page's content", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/animals/new");
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("Rex");
+  const category = page.getByRole("combobox", { name: "Category", exact: true });
+  await category.focus();
+  await page.keyboard.type("Cats");
+  await page.getByRole("option", { name: "Create category “Cats”" }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.getByText("Category “Cats” is created.").waitFor();
+  await focused(page, category);
+
+  await page.getByRole("button", { name: "Create" }).press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Rex" }).waitFor();
+  await focused(page, page.getByRole("main"));
+});
+
+test("the list of shortcuts returns the focus to the control that had it", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const page = await shop.open("/animals");
+  const before = page.getByRole("button", { name: "Export" });
+  await before.focus();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").waitFor();
+  await leave(page);
+  await focused(page, before);
+});
+
 test("no bar at the lower edge of the window covers the control that has the focus", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const dogs = await shop.category("Dogs");

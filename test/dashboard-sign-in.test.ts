@@ -18,6 +18,9 @@ async function linkOf(email?: string): Promise<string> {
 
 const useLink = (page: Page) => page.getByRole("button", { name: "Sign in with this link" }).click();
 
+/** The control that had the focus is gone. */
+const focusOnContent = (page: Page) => page.locator("main:focus").waitFor();
+
 test("opening or reloading a sign-in link, as mail scanners do, does not use it up", async (t) => {
   const path = await linkOf("sam@shop.example");
   const { page } = await open(t, path);
@@ -35,6 +38,7 @@ test("a link signs in once, asks for a password first, and disappears from the a
   const { page, requests } = await open(t, path);
   await useLink(page);
   await page.getByRole("heading", { name: "Choose a password" }).waitFor();
+  await focusOnContent(page);
   assert.equal(page.url(), `${service.address}/sign-in`);
   const token = path.split("token=")[1] ?? "";
   assert.ok(requests.every((request) => !request.includes(token)));
@@ -49,6 +53,7 @@ test("a link signs in once, asks for a password first, and disappears from the a
   await page.getByRole("textbox", { name: "New password" }).fill(password);
   await page.getByRole("button", { name: "Save and continue" }).click();
   await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+  await focusOnContent(page);
 
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -64,6 +69,7 @@ test("a link signs in once, asks for a password first, and disappears from the a
   await page.keyboard.press("Enter");
   await page.waitForURL("**/dashboard");
   await page.getByRole("navigation", { name: "Dashboard" }).getByText("ann@shop.example").waitFor();
+  await focusOnContent(page);
 });
 
 test("a link pasted into an already open page signs in too", async (t) => {

@@ -1,10 +1,10 @@
 import { Button, Code, Drawer } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { useFocusReturn } from "../frame/focus.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Ago } from "../parts/moment.tsx";
-import { useFocusReturn } from "../parts/use-focus-return.ts";
 import { activityTexts as words } from "../texts/en-activity.ts";
 import { texts } from "../texts/texts.ts";
 import styles from "./activity.module.css";

@@ -7,7 +7,6 @@ import { FailurePage } from "../frame/message-page.tsx";
 import { WithSidebar } from "../frame/sidebar.tsx";
 import { Waiting } from "../frame/waiting.tsx";
 import { explain } from "../parts/explained.ts";
-import { useFocusInLists } from "../parts/use-focus-return.ts";
 import { texts } from "../texts/texts.ts";
 import { DisabledNotice } from "../webhooks/disabled-notice.tsx";
 import { webhooksQuery } from "../webhooks/queries.ts";
@@ -36,7 +35,6 @@ export function DashboardFrame(): ReactNode {
     addEventListener("pageshow", reloadIfRestored);
     return () => removeEventListener("pageshow", reloadIfRestored);
   }, []);
-  useFocusInLists();
 
   if (session === null || session?.member.hasPassword === false) return <ToSignIn />;
   if (!session && isError) {

@@ -5,6 +5,7 @@ import { useState, type ReactNode } from "react";
 import { texts } from "../texts/texts.ts";
 import { ColorSchemeButton } from "./color-scheme-button.tsx";
 import { commandKey } from "./command-key.ts";
+import { useFocusKept } from "./focus.ts";
 import { PawIcon, SearchIcon } from "./icons.tsx";
 import { LatePalette, useLatePalette, type LoadPalette } from "./late-palette.tsx";
 import styles from "./shell.module.css";
@@ -16,6 +17,7 @@ type Props = { links: { to: NonNullable<LinkProps["to"]>; label: string }[]; pal
 
 /** The frame of every page: the header with links, search and colour scheme. Ctrl or ⌘ with K, or `/`, outside a field opens the search, `?` the list of shortcuts. */
 export function Shell({ links, palette, children }: Props): ReactNode {
+  useFocusKept();
   const search = useLatePalette(palette);
   const [hasShortcuts, setShortcuts] = useState(false);
   const { code: Shortcuts, loadNow } = useLater("shortcuts", loadShortcuts);

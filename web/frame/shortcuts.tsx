@@ -3,6 +3,7 @@ import { Fragment, type ReactNode } from "react";
 import { shortcutsTexts as words } from "../texts/en-shortcuts.ts";
 import { texts } from "../texts/texts.ts";
 import { commandKey } from "./command-key.ts";
+import { useFocusReturn } from "./focus.ts";
 import styles from "./shortcuts.module.css";
 
 /** Each shortcut with its alternatives; an alternative is the keys that are pressed together. */
@@ -29,6 +30,7 @@ const groups: { title: string; shortcuts: Shortcut[] }[] = [
 
 /** The keyboard shortcuts of the pages, in a dialog that is open while it is mounted. */
 export function Shortcuts({ onClose }: { onClose: () => void }): ReactNode {
+  useFocusReturn();
   return (
     <Modal opened onClose={onClose} title={words.title} closeButtonProps={{ "aria-label": texts.dashboard.close }}>
       {groups.map(({ title, shortcuts }) => (

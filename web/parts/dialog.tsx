@@ -1,8 +1,8 @@
 import { Modal, type ModalProps } from "@mantine/core";
 import type { ReactNode } from "react";
+import { useFocusReturn } from "../frame/focus.ts";
 import { texts } from "../texts/texts.ts";
 import { useGuard } from "./unsaved.tsx";
-import { useFocusReturn } from "./use-focus-return.ts";
 
 type Props = Pick<ModalProps, "size"> & { title: string; onClose: () => void; children: ReactNode };
 

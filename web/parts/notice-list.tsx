@@ -1,10 +1,10 @@
 import { Button, CloseButton } from "@mantine/core";
 import { useEffect, useRef, useState, type ReactNode } from "react";
+import { useFocusReturn } from "../frame/focus.ts";
 import { CheckIcon, WarningIcon } from "../frame/icons.tsx";
 import { texts } from "../texts/texts.ts";
 import styles from "./notice-list.module.css";
 import { dismiss, notifyError, useNotices, type Notice } from "./notices.ts";
-import { useFocusReturn } from "./use-focus-return.ts";
 
 const shownMs = 6_000;
 /** For failures, and for notices with an undo button. */

@@ -24,24 +24,40 @@ export function useFocusReturn(hadFocus?: RefObject<boolean>): void {
   );
 }
 
-/** Keeps the focus in the lists of a page: where the control of a row goes that has it, another of the row gets it, or of the row that takes its place. */
-export function useFocusInLists(): void {
+/** How long (ms) a page may take to move the focus itself: into a dialog that opens, or back from one that closes. */
+const patienceMs = 150;
+
+/**
+ * Keeps the focus in the page, which the browser takes from a control that is disabled or removed. A disabled control gets it back once it is enabled.
+ * Where a control of a row is gone, another of the row gets it, or of the row that takes its place; for others the open dialog or the page's content does.
+ */
+export function useFocusKept(): void {
   useEffect(() => {
     let last: Place | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const onFocus = ({ target }: FocusEvent): void => {
       const place = placeOf(target as Element);
-      last = place?.row && !place.control.closest("[role=menu]") ? place : undefined;
+      last = place?.control.closest("[role=menu]") ? undefined : place;
     };
-    const observer = new MutationObserver(() => {
-      if (!last || last.control.isConnected || document.activeElement !== document.body) return;
+    const onPress = (): void => (last = undefined); // beside the controls a press takes the focus away, and in one it gives it
+    function keep(): void {
+      timer = undefined;
+      if (!last || document.activeElement !== document.body) return;
+      if (last.control.isConnected && last.control.matches(":disabled")) return;
       const place = last;
       last = undefined;
-      if (place.page === location.pathname) focusAt(place);
+      focusAt(place);
+    }
+    const observer = new MutationObserver(() => {
+      if (last && document.activeElement === document.body) timer ??= setTimeout(keep, patienceMs);
     });
     document.addEventListener("focusin", onFocus);
-    observer.observe(document.body, { childList: true, subtree: true });
+    document.addEventListener("pointerdown", onPress, { capture: true });
+    observer.observe(document.body, { childList: true, subtree: true, attributeFilter: ["disabled"] });
     return () => {
+      clearTimeout(timer);
       document.removeEventListener("focusin", onFocus);
+      document.removeEventListener("pointerdown", onPress, { capture: true });
       observer.disconnect();
     };
   }, []);
@@ -63,11 +79,17 @@ const controls = ":is(a[href], button:not(:disabled), input:not(:disabled), sele
 
 function focusAt(place: Place | undefined): void {
   const control = place?.control.isConnected ? place.control : place && controlAt(place);
-  if (control !== null) (control ?? document.getElementById("content"))?.focus({ preventScroll: true });
+  if (control !== null) (control ?? openDialog() ?? document.getElementById("content"))?.focus({ preventScroll: true });
+}
+
+function openDialog(): HTMLElement | undefined {
+  const dialog = Array.from(document.querySelectorAll<HTMLElement>("[aria-modal=true]")).at(-1);
+  return dialog?.querySelector<HTMLElement>("[data-autofocus]") ?? dialog;
 }
 
 /** The control that has come to a place: null if its row has only scrolled out of the part of the table in the document. */
-function controlAt({ row, list, column, index }: Place): HTMLElement | null | undefined {
+function controlAt({ row, list, column, index, page }: Place): HTMLElement | null | undefined {
+  if (page !== location.pathname) return undefined;
   const rows = list?.isConnected ? Array.from(list.querySelectorAll<HTMLElement>(":scope > [data-index], :scope > li")) : [];
   const last = rows.at(-1);
   const next = row?.isConnected
