@@ -124,8 +124,8 @@ test("the home page shows open orders and low stock, and its set-up list ticks o
   const setUp = page.getByRole("list", { name: "Set up your shop" });
   await setUp.getByRole("listitem").filter({ hasText: "Add your animals" }).getByText("To do").waitFor();
   const rex = await shop.pet("Rex", await shop.category("Dogs"));
-  await shop.ask("PUT", `/store/inventory/${rex}`, { quantity: 2 });
-  await shop.ask("POST", "/store/orders", { petId: rex });
+  await shop.ask("PUT", `/store/inventory/${rex}`, { quantity: 4 });
+  await shop.ask("POST", "/store/orders", { petId: rex, quantity: 3 });
   await page.reload();
   await page.getByRole("list", { name: "Open orders" }).getByRole("link", { name: "Rex" }).waitFor();
   await page.getByRole("list", { name: "Low stock" }).getByText("1 left").waitFor();

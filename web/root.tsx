@@ -22,10 +22,10 @@ const palette = async () => (await import("./dashboard/palette.tsx")).EveryPalet
 function Root(): ReactNode {
   return (
     <Shell links={links} palette={palette}>
+      <NoticeList />
       <KeyOfferContext value={offerKey}>
         <Outlet />
       </KeyOfferContext>
-      <NoticeList />
     </Shell>
   );
 }

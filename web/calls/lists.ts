@@ -62,21 +62,22 @@ export type List<Item> = {
   refetch: () => void;
 };
 
-/** How often (ms) the visible pages are read again while the window is visible. Default: never. */
-type Refreshing = { everyMs?: number };
+/** How often (ms) the visible pages are read again while the window is visible, by default never, and whether they are read at all. */
+type Reading = { everyMs?: number; isNeeded?: boolean };
 
 /**
  * Reads the pages of a list that are visible, and reads them again after they were dropped from memory. After a write that may have
  * added a row anywhere, call `rereadList`.
  */
-export function useList<Path extends ListPath>(path: Path, query: Query<Path>, { everyMs }: Refreshing = {}): List<Row<Path>> {
+export function useList<Path extends ListPath>(path: Path, query: Query<Path>, reading: Reading = {}): List<Row<Path>> {
+  const { everyMs, isNeeded = true } = reading;
   const client = useQueryClient();
   const [openedAt] = useState(() => Date.now());
   const [wanted, setWanted] = useState({ from: 0, to: 0 });
   const knownQuery = knownPages(path, query);
   const { data: stored } = useQuery(knownQuery);
   const from = Math.min(wanted.from, stored.length - 1);
-  const shown = stored.slice(from, wanted.to + 1);
+  const shown = isNeeded ? stored.slice(from, wanted.to + 1) : [];
   const reads = useQueries({
     queries: shown.map(({ cursor }) => ({
       ...pageQuery(path, query, cursor, openedAt),

@@ -41,7 +41,6 @@ export function CategorySelect({ label, placeholder, value, onChange, error, cle
       disabled={isCreating}
       error={failure ?? error}
       clearable={clearable}
-      openOnFocus={false}
       searchable
       limit={200}
       description={categories.length >= categoriesMax ? texts.store.categories.many(formatNumber(categoriesMax)) : undefined}

@@ -33,6 +33,9 @@ const overlay = {
   styles: { title: { fontSize: "var(--type-6)", fontWeight: 640 } },
 };
 
+/** A list that opens when Tab only passes its field covers the controls below. */
+const closedOnFocus = { defaultProps: { openOnFocus: false } };
+
 export const theme = createTheme({
   primaryColor: "pine",
   primaryShade: { light: 9, dark: 8 },
@@ -55,6 +58,8 @@ export const theme = createTheme({
     },
     // a menu may contain only menu items, and must be inside a landmark of the page
     Menu: { defaultProps: { withInitialFocusPlaceholder: false, portalProps: { target: "#content" } } },
+    Select: closedOnFocus,
+    Autocomplete: closedOnFocus,
     Alert: { styles: { title: { color: "var(--mantine-color-text)" } } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300, events: { hover: true, focus: true, touch: true } } },
   },

@@ -32,7 +32,6 @@ export default function CurrencyDialog({ onClose }: { onClose: () => void }): Re
           data={choicesWith(currency)}
           allowDeselect={false}
           searchable
-          openOnFocus={false} // the list would cover the button that saves
           data-autofocus
           {...form.choice("currency")}
         />

@@ -89,8 +89,9 @@ export function OrdersPage(): ReactNode {
 function useOrders(filters: OrderFilters): List<Order | Row<"/store/orders">> {
   const of = (complete: boolean) => ({ sort: "-id" as const, ...filters, complete });
   const open = useList("/store/orders", of(filters.complete ?? false), { everyMs: refreshMs });
-  const complete = useList("/store/orders", of(true), { everyMs: refreshMs });
-  return filters.complete === undefined ? concatenated(open, complete) : open;
+  const isBoth = filters.complete === undefined;
+  const complete = useList("/store/orders", of(true), { everyMs: refreshMs, isNeeded: isBoth });
+  return isBoth ? concatenated(open, complete) : open;
 }
 
 /** Opens an order by its number. */

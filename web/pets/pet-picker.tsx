@@ -46,7 +46,6 @@ export function PetPicker({ value, onChange, label = words.find, error, clearabl
       error={error}
       clearable={clearable}
       onFocus={() => setUsed(true)}
-      openOnFocus={false} // the list would cover what the form says below
       searchable
       searchValue={typed}
       onSearchChange={setTyped}

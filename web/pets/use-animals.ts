@@ -13,7 +13,7 @@ export function useAnimals(filters: PetFilters): Animals {
   const { q = "", sort: _sort, ...others } = query;
   const id = soughtNumber(q);
   const named = useList("/pets", query);
-  const byNumber = useList("/pets", id === undefined ? query : { ...others, id: [id] });
+  const byNumber = useList("/pets", { ...others, id: [id ?? 0] }, { isNeeded: id !== undefined });
   const found = id === undefined ? undefined : byNumber.rows?.at(0);
   const isNamed = found !== undefined && isFoundByName(found.name, q);
   const numbered = isNamed ? undefined : found;

@@ -32,7 +32,7 @@ const remedies: [reason: RegExp, remedy: string][] = [
   ],
   [/cluster support disabled/, "begin REDIS_URL with redis:// or redis+sentinel://: this server is not part of a cluster"],
   [/No such master/, "end REDIS_URL with the name that the sentinels have for the master"],
-  [/unknown command.*SENTINEL/i, "name sentinels in REDIS_URL, usually at port 26379: this server is not one"],
+  [/unknown command ['`]?SENTINEL/i, "name sentinels in REDIS_URL, usually at port 26379: this server is not one"],
   [/OOM/, "raise maxmemory: Redis has no room for counts"],
   [/MISCONF/, "make room on the disk of Redis, or set stop-writes-on-bgsave-error no"],
   [/NOREPLICAS/, "bring a replica of the master back"],
