@@ -331,7 +331,7 @@ suite("a shop from the dashboard", () => {
     await isShown(page.getByRole("dialog").locator("[data-position=left]")); // in the field too
     assert.deepEqual(await findings(page), []);
 
-    for (const petId of [luna, plain]) await shop.ask("PUT", `/store/inventory/${petId}`, { quantity: 1 });
+    for (const petId of [luna, plain]) for (const quantity of [4, 1]) await shop.ask("PUT", `/store/inventory/${petId}`, { quantity });
     await page.goto(page.url().replace(/orders.*/, "inventory"));
     await isShown(row("Luna"));
     await page.goto(page.url().replace(/\/inventory.*/, ""));
