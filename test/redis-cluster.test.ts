@@ -52,7 +52,9 @@ const faultsOfRound = Object.entries(faults).slice(0, rounds > 1 ? undefined : 2
 test("three nodes on a Redis Cluster lose no order and admit exactly the quota while masters die and slots move", async (t) => {
   const ends = new AsyncDisposableStack();
   t.after(() => ends.disposeAsync());
-  const scene = await openScene({ after: (end) => ends.defer(async () => void (await end?.(t, () => undefined))) });
+  const scene = await openScene({
+    after: (end) => (ends.disposed ? t.after(end) : ends.defer(async () => void (await end?.(t, () => undefined)))),
+  });
   const { cluster, env, load } = scene;
   const minutes = load.ask(await openKeys(env), minutePerSecond);
   const [calms, took]: [Calm[], number[]] = [[], []];

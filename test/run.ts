@@ -14,7 +14,7 @@ import { makeRunFolder } from "./support/run-folder.ts";
  *   FILE…      these files, on SQLite or on the engine that PETSTORE_TEST_ENGINE names
  *   --fast     unit tests and the quick black-box suites, on SQLite
  *   --faults   every try of the suites that search for faults, on both engines
- *   --repeat   as (nothing), and repeats up to three files of each engine that failed, for a machine that others use
+ *   --repeat   as (nothing), and repeats up to six files of each engine that failed, for a machine that others use
  */
 const { values, positionals } = parseArgs({
   options: { fast: { type: "boolean" }, faults: { type: "boolean" }, repeat: { type: "boolean" } },
@@ -115,7 +115,7 @@ async function main(): Promise<void> {
   prepareEnvironment();
   await globalSetup();
   const startedAt = Date.now();
-  const options = { atOnce: jobsAtOnce, jobMsMax, repeatedMax: values.repeat ? 3 : 0 };
+  const options = { atOnce: jobsAtOnce, jobMsMax, repeatedMax: values.repeat ? 6 : 0 };
   try {
     report(await runJobs(jobs, { ...options, write: (text) => process.stdout.write(text) }), Date.now() - startedAt);
   } finally {
