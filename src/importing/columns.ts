@@ -1,6 +1,7 @@
+import { isTooLong } from "./cells.ts";
 import type { CsvRow } from "./csv.ts";
 import { parsePrice, type Decimal } from "./prices.ts";
-import { addressesIn, bornOf, isAddress, isPicture } from "./profiles.ts";
+import { addressesIn, bornOf, factCharactersMax, isAddress, isPicture } from "./profiles.ts";
 
 /**
  * A column with its values and their row counts, most frequent first; `values` is undefined if there are too many. `filled` is the share of rows that have
@@ -11,14 +12,14 @@ export type Column = {
   values: { value: string; rows: number }[] | undefined;
   filled: number;
   distinct: number;
-  /** Of the values, the shares that are prices, prices with a currency, web addresses, addresses of pictures, small whole numbers, and births. */
+  /** Of the values, the shares that are prices, prices with a currency, web addresses, addresses of pictures, small whole numbers, births, and short enough for a fact. */
   shares: Record<Kind, number>;
   /** What the prices leave open: the number of cells without one currency, and the first cell that can be read in two ways, unless others show which is right. */
   prices?: { unnamed: number; ambiguous?: string; decimal?: Decimal };
 };
 export type Columns = { columns: Column[]; rows: number };
 
-const kinds = ["price", "currency", "address", "picture", "whole", "born"] as const;
+const kinds = ["price", "currency", "address", "picture", "whole", "born", "fact"] as const;
 type Kind = (typeof kinds)[number];
 
 /** The most distinct values of a column that are counted one by one. */
@@ -61,7 +62,7 @@ export async function readColumns(csv: AsyncIterable<CsvRow>): Promise<Columns> 
 }
 
 function newCounter(): Counter {
-  const none = { price: 0, currency: 0, address: 0, picture: 0, whole: 0, born: 0 };
+  const none = { price: 0, currency: 0, address: 0, picture: 0, whole: 0, born: 0, fact: 0 };
   return { values: new Map(), filled: 0, seen: new Set(), kinds: none, hasAmount: false, ambiguous: undefined, decimals: new Set() };
 }
 
@@ -81,6 +82,7 @@ function countKinds(counter: Counter, value: string): void {
   const found = counter.kinds;
   if (/^\d{1,5}(?:[.,]0{1,2})?$/.test(value)) found.whole += 1;
   if (bornOf(value) !== undefined) found.born += 1;
+  if (!isTooLong(value, factCharactersMax)) found.fact += 1;
   const addresses = addressesIn(value);
   if (addresses.every(isAddress)) found.address += 1;
   if (addresses.every(isPicture)) found.picture += 1;

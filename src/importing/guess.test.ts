@@ -144,7 +144,7 @@ test("a file with only names gets one category that can be changed; a file witho
   assert.equal(guessMapping((await columnsOf("", "Rex")).columns), undefined);
 });
 
-test("a column whose header names a fact and nothing else becomes that fact, a column of births only if each of its values can be read", async () => {
+test("a column whose header names a fact and nothing else becomes that fact, if the fact can have each of its values", async () => {
   for (const header of [
     "Name,Category,Species,Breed,Sex,Date of birth,Colour,Size",
     "pet_name,category,species,breed,gender,DOB,primary_color,size",
@@ -160,6 +160,8 @@ test("a column whose header names a fact and nothing else becomes that fact, a c
     assert.deepEqual([columns, unsure], [header.split(","), []], header);
     const inOtherForm = await guessOf(header, row("Rex", "2024-05-17"), row("Tom", "17/05/2024"));
     assert.deepEqual([inOtherForm.mapping.facts?.born, inOtherForm.mapping.facts?.sex?.columns.length], [undefined, 1], header);
+    const long = await guessOf(header, row("Rex", "2024"), `Tom,Dogs,Dog,Pug,${"Female ".repeat(20)},2024,Black,Small`);
+    assert.deepEqual([long.mapping.facts?.sex, long.mapping.facts?.born?.columns.length], [undefined, 1], header);
   }
   for (const header of ["Sex at intake", "Owner sex", "Sibling breed", "Born in", "Kennel size", "Secondary color", "Age", "Sexed"]) {
     const { mapping } = await guessOf(`Name,Species,${header}`, "Rex,Dog,2019", "Tom,Cat,2020", "Bo,Dog,2021");

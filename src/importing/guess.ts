@@ -72,11 +72,11 @@ export function guessMapping(columns: readonly Column[]): Guess | undefined {
   return { mapping, unsure: guessedFields.filter((field) => isUnsure(field, ranked[field], chosen[field], others)) };
 }
 
-/** The facts that these columns have by their headers. A column of births counts only if each of its values can be read. */
+/** The facts that these columns have by their headers. A column counts only if the fact can have each of its values. */
 function factsIn(columns: readonly Column[]): NonNullable<Mapping["facts"]> {
   const facts: NonNullable<Mapping["facts"]> = {};
   for (const fact of factNames) {
-    const column = columns.find((one) => namesFact(fact, one.name) && one.filled > 0 && (fact !== "born" || one.shares.born === 1));
+    const column = columns.find((one) => namesFact(fact, one.name) && one.filled > 0 && one.shares[fact === "born" ? "born" : "fact"] === 1);
     if (column) facts[fact] = { columns: [column.name] };
   }
   return facts;

@@ -37,8 +37,11 @@ test("facts are read from their columns, a birth as a year or a day, and empty c
     facts: { breed: "Beagle", born: "2024-05-17", own: [{ name: "Chip", value: "276" }] },
   });
   assert.deepEqual([row("", "2019", ""), row("", " ", "")], [{ facts: { born: "2019" } }, {}]);
+  for (const written of ["17.05.2024", "17. 5. 2024", "17.05.2024 00:00:00", "2024/5/17", "2024.05.17"])
+    assert.deepEqual(row("", written, ""), { facts: { born: "2024-05-17" } }, written);
   for (const [column, ...cells] of [
     ["Born", "", "05/17/2024", ""],
+    ["Born", "", "05.17.2024", ""],
     ["Born", "", "2024-13-01", ""],
     ["Born", "", "2023-02-29", ""],
     ["Breed", "x".repeat(101), "", ""],

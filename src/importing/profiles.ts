@@ -59,7 +59,8 @@ function priceReader({ column, currencyColumn, ...format }: NonNullable<Mapping[
 type Facts = NonNullable<Profile["facts"]>;
 
 /** The longest values that the service accepts, in code points. */
-const [factCharactersMax, ownCharactersMax] = [100, 200];
+export const factCharactersMax = 100;
+const ownCharactersMax = 200;
 
 function factsReader({ own = [], ...fields }: NonNullable<Mapping["facts"]>, header: readonly string[]): Reader<Facts> {
   const readers = Object.entries(fields).map(([name, field]) => [name, textReader(field, header), listed(field.columns)] as const);
@@ -84,12 +85,17 @@ function factsReader({ own = [], ...fields }: NonNullable<Mapping["facts"]>, hea
   };
 }
 
-/** Reads a year, or a day with or without a time. The order of day and month in other forms is not known. */
+const yearFirst = /^(?<year>(?:1[89]|20)\d\d)(?:[-/.](?<month>\d\d?)[-/.](?<day>\d\d?))?(?:[T ][\d:.]+Z?)?$/;
+const dayFirst = /^(?<day>\d\d?)\. ?(?<month>\d\d?)\. ?(?<year>(?:1[89]|20)\d\d)(?:[T ][\d:.]+Z?)?$/;
+
+/** Reads a year, or a day with or without a time: from the year on, or with dots from the day on. In other forms the order of day and month is not known. */
 export function bornOf(text: string): string | undefined {
-  const [, day = ""] = /^((?:1[89]|20)\d\d(?:-\d\d-\d\d)?)(?:[T ][\d:.]+Z?)?$/.exec(text) ?? [];
-  const at = Date.parse(day);
+  const { year, month, day } = (yearFirst.exec(text) ?? dayFirst.exec(text))?.groups ?? {};
+  if (year === undefined || month === undefined || day === undefined) return year;
+  const written = `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+  const at = Date.parse(written);
   // `Date.parse` takes 30 February for a day of March.
-  return Number.isNaN(at) || !new Date(at).toISOString().startsWith(day) ? undefined : day;
+  return Number.isNaN(at) || !new Date(at).toISOString().startsWith(written) ? undefined : written;
 }
 
 function photosReader({ columns }: NonNullable<Mapping["photos"]>, header: readonly string[]): Reader<string[]> {

@@ -191,7 +191,7 @@ function actionsColumn({ isPending, onRestore, onDelete }: Actions): Column<Binn
     isActions: true,
     cell: (one) => (
       <span className={styles.actions}>
-        <Button size="compact-sm" variant="default" aria-label={words.restoreOf(one.name)} onClick={() => !isPending && onRestore(one)}>
+        <Button size="compact-sm" variant="default" aria-label={words.restoreOf(one.name)} disabled={isPending} onClick={() => onRestore(one)}>
           {words.restore}
         </Button>
         <RowMenu of={one.name} actions={[{ label: words.delete, run: () => onDelete(one), isDangerous: true }]} />

@@ -97,8 +97,8 @@ export function StockCell({ petId, name }: { petId: number; name: string }): Rea
 
 /** The mark of a stock count, as text and colour. Low means fallen to the account's `lowStock` or below, as in events and on the home page. */
 export function StockMarkBadge({ item }: { item: InventoryItem }): ReactNode {
-  const { data: isLow, isLoading } = useQuery(isLowQuery(item, useSession().account.lowStock));
-  if (isLoading) return null;
+  const { data: isLow, isLoading, isError } = useQuery(isLowQuery(item, useSession().account.lowStock));
+  if (isLoading || isError) return null; // neither is known
   const mark = item.quantity === 0 ? "none" : isLow ? "low" : "enough";
   if (mark === "enough") return <span className={styles.enough}>{words.enough}</span>;
   return (

@@ -2,7 +2,7 @@ import { Problem } from "../problem.ts";
 import { ConstraintError, unavailable, type ConstraintKind } from "./database.ts";
 
 /** PostgreSQL's code for an error (SQLSTATE), or Node's for a connection (`ECONNREFUSED`). */
-type DriverError = { code?: string; message?: string };
+type DriverError = { code?: string; message?: string; routine?: string };
 
 /** The server answered and refuses these credentials, this database or these rights, so a retry does not help. The message is one line without the password. */
 export class AccessError extends Error {}
@@ -15,8 +15,8 @@ const collisions = new Set(["40001", "40P01"]);
  * 57014 timeout, 57P0x shutdown, 58 system, 26000 a statement that the connection lost; XX: the server's own failure.
  */
 const unavailableStates = /^(08|53|58|XX|25006|25P0[34]|26000|55P03|57014|57P0)/;
-/** What a standby says to a transaction that shall write. */
-const standbyText = /during recovery/;
+/** The function in which a standby refuses a transaction that shall write: the code is that of other errors too, and the message may be translated. */
+const standbyRoutine = /^check_(XactReadOnly|transaction_read_only)$/;
 /** Errors of a write that the server cannot store: 53 resources (53100 disk full), 58 system (58030 I/O error), 25006 read-only. */
 const unwritableStates = /^(53[1-4]|58|25006)/;
 /** 28: credentials; 3D000: no such database; 42501: rights. */
@@ -66,7 +66,7 @@ export function isFullDisk(error: unknown): boolean {
 /** Translates an error of a statement to a `ConstraintError` or a `Problem`; returns unexpected errors unchanged. */
 export function translate(error: unknown): unknown {
   if (error instanceof Problem || error instanceof ConstraintError) return error;
-  const { code = "", message = "" } = error as DriverError;
+  const { code = "", message = "", routine = "" } = error as DriverError;
   const kind = constraintKinds[code];
   if (kind) return new ConstraintError(kind, { cause: error });
   if (valueStates.test(code)) return unstorable(error);
@@ -75,7 +75,7 @@ export function translate(error: unknown): unknown {
     unavailableStates.test(code) ||
     connectionCodes.test(code) ||
     driverTexts.test(message) ||
-    standbyText.test(message);
+    standbyRoutine.test(routine);
   return isUnavailable ? unavailable(error) : error;
 }
 
