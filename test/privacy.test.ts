@@ -63,6 +63,41 @@ test("privacy finds what an account keeps about a person by email, phone in any 
   await refused(env, /at least 5 digits/, "privacy", "--account", String(account), "--phone", "12");
 });
 
+test("privacy finds a telephone number whatever stands between its digits, and beside another number", async () => {
+  const { id: account, key } = await service.newAccount();
+  const same: object[] = [
+    ..."\u00A0\u202F\u2009\u3000\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u00AD\u200B\u2060./-·"
+      .split("")
+      .flatMap((mark) => [{ phone: `+49${mark}170${mark}1234567` }, { name: "Ann", note: `Call 0170${mark}123${mark}4567${mark}!` }]),
+    { phone: "\u202A+49 170 1234567\u202C" },
+    { phone: "＋４９ １７０ １２３４５６７" },
+    { phone: "0170_123~45'67" },
+    { phone: "0170 1234567 / 040 7654321" },
+    { phone: "040 7654321 / 0170 1234567" },
+    { address: "0170 1234567\n040 7654321" },
+    { note: "040 7654321, 0170 1234567, 12345 Ulm" },
+  ];
+  const wanted: number[] = [];
+  for (const contact of same) wanted.push(await ordered(contact, key));
+  const others = [{ phone: "0170–1234568" }, { note: "0170 12345678" }, { note: "0170, 1234567" }, { phone: "34567" }];
+  for (const contact of others) await ordered(contact, key);
+  const words = ["privacy", "--account", String(account), "--phone"];
+  for (const spelling of ["0170 1234567", "+49\u00A0170\u00A01234567", "０１７０–1234567"]) {
+    const { contacts } = await done<Found>(env, ...words, spelling);
+    assert.deepEqual(
+      contacts.map(({ orderId }) => same[wanted.indexOf(orderId)]),
+      same,
+      spelling,
+    );
+  }
+  assert.equal((await done<Found>(env, ...words, "0170 1234567", "--delete")).deleted, same.length);
+  const left = await service.db.query(sql`SELECT 1 FROM contacts WHERE account_id = ${account}`);
+  assert.equal(left.length, others.length);
+  await ordered({ note: "Write to bob@example.com." }, key);
+  const { contacts } = await done<Found>(env, "privacy", "--account", String(account), "--email", "bob@example.com");
+  assert.equal(contacts.length, 1, "an email at the end of a sentence");
+});
+
 test("privacy --delete deletes the contacts that it finds, at once, and no order", async () => {
   const { id: account, key } = await service.newAccount();
   const [gone, kept] = [await ordered({ email: "ann@example.com" }, key), await ordered({ email: "bob@example.com" }, key)];

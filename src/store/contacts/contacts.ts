@@ -56,18 +56,31 @@ export function mentions({ email, phone, name }: Person): (contact: Contact) => 
   if (words?.length === 0) throw invalidAt("body.name", "must have a letter");
   return (contact) =>
     contactFields.some((field) => {
-      const text = contact[field];
-      if (text === undefined) return false;
-      if (emailKey !== undefined && normalize(text).split(betweenEmails).includes(emailKey)) return true;
-      if (phoneKey !== undefined && (text.match(phoneNumbers) ?? []).some((number) => phoneKeyOf(number) === phoneKey)) return true;
+      if (contact[field] === undefined) return false;
+      const text = normalize(contact[field]);
+      if (emailKey !== undefined && text.split(betweenEmails).includes(emailKey)) return true;
+      if (phoneKey !== undefined && hasNumber(text, phoneKey, field === "phone")) return true;
       if (words === undefined || field === "email" || field === "phone") return false;
       const known = new Set(wordsOf(text));
       return words.every((word) => known.has(word));
     });
 }
 
-const betweenEmails = /[\s,;:<>()"']+/;
-const phoneNumbers = /\d[\d ()./-]*/g;
+const betweenEmails = /[\s,;:<>()"']|[.!?](?=[\s,;:<>()"']|$)/;
+/** Digits with all that people write between those of one number. */
+const phoneNumbers = /\d[\d\s\p{Dash}()./·•]*/gu;
+
+/**
+ * Whether a folded text has a telephone number with this key: anywhere between words, or as the whole text, whatever is between its digits. A long
+ * number may stand beside others.
+ */
+function hasNumber(text: string, key: string, isNumber: boolean): boolean {
+  return [...(isNumber ? [text] : []), ...(text.match(phoneNumbers) ?? [])].some((number) => {
+    if (phoneKeyOf(number) === key) return true;
+    let digits = "";
+    return key.length === digitsCompared && (number.match(/\d+/g) ?? []).some((group) => (digits += group).endsWith(key));
+  });
+}
 
 /** The keys that find the contacts of one person; null for a missing one. */
 export type PersonKeys = { email: string | null; phone: string | null };
@@ -79,7 +92,7 @@ export function keysOf({ email, phone }: Contact): PersonKeys {
 
 /** Returns the digits by which telephone numbers are compared; empty if there are too few. */
 function phoneKeyOf(phone: string): string {
-  const digits = phone.replaceAll(/\D/g, "").replace(/^0+/, "");
+  const digits = normalize(phone).replaceAll(/\D/g, "").replace(/^0+/, "");
   return digits.length < digitsMin ? "" : digits.slice(-digitsCompared);
 }
 
