@@ -18,11 +18,8 @@ export type ClockSources = {
   lastWrittenAt?: number | undefined;
 };
 
-/**
- * Time of the database that nodes share; `unknown` if it did not answer; undefined if only this process uses it. A database that `isLocal` has the clock
- * of this machine, so it agrees with every jump.
- */
-export type DatabaseTime = { now: number; isLocal: boolean } | "unknown" | undefined;
+/** Time of the database that nodes share; `unknown` if it did not answer; undefined if only this process uses it. */
+export type DatabaseTime = number | "unknown" | undefined;
 
 export type SteadyClock = {
   /**
@@ -41,8 +38,8 @@ type State = ClockSources & {
   offset: number;
   /** How much longer than by `timer` the machine has run. */
   asleepMs: number;
-  /** Whether the database's time has been seen. */
-  isCompared: boolean;
+  /** The database's time is `timer` plus this, as far as it did not jump; undefined before its first answer. */
+  databaseOffset: number | undefined;
   /** Another time that is in doubt: `timer` plus `offset`. It counts once it has lasted for `forMs` since `since` (by `timer`). */
   doubted: { offset: number; since: number; forMs: number; reason: string } | undefined;
   trouble: string | undefined;
@@ -51,8 +48,8 @@ type State = ClockSources & {
 /**
  * Opens the one clock of a process. People and time servers set the system's clock, and a wrong one would expire sessions, bans and answers and
  * delete events of all accounts. A jump by over a minute is doubted for as long as it was, at most for a day: so an operator can correct it, and a
- * right correction counts in the end. It counts at once if the database's clock agrees, if the machine slept meanwhile, or if the time before
- * was before 2026.
+ * right correction counts in the end. It counts at once if the database's clock, which has not jumped itself, says so, if the machine slept meanwhile, or
+ * if the time before was before 2026.
  */
 export function openSteadyClock(sources: ClockSources): SteadyClock {
   const { clock, timer, uptime, lastWrittenAt } = sources;
@@ -61,7 +58,7 @@ export function openSteadyClock(sources: ClockSources): SteadyClock {
     ...sources,
     offset: now - passed,
     asleepMs: uptime() - passed,
-    isCompared: false,
+    databaseOffset: undefined,
     doubted: undefined,
     trouble: undefined,
   };
@@ -85,15 +82,15 @@ function timeOf(state: State): number {
 function check(state: State, database: DatabaseTime): void {
   followSleep(state);
   const [now, set, passed] = [timeOf(state), state.clock(), state.timer()];
-  const shared = database === "unknown" ? undefined : database;
-  const reference = database === "unknown" ? now : (shared?.now ?? set);
-  const isFirst = shared !== undefined && !state.isCompared;
-  state.isCompared ||= isFirst;
+  const reference = database === "unknown" ? now : (database ?? set);
+  const offset = reference - passed;
   const aheadMs = reference - now;
-  const isAgreed = database !== undefined && shared?.isLocal !== true && Math.abs(reference - set) <= offMsMax;
+  // A database that jumped is no witness: it may have its clock from the same machine.
+  const isWitness = typeof database === "number" && Math.abs(offset - (state.databaseOffset ?? offset)) <= offMsMax;
+  if (isWitness || (typeof database === "number" && Math.abs(aheadMs) <= offMsMax)) state.databaseOffset = offset;
   if (Math.abs(aheadMs) > offMsMax) {
-    if (isFirst || isAgreed || (now < leastTime && aheadMs > 0)) return accept(state, reference - passed, set);
-    return doubt(state, reference - passed, aheadMs, database === undefined ? "the clock" : "the clock of PostgreSQL");
+    if (isWitness || (now < leastTime && aheadMs > 0)) return accept(state, offset, set);
+    return doubt(state, offset, aheadMs, database === undefined ? "the clock" : "the clock of PostgreSQL");
   }
   if (state.doubted && Math.abs(state.doubted.offset - state.offset) > offMsMax) state.doubted = undefined;
   if (state.doubted && passed - state.doubted.since >= state.doubted.forMs) state.doubted = undefined;
@@ -107,6 +104,7 @@ function followSleep(state: State): void {
   state.asleepMs = asleepMs;
   if (more <= offMsMax) return; // less is followed as a small correction
   state.offset += more;
+  if (state.databaseOffset !== undefined) state.databaseOffset += more;
   if (state.doubted) state.doubted.offset += more;
 }
 

@@ -1,4 +1,4 @@
-import { globSync, writeFileSync } from "node:fs";
+import { chmodSync, globSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { temporaryFolder } from "./folder.ts";
@@ -9,7 +9,9 @@ const hurry = "const set = setInterval; globalThis.setInterval = (work, ms, ...m
 
 /** The clock of one process, which `jump` sets: to `+40d`, and to `+0` for the right time. */
 export function jumpingClock(t: TestContext) {
-  const file = join(temporaryFolder(t), "clock");
+  const folder = temporaryFolder(t);
+  chmodSync(folder, 0o755); // PostgreSQL runs as another user
+  const file = join(folder, "clock");
   const jump = (offset: string): void => writeFileSync(file, `${offset}\n`);
   jump("+0");
   const env = {

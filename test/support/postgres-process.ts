@@ -36,10 +36,11 @@ const nobody = 65_534;
  * @param flags further settings of the server, as `fsync=off`
  * @param options.within a folder for its data. Default: the system's for temporary files
  * @param options.logWithin a folder for its write-ahead log. Default: that of the data
+ * @param options.env its environment. Default: empty
  */
 export async function startPostgres(
   flags: string[] = [],
-  { programs = "npm", within = tmpdir(), logWithin }: { programs?: "npm" | "system"; within?: string; logWithin?: string } = {},
+  { programs = "npm", within = tmpdir(), logWithin, env }: ServerOptions = {},
 ): Promise<PostgresProcess> {
   const folder = newFolder(within);
   const passwordFile = join(folder, "password");
@@ -54,8 +55,10 @@ export async function startPostgres(
   // files of 1 MiB, not 16, so that it soon needs another one
   const log = logWithin === undefined ? [] : ["--waldir", newFolder(logWithin), "--wal-segsize=1"];
   await run(join(bin, "initdb"), ["-D", join(folder, "data"), "-U", "postgres", ...log, ...access, "--no-sync", ...locale], folder);
-  return serve(folder, bin, flags);
+  return serve(folder, bin, flags, { env });
 }
+
+type ServerOptions = { programs?: "npm" | "system"; within?: string; logWithin?: string; env?: Record<string, string> };
 
 const asUser = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 
@@ -70,7 +73,12 @@ function newFolder(within = tmpdir()): string {
 }
 
 /** Starts a server on the data of a folder. */
-async function serve(folder: string, bin: string, flags: string[], given?: number): Promise<PostgresProcess> {
+async function serve(
+  folder: string,
+  bin: string,
+  flags: string[],
+  { port: given, env = {} }: { port?: number | undefined; env?: Record<string, string> | undefined },
+): Promise<PostgresProcess> {
   const pgdata = join(folder, "data");
   const port = given ?? (await freePort());
   let server: ChildProcess | undefined;
@@ -78,7 +86,7 @@ async function serve(folder: string, bin: string, flags: string[], given?: numbe
   async function start(): Promise<void> {
     const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=300", ...flags];
     const args = ["-D", pgdata, "-p", `${port}`, ...settings.flatMap((flag) => ["-c", flag])];
-    const started = spawn(join(bin, "postgres"), args, { cwd: folder, env: {}, stdio: ["ignore", "ignore", "pipe"], ...asUser });
+    const started = spawn(join(bin, "postgres"), args, { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"], ...asUser });
     server = started;
     let output = "";
     await new Promise<void>((resolve, reject) => {
@@ -116,7 +124,7 @@ async function serve(folder: string, bin: string, flags: string[], given?: numbe
       const copy = newFolder();
       const from = ["-d", `postgres://${authority}/postgres?application_name=${name}`, "--checkpoint=fast", "--no-sync"];
       await run(join(bin, "pg_basebackup"), ["-D", join(copy, "data"), "--write-recovery-conf", ...from], copy);
-      return serve(copy, bin, [...flags, ...more], taken);
+      return serve(copy, bin, [...flags, ...more], { port: taken, env });
     },
     promote: () => run(join(bin, "pg_ctl"), ["promote", "-D", pgdata, "--wait"], folder),
     async remove() {

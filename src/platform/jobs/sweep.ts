@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import type { Database } from "../db/database.ts";
 import { databaseTime } from "../nodes/nodes.ts";
-import type { DatabaseTime, SteadyClock } from "../steady-clock.ts";
+import type { SteadyClock } from "../steady-clock.ts";
 import { repeat } from "./runs.ts";
 
 /** Repeats work that deletes what is too old. `now` is the time to judge by. All work that deletes by time runs in a sweep. */
@@ -21,7 +21,7 @@ export function openSweep(
       everyMs,
       async () => {
         if (clock.trouble() !== undefined) return;
-        const now = (await readDatabaseTime(db))?.now ?? clock.now();
+        const now = (await readDatabaseTime(db)) ?? clock.now();
         if (Math.abs(now - clock.now()) <= differenceMsMax) await work(now);
       },
       onError,
@@ -29,9 +29,8 @@ export function openSweep(
 }
 
 /** The time of a shared database; undefined if this process has its own. */
-export async function readDatabaseTime(db: Pick<Database, "engine" | "query">): Promise<Exclude<DatabaseTime, "unknown">> {
+export async function readDatabaseTime(db: Pick<Database, "engine" | "query">): Promise<number | undefined> {
   if (db.engine === "sqlite") return undefined;
-  const [row] = await db.query<{ now: number; isLocal: boolean }>(sql`
-    SELECT ${databaseTime(db.engine)} AS now, inet_server_addr() IS NOT DISTINCT FROM inet_client_addr() AS "isLocal"`);
-  return { now: row!.now, isLocal: row!.isLocal };
+  const [row] = await db.query<{ now: number }>(sql`SELECT ${databaseTime(db.engine)} AS now`);
+  return row!.now;
 }
