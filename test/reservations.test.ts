@@ -4,8 +4,10 @@ import sql from "sql-template-tag";
 import { dayMs, hourMs } from "../src/platform/clock.ts";
 import { lapseReservations } from "../src/store/reservations/reservation-answers.store.ts";
 import { expireReservations } from "../src/store/reservations/reservations.store.ts";
+import { settingsOf } from "./support/backups.ts";
+import { runCommand } from "./support/commands.ts";
 import { loggedEvents } from "./support/event-log.ts";
-import type { Failure, InventoryItem } from "./support/models.ts";
+import type { Failure, InventoryItem, Pet } from "./support/models.ts";
 import { ann, openForm, postForm, type FormReply } from "./support/reservations.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
@@ -132,6 +134,61 @@ test("a visitor may only ask about an animal that could be held: that is an enqu
     [undefined],
   );
   assert.equal(await units(shop), 1);
+});
+
+test("each change of a reservation is one event, and one that follows its order to another animal or its end shows that to the visitor", async () => {
+  const shop = await openShop(2);
+  const { categoryId } = await made<Pet>(service, "GET", `/pets/${shop.petId}`, undefined, shop.key);
+  const { id: bella } = await newPet(service, categoryId, { name: "Bella" }, shop.key);
+  await made(service, "PUT", `/store/inventory/${bella}`, { quantity: 1 }, shop.key);
+  const links = [await reserve(shop), await reserve(shop)].map(({ headers }) => String(headers["location"]));
+  const [first, second] = (await listed(shop)) as [Reservation, Reservation];
+  const lapsesAt = new Date(now + 100 * hourMs).toISOString().replace(/\.\d+Z/, "Z");
+  const order = (own: Reservation, body: object) => made(service, "PATCH", `/store/orders/${own.orderId}`, body, shop.key);
+  const changes: [change: () => Promise<unknown>, events: [type: string, data: object, previous: object][]][] = [
+    [() => answer(shop, first.id, { lapsesAt }), [["reservation.updated", { lapsesAt }, { lapsesAt: first.lapsesAt }]]],
+    [() => answer(shop, first.id, { lapsesAt, state: "open" }), []],
+    [() => answer(shop, first.id, { state: "accepted" }), [["reservation.accepted", {}, { state: "open", lapsesAt }]]],
+    [() => order(first, { complete: true }), [["reservation.updated", { state: "accepted" }, { endedAt: null }]]],
+    [() => order(first, { shipDate: "2027-01-01T00:00:00Z" }), []],
+    [
+      () => order(second, { petId: bella }),
+      [["reservation.accepted", { petId: bella }, { petId: shop.petId, state: "open", lapsesAt: second.lapsesAt }]],
+    ],
+    [() => order(second, { shipDate: "2027-01-01T00:00:00Z" }), []],
+    [() => order(second, { petId: shop.petId }), [["reservation.updated", { petId: shop.petId }, { petId: bella }]]],
+    [() => order(second, { petId: null }), []],
+    [() => order(second, { petId: bella }), [["reservation.updated", { petId: bella }, { petId: shop.petId }]]],
+  ];
+  let seen = (await loggedEvents(service.db, shop.account)).length;
+  for (const [i, [change, expected]] of changes.entries()) {
+    await change();
+    const events = (await loggedEvents(service.db, shop.account)).slice(seen);
+    seen += events.length;
+    const ofReservations = events.filter(({ resource }) => resource.type === "reservation");
+    assert.deepEqual(
+      ofReservations.map(({ type, previous }) => [type, previous]),
+      expected.map(([type, , previous]) => [type, previous]),
+      `change ${i}`,
+    );
+    for (const [n, [, data]] of expected.entries()) assert.partialDeepStrictEqual(ofReservations[n]!.data, data);
+  }
+  const pages = await Promise.all(links.map(async (link) => (await visitSite(shop.url, link)).body));
+  assert.match(pages[0]!, /<h1>Rex &#60;b&#62; was handed over<\/h1>\s*<p>You have collected it/);
+  assert.ok(!pages[0]!.includes("waits for you") && !pages[0]!.includes("Cancel the"));
+  assert.match(pages[1]!, /<h1>Bella is yours to collect<\/h1>\s*<p>The shop has confirmed it. It waits for you./);
+
+  const verified = async () => {
+    const { out } = await runCommand(["verify", "--events", "--json"], await settingsOf(service.dataDir));
+    return (JSON.parse(out) as { faults: string[] }).faults.filter((fault) => fault.startsWith("reservation/"));
+  };
+  assert.deepEqual(await verified(), []);
+  await expireReservations(service.db, now + 181 * dayMs);
+  assert.deepEqual([(await listed(shop)).length, await verified()], [1, []], "the shop's period deletes an ended one without an event");
+  await service.db.write((tx) => tx.query(sql`UPDATE reservations SET pet_id = ${shop.petId} WHERE account_id = ${shop.account}`));
+  assert.match((await verified()).join(), /reservation\/\d+ of account \d+ is not as its newest event/);
+  await service.db.write((tx) => tx.query(sql`DELETE FROM reservations WHERE account_id = ${shop.account}`));
+  assert.match((await verified()).join(), /reservation\/\d+ of account \d+ is gone/, "an open one does not go");
 });
 
 test("two visitors who want the last unit at once: one has it, and the other may still ask", async () => {

@@ -53,8 +53,9 @@ async function shownTo(
 ): Promise<ShownReservation> {
   const pet = await findPet(db, accountId, petId);
   const order = orderId === null ? undefined : await ifFound(async () => findOrder(db, accountId, orderId));
-  const mayCancel = endedAt === null && !order?.fields.complete;
-  return { state, holds: orderId !== null, animal: pet && { id: petId, name: pet.pet.name }, lapsesAt, mayCancel };
+  const isCollected = order?.fields.complete === true;
+  const mayCancel = endedAt === null && !isCollected;
+  return { state, holds: orderId !== null, animal: pet && { id: petId, name: pet.pet.name }, lapsesAt, mayCancel, isCollected };
 }
 
 async function ifFound<T>(find: () => Promise<T>): Promise<T | undefined> {

@@ -97,7 +97,7 @@ export async function checkArchiveState({ manifest, open }: CheckedArchive, with
 async function checkLog(dump: Dump, faults: Faults): Promise<CheckedEvents | undefined> {
   if (!dump.tables.some(({ name }) => name === "events")) return undefined;
   let events: CheckedEvents | undefined;
-  await attemptCheck(faults, "the event log", async () => void (events = await checkEvents(dump.ask, faults)));
+  await attemptCheck(faults, "the event log", async () => void (events = await checkEvents(dump, faults)));
   return events;
 }
 

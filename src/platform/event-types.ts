@@ -12,6 +12,7 @@ export const eventTypes = [
   "order.completed",
   "order.cancelled",
   "reservation.created",
+  "reservation.updated",
   "reservation.accepted",
   "reservation.refused",
   "reservation.lapsed",

@@ -70,6 +70,7 @@ export const activityTexts = {
     "order.completed": (name) => `Fulfilled ${name}`,
     "order.cancelled": (name) => `Cancelled ${name}`,
     "reservation.created": (name) => `A visitor sent ${name}`,
+    "reservation.updated": (name) => `Changed ${name}`,
     "reservation.accepted": (name) => `Accepted ${name}`,
     "reservation.refused": (name) => `Refused ${name}`,
     "reservation.lapsed": (name) => `The time of ${name} ran out`,

@@ -99,27 +99,33 @@ export type ShownReservation = {
   /** In ms since the Unix epoch. */
   lapsesAt: number | null;
   mayCancel: boolean;
+  /** Whether the visitor has the animal: the order is complete. */
+  isCollected: boolean;
 };
 
-const headings: Record<ShownReservation["state"], [held: string, asked: string]> = {
+const headings: Record<ShownReservation["state"] | "collected", [held: string, asked: string]> = {
   open: ["is reserved for you", "Your message has arrived"],
   accepted: ["is yours to collect", "Your message was answered"],
   refused: ["is not reserved any more", "Your message was closed"],
   lapsed: ["is not reserved any more", "Your message was closed"],
   cancelled: ["is not reserved any more", "You withdrew your message"],
+  collected: ["was handed over", "Your message was answered"],
 };
-const endings: Partial<Record<ShownReservation["state"], string>> = {
+const endings: Partial<Record<keyof typeof headings, string>> = {
   refused: "The shop could not keep the reservation.",
   lapsed: "The reservation expired.",
   cancelled: "You cancelled the reservation.",
+  collected: "You have collected it, so the reservation is over.",
 };
 
 /**
  * What a visitor sees behind the link: the state of the reservation, until when it holds, what the shop says about collecting, how to reach it, and the
  * button that cancels it. `path`: the page's own, for the button with which visitors email themselves its address.
  */
-export function statusPage(shop: Shop, path: string, { state, holds, animal, lapsesAt, mayCancel }: ShownReservation): RenderedPage {
+export function statusPage(shop: Shop, path: string, shown: ShownReservation): RenderedPage {
+  const { holds, animal, lapsesAt, mayCancel, isCollected } = shown;
   const name = animal?.name ?? "The animal";
+  const state = isCollected ? "collected" : shown.state;
   const [held, asked] = headings[state];
   const title = holds ? `${name} ${held}` : asked;
   const what = holds ? "reservation" : "message";

@@ -221,7 +221,7 @@ export async function changeOrder(
   const isCompleted = next.complete && !current.complete;
   const changed = await updateOrder(tx, accountId, order, { fields: next, held, completedAt: isCompleted ? now : null });
   if (isCompleted) await removeRecords(tx, accountId, 1); // Complete orders do not count as records.
-  await followOrder(tx, accountId, id, isCompleted ? "completed" : "changed", now);
+  await followOrder(tx, accountId, { id, petId: next.petId }, isCompleted ? "completed" : "changed", now);
   return changed;
 }
 
@@ -230,7 +230,7 @@ export async function cancelOrder(tx: Transaction, accountId: number, order: Sto
   const { id, fields, held } = order;
   if (fields.complete) throw orderComplete(id, "it cannot be cancelled");
   if (fields.petId !== null && held > 0) await giveBackUnits(tx, accountId, fields.petId, held);
-  await followOrder(tx, accountId, id, "deleted", now);
+  await followOrder(tx, accountId, { id, petId: fields.petId }, "deleted", now);
   await deleteOrder(tx, accountId, order);
   await removeRecords(tx, accountId, 1);
 }

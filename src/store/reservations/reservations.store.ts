@@ -119,23 +119,23 @@ export async function insertReservation(
 }
 
 /** A change of a reservation. `isEnded`: whether nothing is left to do, so that its row is deleted later. */
-export type Change = { state: ReservationState; lapsesAt: number | null; isEnded: boolean };
+export type Change = { state: ReservationState; lapsesAt: number | null; isEnded: boolean; petId?: number };
 
-/** Changes a locked reservation. A change of the state records the event that is named after it. */
+/** Changes a locked reservation. Records the event that is named after its new state, or `reservation.updated` if that stays. */
 export async function changeReservation(
   tx: Transaction,
   accountId: number,
   before: StoredReservation,
-  { state, lapsesAt, isEnded }: Change,
+  { state, lapsesAt, isEnded, petId = before.petId }: Change,
   now: number,
 ): Promise<StoredReservation> {
   const endedAt = before.endedAt ?? (isEnded ? now : null);
   const [row] = await tx.query<NamedRow>(sql`
-    UPDATE reservations SET state = ${state}, lapses_at = ${lapsesAt}, ended_at = ${endedAt}, version = version + 1,
+    UPDATE reservations SET pet_id = ${petId}, state = ${state}, lapses_at = ${lapsesAt}, ended_at = ${endedAt}, version = version + 1,
       visitor = CASE WHEN ${state} = 'open' THEN visitor END
     WHERE account_id = ${accountId} AND id = ${before.id} RETURNING ${columns}`);
   const after = fromNamed(row!);
-  if (state !== before.state) record(tx, accountId, `reservation.${state}` as EventType, after, before);
+  record(tx, accountId, state === before.state ? "reservation.updated" : (`reservation.${state}` as EventType), after, before);
   return after;
 }
 
@@ -146,21 +146,22 @@ const lockOfOrder = statement<ReservationRow>(
 
 /**
  * Lets the reservation of a locked order follow a change of it: the shop that completes or changes the order accepts the reservation, and the one
- * that deletes the order refuses it.
+ * that deletes the order refuses it. The reservation is of the order's pet; that of a draft stays with its last one.
  */
 export function followOrder(
   tx: Transaction,
   accountId: number,
-  orderId: number,
+  { id, petId }: { id: number; petId: number | null },
   what: "completed" | "changed" | "deleted",
   now: number,
 ): Awaitable<void> {
-  return andThen(tx.rows(lockOfOrder, [accountId, orderId]), async ([row]) => {
+  return andThen(tx.rows(lockOfOrder, [accountId, id]), async ([row]) => {
     if (row === undefined) return;
     const own = fromRow(row);
-    if (what === "changed" && own.state === "accepted") return;
+    const pet = petId ?? own.petId;
+    if (what === "changed" && own.state === "accepted" && pet === own.petId) return;
     const state = what === "deleted" ? "refused" : "accepted";
-    await changeReservation(tx, accountId, own, { state, lapsesAt: null, isEnded: what !== "changed" }, now);
+    await changeReservation(tx, accountId, own, { state, lapsesAt: null, isEnded: what !== "changed", petId: pet }, now);
   });
 }
 
