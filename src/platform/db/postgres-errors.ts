@@ -15,8 +15,11 @@ const collisions = new Set(["40001", "40P01"]);
  * 57014 timeout, 57P0x shutdown, 58 system, 26000 a statement that the connection lost; XX: the server's own failure.
  */
 const unavailableStates = /^(08|53|58|XX|25006|25P0[34]|26000|55P03|57014|57P0)/;
-/** The function in which a standby refuses a transaction that shall write: the code is that of other errors too, and the message may be translated. */
-const standbyRoutine = /^check_(XactReadOnly|transaction_read_only)$/;
+/**
+ * A standby refuses `BEGIN READ WRITE`. Its code, 0A000, is that of other errors too, and the message may be translated: this function reports what the check of a
+ * setting that is on or off found.
+ */
+const isStandby = ({ code, routine }: DriverError): boolean => code === "0A000" && routine === "call_bool_check_hook";
 /** Errors of a write that the server cannot store: 53 resources (53100 disk full), 58 system (58030 I/O error), 25006 read-only. */
 const unwritableStates = /^(53[1-4]|58|25006)/;
 /** 28: credentials; 3D000: no such database; 42501: rights. */
@@ -66,7 +69,7 @@ export function isFullDisk(error: unknown): boolean {
 /** Translates an error of a statement to a `ConstraintError` or a `Problem`; returns unexpected errors unchanged. */
 export function translate(error: unknown): unknown {
   if (error instanceof Problem || error instanceof ConstraintError) return error;
-  const { code = "", message = "", routine = "" } = error as DriverError;
+  const { code = "", message = "" } = error as DriverError;
   const kind = constraintKinds[code];
   if (kind) return new ConstraintError(kind, { cause: error });
   if (valueStates.test(code)) return unstorable(error);
@@ -75,7 +78,7 @@ export function translate(error: unknown): unknown {
     unavailableStates.test(code) ||
     connectionCodes.test(code) ||
     driverTexts.test(message) ||
-    standbyRoutine.test(routine);
+    isStandby(error as DriverError);
   return isUnavailable ? unavailable(error) : error;
 }
 
