@@ -173,6 +173,30 @@ test("the home page shows the value of the orders, reservations and page views a
   await assertAccessibleOnPhone(page);
 });
 
+test("the home page counts all reservations that wait, and a hold that soon expires is urgent behind any number of enquiries", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const inHours = (hours: number): number => Date.now() + hours * 3_600_000;
+  const add = (id: number, orderId: number | null, state: string, lapsesAt: number) =>
+    service.db.write((tx) =>
+      tx.query(sql`INSERT INTO reservations (account_id, id, pet_id, order_id, state, link_hash, created_at, lapses_at, version)
+        VALUES (${shop.id}, ${id}, 1, ${orderId}, ${state}, ${`${shop.id} ${id}`}, ${Date.now()}, ${lapsesAt}, 1)`),
+    );
+  for (let id = 1; id <= 25; id++) await add(id, null, "open", inHours(2 + id));
+  await add(26, 26, "open", inHours(40));
+  const page = await shop.open("");
+  const waiting = page.getByRole("list", { name: "Needs your attention" }).getByRole("listitem").filter({ hasText: "to answer" });
+  await waiting.getByRole("link", { name: "26 reservations to answer", exact: true }).waitFor();
+  await waiting.getByText("Soon").waitFor();
+  await add(27, 27, "accepted", inHours(1));
+  const soon = inHours(1.5);
+  await add(28, 28, "open", soon);
+  await page.reload();
+  await waiting.getByRole("link", { name: "27 reservations to answer", exact: true }).waitFor();
+  await waiting.getByText("Now").waitFor();
+  const first = await waiting.getByText("The first expires").locator("time").getAttribute("datetime");
+  assert.equal(Date.parse(first!), soon);
+});
+
 test("the home page says what needs attention and how soon, and nothing where all is well", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const page = await shop.open("");

@@ -37,7 +37,7 @@ import type { ProfileServices } from "../store/profiles/profile-answers.ts";
 import { profileRoutes } from "../store/profiles/profiles.routes.ts";
 import type { PhotoFetchServices } from "../store/profiles/profiles.ts";
 import { summaryRoutes } from "../store/profiles/summaries.routes.ts";
-import { reservationContactRoutes, reservationRoutes } from "../store/reservations/reservations.routes.ts";
+import { reservationPageRoutes, reservationRoutes } from "../store/reservations/reservations.routes.ts";
 import { viewRoutes } from "../store/views/views.routes.ts";
 import { figureRoutes } from "./figures.ts";
 import type { Settings } from "./settings.ts";
@@ -98,7 +98,7 @@ export const dashboardOperations: Operation<DashboardServices & ApiServices>[] =
   ...orderHistoryRoutes,
   ...petHistoryRoutes,
   ...orderDetailRoutes,
-  ...reservationContactRoutes,
+  ...reservationPageRoutes,
   ...figureRoutes,
   ...viewRoutes,
   ...auditRoutes,

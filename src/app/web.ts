@@ -153,7 +153,7 @@ const readsOfPages: ByAddress<string[]> = {
     "/store/inventory/low?limit=10",
     "/account",
     "/figures",
-    "/reservations?state=open&limit=20",
+    "/reservations/waiting",
   ],
   "/dashboard/animals": [...ofCategories, "/pets?limit=100"],
   "/dashboard/animals/new": ["/categories?limit=100"],

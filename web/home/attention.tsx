@@ -8,7 +8,7 @@ import { Section } from "../parts/page-header.tsx";
 import { formatNumber, texts } from "../texts/texts.ts";
 import { webhooksQuery } from "../webhooks/queries.ts";
 import styles from "./home.module.css";
-import { openReservationsMax, openReservationsQuery, projectsQuery, troublesQuery } from "./queries.ts";
+import { projectsQuery, troublesQuery, waitingReservationsQuery } from "./queries.ts";
 
 const words = texts.home;
 /** The part of the plan from which it is nearly full. */
@@ -42,18 +42,17 @@ export function Attention(): ReactNode {
 
 /** Reservations and enquiries that wait for an answer. A reservation that is about to expire is urgent. */
 function useReservations(): Matter[] {
-  const { data: open = [] } = useQuery(openReservationsQuery);
+  const { data: waiting } = useQuery(waitingReservationsQuery);
   const now = useNow(60_000);
-  if (open.length === 0) return [];
-  const held = open.flatMap(({ orderId, lapsesAt }) => (orderId === undefined || lapsesAt === undefined ? [] : [lapsesAt])).toSorted();
-  const [first] = held;
-  const isUrgent = first !== undefined && Date.parse(first) < now + expiresSoonMs;
+  if (!waiting?.count) return [];
+  const { count, firstLapsesAt: first } = waiting;
+  const isUrgent = first !== null && Date.parse(first) < now + expiresSoonMs;
   const link = (
     <Link to="/dashboard/reservations" search={{ state: "open" }}>
-      {words.reservations(formatNumber(open.length), open.length >= openReservationsMax)}
+      {words.reservations(formatNumber(count))}
     </Link>
   );
-  const says = first !== undefined && (
+  const says = first !== null && (
     <>
       {words.firstExpires} <Moment at={first} />
     </>

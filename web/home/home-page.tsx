@@ -14,7 +14,7 @@ import { formatNumber, texts } from "../texts/texts.ts";
 import { Attention } from "./attention.tsx";
 import { Figures } from "./figures.tsx";
 import styles from "./home.module.css";
-import { figuresQuery, openOrdersQuery, openReservationsQuery, projectsQuery, troublesQuery } from "./queries.ts";
+import { figuresQuery, openOrdersQuery, projectsQuery, troublesQuery, waitingReservationsQuery } from "./queries.ts";
 import { SetUp } from "./set-up.tsx";
 
 const YourShop = lazy(() => import("./your-shop.tsx"));
@@ -29,7 +29,7 @@ export function HomePage(): ReactNode {
   const [animals, projects, orders] = [useQuery(petCountsQuery({})), useQuery(projectsQuery), useQuery(openOrdersQuery)];
   const [low, account, figures] = [useQuery(lowStockQuery(lowShownMax)), useQuery(accountQuery), useQuery(figuresQuery)];
   const troubles = useQuery({ ...troublesQuery(projects.data ?? []), enabled: projects.data !== undefined && projects.data.length > 0 });
-  const reservations = useQuery(openReservationsQuery);
+  const reservations = useQuery(waitingReservationsQuery);
   const isReading = [animals, projects, orders, low, account, figures, reservations, troubles].some(({ isLoading }) => isLoading);
   return (
     <>

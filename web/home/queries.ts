@@ -37,15 +37,12 @@ export const openOrdersQuery = queryOptions({
   queryFn: async ({ signal }) => (await readPage("/store/orders", { complete: false, sort: "-id", limit: shownMax }, { signal })).rows,
 });
 
-/** The most unanswered reservations that Home counts. */
-export const openReservationsMax = 20;
-
-/** The oldest reservations and enquiries that nobody has answered. */
-export const openReservationsQuery = queryOptions({
-  queryKey: [dashboardKey, "/reservations", "home"],
+/** How many reservations and enquiries nobody has answered, and when the first that holds an animal expires. */
+export const waitingReservationsQuery = queryOptions({
+  queryKey: [dashboardKey, "/reservations", "waiting"],
   staleTime: freshMs,
   refetchInterval: 10_000,
-  queryFn: async ({ signal }) => (await readPage("/reservations", { state: "open", limit: openReservationsMax }, { signal })).rows,
+  queryFn: ({ signal }) => readCall<{ count: number; firstLapsesAt: string | null }>("/reservations/waiting", signal),
 });
 
 /** The first projects. */

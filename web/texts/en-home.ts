@@ -15,8 +15,7 @@ export const homeTexts = {
   plan: "Your plan",
   usage: "Usage",
   records: (used: string, limit: string) => `${used} of the ${limit} entries in your plan are used.`,
-  reservations: (count: string, isMore: boolean) =>
-    isMore ? `${count} or more reservations to answer` : count === "1" ? "1 reservation to answer" : `${count} reservations to answer`,
+  reservations: (count: string) => (count === "1" ? "1 reservation to answer" : `${count} reservations to answer`),
   firstExpires: "The first expires",
   shop: "Your shop",
   changeShop: "Change the shop",

@@ -1,6 +1,7 @@
 import type { Queryable } from "../../platform/db/database.ts";
 import { type Caller, requireScope } from "../../platform/http/caller.ts";
 import { requireConditions } from "../../platform/http/conditions.ts";
+import { formatDateTime } from "../../platform/http/dates.ts";
 import { listed, mergePatch, operation, type Operation, resource } from "../../platform/http/operation.ts";
 import { limitDefault, pageOf, positionOf } from "../../platform/http/paging.ts";
 import { answerReservation } from "./reservation-answers.store.ts";
@@ -9,6 +10,7 @@ import {
   findEnquiryContact,
   findReservation,
   listReservations,
+  readWaiting,
   shownReservation,
   type StoredReservation,
 } from "./reservations.store.ts";
@@ -20,6 +22,7 @@ import {
   ReservationPath,
   ReservationQuery,
   Reservations,
+  WaitingReservations,
 } from "./reservations.ts";
 
 const path = "/reservations";
@@ -113,8 +116,8 @@ export const reservationRoutes: Operation[] = [
   }),
 ];
 
-/** The contacts of the reservations that the dashboard lists. */
-export const reservationContactRoutes: Operation[] = [
+/** What the dashboard shows beside the reservations: their contacts, and how many wait. */
+export const reservationPageRoutes: Operation[] = [
   operation({
     operationId: "listReservationContacts",
     method: "GET",
@@ -126,6 +129,20 @@ export const reservationContactRoutes: Operation[] = [
     query: ContactsQuery,
     answers: { 200: { description: "The contacts.", schema: ReservationContacts } },
     read: async (db, { accountId, query: { id } }) => ({ status: 200, body: await findContacts(db, accountId, id) }),
+  }),
+  operation({
+    operationId: "getWaitingReservations",
+    method: "GET",
+    path: "/reservations/waiting",
+    tag,
+    summary: "Count the reservations that wait for an answer",
+    description: "How many reservations and enquiries are open, and when the first that holds a unit lapses.",
+    scope: "orders:read",
+    answers: { 200: { description: "How many wait.", schema: WaitingReservations } },
+    read: async (db, { accountId }) => {
+      const { count, firstLapsesAt } = await readWaiting(db, accountId);
+      return { status: 200, body: { count, firstLapsesAt: firstLapsesAt === null ? null : formatDateTime(firstLapsesAt) } };
+    },
   }),
 ];
 

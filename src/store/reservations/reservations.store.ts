@@ -190,6 +190,14 @@ export async function countReservations(
   };
 }
 
+/** Counts the open reservations and enquiries of a shop, and finds when the first of those that hold a unit lapses. Their bound bounds the cost. */
+export async function readWaiting(db: Queryable, accountId: number): Promise<{ count: number; firstLapsesAt: number | null }> {
+  const [row] = await db.query<{ count: number; first: number | null }>(sql`
+    SELECT COUNT(*) AS count, MIN(CASE WHEN order_id IS NOT NULL THEN lapses_at END) AS first
+    FROM reservations WHERE account_id = ${accountId} AND state = 'open'`);
+  return { count: row!.count, firstLapsesAt: row!.first };
+}
+
 /** The place of a reservation among those that lapse. */
 export type Due = { accountId: number; id: number; lapsesAt: number };
 

@@ -56,6 +56,10 @@ export type ReservationQuery = Static<typeof ReservationQuery>;
 
 export const ContactsQuery = Type.Object({ id: Type.Array(Id(""), { minItems: 1, maxItems: 100 }) });
 export const ReservationContacts = Type.Array(Type.Object({ id: Id(""), contact: Contact }));
+export const WaitingReservations = Type.Object({
+  count: Type.Integer({ format: "int64" }),
+  firstLapsesAt: Nullable(DateTime("When the first of them that holds a unit lapses.")),
+});
 
 /** How long (ms) an enquiry waits for an answer before it lapses. */
 export const enquiryMs = 30 * dayMs;
