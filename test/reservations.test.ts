@@ -11,6 +11,7 @@ import type { Failure, InventoryItem, Pet } from "./support/models.ts";
 import { ann, openForm, postForm, type FormReply } from "./support/reservations.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { made, newCategory, newPet } from "./support/shop.ts";
+import { packSite } from "./support/sites.ts";
 import { openStorefront, visitSite } from "./support/storefront.ts";
 
 type Reservation = { id: number; petId: number; orderId?: number; state: string; lapsesAt?: string; endedAt?: string; contact?: object };
@@ -382,4 +383,27 @@ test("without the switch there is no form, and an earlier link still works", asy
   assert.equal((await visitSite(on.url, "/animals/999999/reserve")).status, 404);
   await made(service, "PATCH", `/store/orders/${(await reserve(on), (await listed(on))[0]!.orderId)}`, { complete: true }, on.key);
   assert.equal((await visitSite(on.url, `/animals/${on.petId}/reserve`)).status, 410, "a sold animal");
+});
+
+test("the live settings decide: an earlier deployment takes no reservations at its own address, even in a form that was open before", async () => {
+  const shop = await openShop(1, { enabled: true, holdHours: 720 });
+  const [project] = await made<{ id: number; deploymentId: number }[]>(service, "GET", "/projects", undefined, shop.key);
+  const path = `/projects/${project!.id}/deployments`;
+  const { url } = await made<{ url: string }>(service, "GET", `${path}/${project!.deploymentId}`, undefined, shop.key);
+  const hidden = await openForm(url, shop.petId);
+  now += 5_000;
+  const send = () => postForm(url, `/animals/${shop.petId}/reserve`, { ...hidden, ...ann });
+  const live = await send();
+  assert.equal(live.status, 303, "the live deployment takes them at its own address too");
+  const link = String(live.headers["location"]);
+  const body = await packSite({ "petstore.json": JSON.stringify({ storefront: { reservations: { enabled: false } } }) });
+  await service.ask("POST", path, { body, headers: { "content-type": "application/gzip" }, key: shop.key });
+  await service.publishing.idle();
+  for (const { status, body: shown } of [await visitSite(url, `/animals/${shop.petId}/reserve`), await send()])
+    assert.ok(status === 404 && shown.includes("This shop takes no reservations here."), shown.slice(0, 200));
+  const animal = await visitSite(url, `/animals/${shop.petId}`);
+  assert.deepEqual([animal.status, animal.body.includes("/reserve")], [200, false]);
+  assert.equal((await listed(shop)).length, 1);
+  assert.equal((await postForm(url, link, { cancel: "yes" })).status, 303, "a visitor still cancels there");
+  assert.equal(await units(shop), 1);
 });

@@ -128,7 +128,10 @@ function liveSite(state: HostState, row: ProjectRow): LiveSite | undefined {
   };
 }
 
-/** What a ready deployment of a project serves, whether or not it is live; undefined if the project no longer has it. */
+/**
+ * What a ready deployment of a project serves, whether or not it is live; undefined if the project no longer has it. Only the settings of the live one
+ * decide about reservations, so any other takes none.
+ */
 export async function findDeployed(
   state: HostState,
   { accountId, projectId }: { accountId: number; projectId: number },
@@ -140,7 +143,9 @@ export async function findDeployed(
   if (row === undefined) return undefined;
   const manifest = known ?? manifestFromText(row.manifest ?? "[]");
   if (known === undefined) state.manifests.set(key, manifest, row.manifest?.length);
-  return { status: "live", accountId, projectId, ...shopOf(row), manifest };
+  const { shop } = shopOf(row);
+  const shown = shop && { ...shop, settings: row.isLive ? shop.settings : { ...shop.settings, reservations: undefined } };
+  return { status: "live", accountId, projectId, ...(shown && { shop: shown }), manifest };
 }
 
 /** The storefront of a deployment, if it has one. */
@@ -290,13 +295,13 @@ async function readDeployment(
   db: Queryable,
   { accountId, projectId, id }: { accountId: number; projectId: number; id: number },
   withManifest: boolean,
-): Promise<Pick<ProjectRow, "accountId" | "name" | "storefront" | "manifest"> | undefined> {
-  const rows = await db.query<{ name: string; storefront: string | null; manifest: string | null }>(sql`
-    SELECT p.name, d.storefront, ${withManifest ? sql`d.manifest` : sql`NULL AS manifest`} FROM deployments d
+): Promise<(Pick<ProjectRow, "accountId" | "name" | "storefront" | "manifest"> & { isLive: boolean }) | undefined> {
+  const rows = await db.query<{ name: string; storefront: string | null; manifest: string | null; live_id: number | null }>(sql`
+    SELECT p.name, p.deployment_id AS live_id, d.storefront, ${withManifest ? sql`d.manifest` : sql`NULL AS manifest`} FROM deployments d
     JOIN projects p ON p.account_id = d.account_id AND p.id = d.project_id
     WHERE d.account_id = ${accountId} AND d.id = ${id} AND d.project_id = ${projectId} AND d.status = 'ready'`);
   const [row] = rows;
-  return row && { accountId, ...row };
+  return row && { accountId, ...row, isLive: row.live_id === id };
 }
 
 /** The customers' names of a part of the map, and the host of PUBLIC_URL if it belongs to that part. */
