@@ -70,7 +70,12 @@ suite("a shop from the dashboard", () => {
     const page = await shop.open(`/projects/${body.id}`, { hosts: [photosHost] });
     await page.getByRole("button", { name: "Publish the shop" }).click();
     await page.getByLabel("Look").selectOption("Classic: warm, with serifs");
-    await page.getByLabel("Opening hours").fill("Mon – Sun: 9 – 18");
+    const hours = page.getByRole("textbox", { name: "Opening hours" });
+    const unsure = page.getByText("they can be read in more than one way");
+    await hours.fill("Mon – Sun: 9 – 5");
+    await unsure.waitFor();
+    await hours.fill("Mon – Sun 9 – 18\nSun closed");
+    await unsure.waitFor({ state: "detached" });
     await page.getByRole("combobox", { name: "Time zone" }).fill("berlin");
     await page.getByRole("option", { name: "Europe/Berlin" }).click();
     await page.getByLabel("Picture at the top").selectOption("A photo of an animal that you choose");
@@ -91,7 +96,7 @@ suite("a shop from the dashboard", () => {
     await page.getByRole("button", { name: "Publish the changes" }).click();
     await page.getByText("Published. Your shop shows the changes.").waitFor();
     const shown = (await platform.http("luna-shop.sites.test", "/")).body;
-    for (const text of ["Fraunces", 'data-zone="Europe/Berlin"', "Instagram", "Bluesky", "Meet Luna"])
+    for (const text of ["Fraunces", 'data-zone="Europe/Berlin"', "<dt>Sun</dt>", "Instagram", "Bluesky", "Meet Luna"])
       assert.ok(shown.includes(text), text);
     const { photos } = (await shop.ask<Profile>("GET", `/pets/${luna}/profile`)).body;
     const top = /class="hero.*?<\/figure>/s.exec(shown)?.[0];

@@ -1,6 +1,7 @@
 import { ColorInput, NativeSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
+import { weekOf } from "../../src/publishing/storefront/opening.ts";
 import { holdHoursMax, reservationTextMax } from "../../src/publishing/storefront/reservation-settings.ts";
 import { CallForm, useCallForm, type FormState } from "../parts/call-form.tsx";
 import { notify } from "../parts/notices.ts";
@@ -11,7 +12,7 @@ import { PageFields } from "./page-fields.tsx";
 import styles from "./projects.module.css";
 import { rereadSite } from "./queries.ts";
 import { ShopPreview } from "./shop-preview.tsx";
-import { publishShop, type ShopValues } from "./shop.ts";
+import { hoursIn, publishShop, type ShopValues } from "./shop.ts";
 
 const ofReservations = reservationsTexts.form;
 
@@ -47,7 +48,7 @@ export default function ShopForm({ projectId, deploymentId, initial, preview }: 
         <TextInput mt="sm" label={words.email} type="email" maxLength={200} {...form.text("email")} />
         <TextInput mt="sm" label={words.phone} type="tel" maxLength={50} {...form.text("phone")} />
         <Textarea mt="sm" label={words.address} autosize minRows={2} maxLength={500} {...form.text("address")} />
-        <Textarea mt="sm" label={words.hours} description={words.hoursHint} autosize minRows={2} {...form.text("hours")} />
+        <Hours form={form} />
         <TimeZone form={form} />
         <Textarea mt="sm" label={words.social} description={words.socialHint} autosize minRows={2} {...form.text("social")} />
         <PageFields {...form.choice("pages")} />
@@ -56,6 +57,13 @@ export default function ShopForm({ projectId, deploymentId, initial, preview }: 
       <ShopPreview projectId={projectId} deploymentId={deploymentId} values={form.values} {...preview} />
     </div>
   );
+}
+
+/** The opening hours. Below them, whether pages can tell from them when the shop is open. */
+function Hours({ form }: { form: FormState<ShopValues> }): ReactNode {
+  const hours = hoursIn(form.values.hours);
+  const hint = hours.length > 0 && weekOf(hours) === undefined ? words.hoursUnsure : words.hoursHint;
+  return <Textarea mt="sm" label={words.hours} description={hint} autosize minRows={2} {...form.text("hours")} />;
 }
 
 /** The time zone, which the browser lists. One that it does not know, such as one with an earlier name, stays. */

@@ -85,7 +85,7 @@ export function shopValues(name: string, stored: string | null): ShopValues {
 /** Returns the request body for the form's values. */
 function bodyOf({ hours, social, pages, reserves, holdHours, reservationText, ...values }: ShopValues): object {
   const reservations = { enabled: reserves, holdHours: Number(holdHours), text: reservationText };
-  return { ...values, hours: linesOf(hours).map(hoursOf), social: linesOf(social), pages: namedPages(pages), reservations };
+  return { ...values, hours: hoursIn(hours), social: linesOf(social), pages: namedPages(pages), reservations };
 }
 
 /** Gives each new page an address by its title, which no other page has. Leaves out pages with neither title nor text. */
@@ -148,9 +148,12 @@ export function removeLogo(projectId: number): Promise<Deployment> {
   return change(projectId, "/logo", { method: "DELETE" });
 }
 
-/** Splits a line at its first colon, or before its first digit if it has no colon or the colon is in a time such as `9:00`. */
+/** The opening hours in the form's field. */
+export const hoursIn = (text: string): { days: string; time: string }[] => linesOf(text).map(hoursOf);
+
+/** Splits a line at its first colon, or before its first digit or "closed" if it has no colon or the colon is in a time such as `9:00`. */
 function hoursOf(line: string): { days: string; time: string } {
-  const at = line.includes(":") && !/^\D*\d+:/.test(line) ? line.indexOf(":") : line.search(/\d/);
+  const at = line.includes(":") && !/^\D*\d+:/.test(line) ? line.indexOf(":") : line.search(/\d|\b(?:closed|geschlossen)\b/i);
   const [days, time] = at < 1 ? [line, ""] : [line.slice(0, at), line.slice(at).replace(/^:/, "")];
   return { days: days.trim(), time: time.trim() || "–" };
 }

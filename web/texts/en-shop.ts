@@ -30,6 +30,8 @@ export const shopTexts = {
   address: "Address",
   hours: "Opening hours",
   hoursHint: "One per line, such as “Mon – Fri: 9 – 18”.",
+  hoursUnsure:
+    "Your shop shows these hours, but does not say whether it is open: they can be read in more than one way. Write each line like “Mon – Fri: 9 – 18”.",
   theme: "Look",
   themeHint: "The typeface, the shapes and the background. Your colour stays.",
   themes: [

@@ -25,6 +25,74 @@ test("opening hours are read as people write them", () => {
   assert.deepEqual(week(["Mon", "0 – 24"])?.[0], [[0, 1440]]);
 });
 
+test("a time span past midnight or without am and pm counts only if a shop can mean nothing else", () => {
+  const spanOf = (time: string) => week(["Mon", time])?.[0]?.[0];
+  const sure: Record<string, [from: number, to: number]> = {
+    "9 – 12": [540, 720],
+    "5 – 14": [300, 840],
+    "9 – 24": [540, 1440],
+    "9 – 0": [540, 1440],
+    "12 – 5 pm": [720, 1020],
+    "8 – 8 pm": [480, 1200],
+    "6pm – 12am": [1080, 1440],
+    "10pm – 6am": [1320, 1800],
+    "17 – 6": [1020, 1800],
+    "18 – 2 am": [1080, 1560],
+    "1pm – 17": [780, 1020],
+  };
+  for (const [time, span] of Object.entries(sure)) assert.deepEqual(spanOf(time), span, time);
+  const unsure = [
+    "9 – 5",
+    "10 – 6",
+    "12 – 2",
+    "9am – 5",
+    "5pm – 6",
+    "9 – 10 pm",
+    "2 – 6",
+    "6 – 9",
+    "13 – 5",
+    "18 – 7",
+    "9am – 12am",
+    "12am – 6pm",
+  ];
+  for (const time of [...unsure, "10am – 1am", "0 – 5 pm", "9 – 18, 12 – 14", "9 – 12, 2 – 6"])
+    assert.equal(week(["Mon", time]), undefined, time);
+});
+
+test("a line with fewer days replaces the hours of its days, and two that could both count are no week", () => {
+  const [nine, ten] = [[[540, 1080]], [[600, 780]]];
+  const six = [nine, nine, nine, nine, nine];
+  assert.deepEqual(week(["Daily", "9 – 18"], ["Sun", "closed"]), [...six, nine, none]);
+  assert.deepEqual(week(["Sun", "closed"], ["Daily", "9 – 18"]), [...six, nine, none]);
+  assert.deepEqual(week(["Mon – Sat", "9 – 18"], ["Sat", "10 – 13"]), [...six, ten, none]);
+  assert.deepEqual(week(["Daily", "9 – 12, 14 – 18"], ["Weekend", "10 – 13"], ["Sun", "closed"])?.slice(4), [
+    [
+      [540, 720],
+      [840, 1080],
+    ],
+    ten,
+    none,
+  ]);
+  assert.deepEqual(week(["Weekend", "closed"], ["Sat", "10 – 13"])?.slice(5), [ten, none]);
+  assert.deepEqual(week(["Mon, Tue", "14 – 18"], ["Mon – Tue", "9 – 12"])?.[1], [
+    [540, 720],
+    [840, 1080],
+  ]);
+  for (const lines of [
+    ["Mon – Fri 9 – 12", "Tue 14 – 18"],
+    ["Mon – Fri 9 – 12, 14 – 18", "Wed 14 – 20"],
+    ["Mon 9 – 18", "Mon 9 – 13"],
+    ["Mon 9 – 18", "Mon closed"],
+    ["Mon – Wed 9 – 12", "Wed – Fri 14 – 18"],
+  ]) {
+    const read = lines.map((line): [string, string] => [
+      line.slice(0, line.search(/ (?:\d|closed)/)),
+      line.slice(line.search(/ (?:\d|closed)/) + 1),
+    ]);
+    assert.equal(week(...read), undefined, lines.join("; "));
+  }
+});
+
 test("hours with a line that cannot be read for sure are no week", () => {
   for (const line of [
     ["Mon", "by appointment"],
