@@ -251,7 +251,7 @@ const needs: Record<string, (Call | Fragment)[]> = {
     (db) => listReservations(db, 1, { state: "open" }, undefined, 1),
     at(reservations, "FROM reservations WHERE account_id = ${accountId} AND state = 'open'"),
   ],
-  reservations_by_time: [at(reservations, "FROM reservations WHERE account_id = ${accountId} AND created_at > ${at}")],
+  reservations_by_time: [at(reservations, "FROM reservations WHERE account_id = ${accountId} AND created_at > ${now - hourMs}")],
   reservations_to_lapse: [(db) => readDue(db, 1, { lapsesAt: 0, accountId: 0, id: 0 }, 1)],
   sessions_by_age: [
     at("callers/members/sessions.store.ts", "FROM sessions WHERE seen_at <= ${now - idleMs} OR created_at <= ${now - absoluteMs}"),

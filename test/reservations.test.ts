@@ -54,6 +54,28 @@ const lapse = () => lapseReservations(service.db, now, (error) => assert.fail(St
 const asAnother = ({ account }: Shop) =>
   service.db.write((tx) => tx.query(sql`UPDATE reservations SET visitor = 'another' WHERE account_id = ${account}`));
 
+/** Another animal of a shop. */
+async function another(shop: Shop, quantity: number): Promise<Shop> {
+  const [category] = await made<{ id: number }[]>(service, "GET", "/categories", undefined, shop.key);
+  const { id: petId } = await newPet(service, category!.id, { name: "Luna" }, shop.key);
+  await made(service, "PUT", `/store/inventory/${petId}`, { quantity }, shop.key);
+  return { ...shop, petId };
+}
+
+/** Adds reservations of other visitors, or enquiries, as they are after a while. */
+const addRows = ({ account, petId }: Shop, { count, state, holds, at }: { count: number; state: string; holds: boolean; at: number }) =>
+  service.db.write(async (tx) => {
+    for (let i = 0; i < count; i++)
+      await tx.query(sql`
+        INSERT INTO reservations (account_id, id, pet_id, order_id, state, link_hash, created_at, visitor, version)
+        VALUES (${account}, nextval('reservation_ids'), ${petId}, ${holds ? 1_000_000_000 + (added += 1) : null}, ${state}, ${`made ${(added += 1)}`}, ${at}, 'another', 1)`);
+  });
+let added = 0;
+const endAll = ({ account }: Shop) =>
+  service.db.write((tx) =>
+    tx.query(sql`UPDATE reservations SET state = 'refused', ended_at = ${now} WHERE account_id = ${account} AND state = 'open'`),
+  );
+
 test("a visitor reserves an animal whose stock is counted: an order holds one unit for the shop's period, and has the contact", async () => {
   const shop = await openShop(2, { enabled: true, holdHours: 24, text: "Bring a leash." });
   const form = await visitSite(shop.url, `/animals/${shop.petId}/reserve`);
@@ -259,37 +281,63 @@ test("forms of other sites, of robots and of nobody are refused, and reserve not
   assert.equal((await postForm(shop.url, "/", fields)).status, 405, "no other path takes a form");
 });
 
-test("a visitor holds at most three, makes at most six in a day, and a shop takes at most thirty in an hour, in all its sites", async () => {
+test("a visitor holds at most three units, two of one animal, may ask all the same, and sends ten forms in a day, in all sites of a shop", async () => {
   const shop = await openShop(50);
   const { url: second } = await openStorefront(service, `second-${shop.account}`, { reservations: { enabled: true } }, { key: shop.key });
-  for (let i = 0; i < 3; i++) assert.equal((await reserve({ ...shop, url: i === 1 ? second : shop.url })).status, 303);
-  const fourth = await reserve(shop);
-  assert.ok(fourth.status === 429 && fourth.body.includes("reserved enough"));
+  const [luna, bo] = [await another(shop, 5), await another(shop, 5)];
+  assert.deepEqual([(await reserve(shop)).status, (await reserve({ ...shop, url: second })).status], [303, 303]);
+  const third = await reserve(shop);
+  assert.ok(third.status === 429 && third.body.includes("reserved enough"));
+  assert.deepEqual([(await reserve(luna)).status, (await reserve(bo)).status], [303, 429]);
+  for (const status of [303, 303]) assert.equal((await reserve(bo, { ask: "yes" })).status, status);
+  const asked = await reserve(bo, { ask: "yes" });
+  assert.ok(asked.status === 429 && asked.body.includes("written enough"));
+  assert.deepEqual([await units(shop), await units(luna), await units(bo)], [48, 4, 5]);
   await asAnother(shop);
-  for (let i = 0; i < 3; i++) assert.equal((await reserve(shop)).status, 303);
+  for (const one of [shop, shop, luna]) assert.equal((await reserve(one)).status, 303);
   await asAnother(shop);
-  assert.equal((await reserve(shop)).status, 429, "six in a day");
-  assert.equal((await listed(shop)).length, 6);
-  const rows = Array.from(
-    { length: 24 },
-    (_, i) => sql`INSERT INTO reservations
-    (account_id, id, pet_id, state, link_hash, created_at, ended_at, version) VALUES (${shop.account}, ${1_000_000 + i}, 1, 'refused', ${`l${i}`}, ${now}, ${now}, 1)`,
-  );
-  await service.db.write(async (tx) => {
-    for (const row of rows) await tx.query(row);
-  });
-  now += dayMs - hourMs;
-  await service.db.write((tx) => tx.query(sql`UPDATE reservations SET created_at = ${now - 1} WHERE account_id = ${shop.account}`));
-  now += hourMs - 60_000;
-  await service.db.write((tx) => tx.query(sql`UPDATE reservations SET created_at = ${now - 1} WHERE account_id = ${shop.account}`));
-  now += 120_000;
-  const full = await reserve(shop);
-  assert.ok(full.status === 503 && full.body.includes("cannot take this at the moment"), full.body.slice(0, 200));
+  for (const one of [shop, shop]) assert.equal((await reserve(one)).status, 303);
+  await asAnother(shop);
+  assert.equal((await reserve(luna)).status, 429, "the eleventh of the day");
+  now += dayMs + 1;
+  assert.equal((await reserve(luna)).status, 303);
+});
+
+test("enquiries without an answer never keep a visitor from a free unit, nor do reservations keep one from asking", async () => {
+  const shop = await openShop(500);
+  const [hold, ask] = [{}, { ask: "yes" }];
+  const expect = async (more: Record<string, string>, status: number) => {
+    const reply = await reserve(shop, more);
+    assert.equal(reply.status, status, JSON.stringify(more));
+    assert.equal(reply.body.includes("cannot take this at the moment"), status === 503);
+    await asAnother(shop);
+  };
+  await addRows(shop, { count: 999, state: "open", holds: false, at: now - dayMs });
+  await expect(ask, 303);
+  await expect(ask, 503);
+  await expect(hold, 303);
+  await endAll(shop);
+  await addRows(shop, { count: 200, state: "open", holds: true, at: now - dayMs });
+  await expect(hold, 503);
+  await expect(ask, 303);
+  await endAll(shop);
+  now += hourMs;
+  await addRows(shop, { count: 100, state: "refused", holds: false, at: now });
+  await expect(ask, 503);
+  await expect(hold, 303);
+  await addRows(shop, { count: 99, state: "refused", holds: true, at: now });
+  await expect(hold, 503);
+  now += hourMs;
+  await expect(ask, 303);
+  await expect(hold, 303);
 });
 
 test("what the shop does with the order ends the reservation: completing and changing it accept, deleting it refuses", async () => {
   const shop = await openShop(3);
-  for (let i = 0; i < 3; i++) await reserve(shop);
+  for (let i = 0; i < 3; i++) {
+    await reserve(shop);
+    await asAnother(shop);
+  }
   const [completed, changed, deleted] = (await listed(shop)) as [Reservation, Reservation, Reservation];
   const order = (own: Reservation) => `/store/orders/${own.orderId}`;
   await made(service, "PATCH", order(completed), { complete: true }, shop.key);

@@ -54,7 +54,7 @@ export function openReservations(desk: ReservationDesk, key: () => Uint8Array, c
     key,
     clock,
     sent: openAllowance(30, 10 * minuteMs, visitorsMax),
-    placed: openAllowance(6, dayMs, visitorsMax),
+    placed: openAllowance(10, dayMs, visitorsMax),
   };
   return async (shop, request) => {
     const [, animalId, secret = ""] = pagePath.exec(request.path) ?? [];
@@ -125,12 +125,14 @@ async function place(
   const linkHash = linkHashOf(secret);
   const to = seeOther(`/reservations/${secret}`);
   if ((await desk.find(shop.accountId, linkHash)) !== undefined) return to; // the form was sent twice
-  const tooMany = refusedPage(
-    shop,
-    429,
-    "You have reserved enough for now",
-    "Please wait for our answer, or cancel a reservation that you do not need.",
-  );
+  const tooMany = sent.holds
+    ? refusedPage(
+        shop,
+        429,
+        "You have reserved enough for now",
+        "Please wait for our answer, or cancel a reservation that you do not need.",
+      )
+    : refusedPage(shop, 429, "You have written enough for now", "Please wait for our answer.");
   if (placed.waitMs(visitor, clock()) > 0) return tooMany;
   const { name, email, phone, note } = sent.values;
   const contact = { name, ...(email !== "" && { email }), ...(phone !== "" && { phone }), ...(note !== "" && { note }) };

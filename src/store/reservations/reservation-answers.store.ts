@@ -56,12 +56,13 @@ export async function placeReservation(
   const { petId, contact, linkHash, visitor } = asked;
   await tx.lock(`reservations of ${accountId}`);
   if ((await findByLink(tx, accountId, linkHash)) !== undefined) return undefined;
-  const excess = exceeded(await countReservations(tx, accountId, asked, now));
-  if (excess !== undefined) return excess;
   const free = (await lockItem(tx, accountId, petId))?.item.quantity;
   if (asked.holds && free === 0) return "taken";
   if (free === undefined && !(await petExists(tx, accountId, petId))) return "gone";
   const isHeld = asked.holds && free !== undefined && free > 0;
+  const kind = isHeld ? "hold" : "enquiry";
+  const excess = exceeded(kind, await countReservations(tx, accountId, { petId, visitor, kind }, now));
+  if (excess !== undefined) return excess;
   const orderId = isHeld ? await placeOrder(tx, accountId, { petId, contact, origin }) : null;
   const lapsesAt = now + (isHeld ? asked.holdMs : enquiryMs);
   await insertReservation(tx, accountId, { petId, orderId, linkHash, visitor, lapsesAt, contact }, now);

@@ -1,5 +1,5 @@
 import sql, { join, raw } from "sql-template-tag";
-import { dayMs, hourMs } from "../../platform/clock.ts";
+import { hourMs } from "../../platform/clock.ts";
 import { limitTo, writeInBatches } from "../../platform/db/batches.ts";
 import { andThen, type Awaitable, type Database, type Queryable, type Transaction } from "../../platform/db/database.ts";
 import { walkRows } from "../../platform/db/index-walk.ts";
@@ -10,7 +10,7 @@ import { formatDateTime } from "../../platform/http/dates.ts";
 import { byId, Problem } from "../../platform/problem.ts";
 import { forExpired } from "../contacts/contacts.store.ts";
 import { type Contact, contactFields } from "../contacts/contacts.ts";
-import type { Counts, Reservation, ReservationQuery, ReservationState } from "./reservations.ts";
+import type { Counts, Kind, Reservation, ReservationQuery, ReservationState } from "./reservations.ts";
 
 /*
  * The rows of reservations (specification 2.10). A reservation with an order has its contact there; that of an enquiry is in its own row. Neither is
@@ -165,29 +165,21 @@ export function followOrder(
   });
 }
 
-/** Counts what another reservation of this visitor for this pet would add to. Lock the shop's reservations first. */
+/** Counts those of a kind that bound another one of this visitor for this pet. Lock the shop's reservations first. */
 export async function countReservations(
   tx: Transaction,
   accountId: number,
-  { petId, visitor }: { petId: number; visitor: string },
+  { petId, visitor, kind }: { petId: number; visitor: string; kind: Kind },
   now: number,
 ): Promise<Counts> {
-  const [open] = await tx.query<Record<"all_open" | "of_visitor" | "of_pet", number>>(sql`
-    SELECT COUNT(*) AS all_open, COUNT(CASE WHEN visitor = ${visitor} THEN 1 END) AS of_visitor, COUNT(CASE WHEN pet_id = ${petId} THEN 1 END) AS of_pet
+  const isKind = raw(kind === "hold" ? "order_id IS NOT NULL" : "order_id IS NULL");
+  const [open] = await tx.query<{ open: number; of_visitor: number; for_pet: number }>(sql`
+    SELECT COUNT(CASE WHEN ${isKind} THEN 1 END) AS open, COUNT(CASE WHEN ${isKind} AND visitor = ${visitor} THEN 1 END) AS of_visitor,
+      COUNT(CASE WHEN ${isKind} AND visitor = ${visitor} AND pet_id = ${petId} THEN 1 END) AS for_pet
     FROM reservations WHERE account_id = ${accountId} AND state = 'open'`);
-  const since = async (at: number): Promise<number> => {
-    const [row] = await tx.query<{ count: number }>(
-      sql`SELECT COUNT(*) AS count FROM reservations WHERE account_id = ${accountId} AND created_at > ${at}`,
-    );
-    return row!.count;
-  };
-  return {
-    openOfVisitor: open!.of_visitor,
-    openOfPet: open!.of_pet,
-    open: open!.all_open,
-    inHour: await since(now - hourMs),
-    inDay: await since(now - dayMs),
-  };
+  const [recent] = await tx.query<{ count: number }>(sql`
+    SELECT COUNT(CASE WHEN ${isKind} THEN 1 END) AS count FROM reservations WHERE account_id = ${accountId} AND created_at > ${now - hourMs}`);
+  return { open: open!.open, ofVisitor: open!.of_visitor, ofVisitorForPet: open!.for_pet, inHour: recent!.count };
 }
 
 /** Counts the open reservations and enquiries of a shop, and finds when the first of those that hold a unit lapses. Their bound bounds the cost. */

@@ -66,28 +66,26 @@ export const enquiryMs = 30 * dayMs;
 /** How far ahead (ms) a reservation may lapse: the longest period of a shop. */
 const holdMsMax = 720 * hourMs;
 
+/** Whether a visitor has a unit held or only asks. */
+export type Kind = "hold" | "enquiry";
+
+/** Counts of one kind. Open ones: of the shop, of a visitor, and of a visitor for one pet. `inHour`: new ones of the shop. */
+export type Counts = { open: number; ofVisitor: number; ofVisitorForPet: number; inHour: number };
+
 /**
- * How many reservations and enquiries a shop takes (specification 2.10). All of its storefronts share these bounds, so that no visitor, and no
- * crowd of them, empties a shop or fills its list.
+ * How many reservations and enquiries a shop takes (specification 2.10). All of its storefronts share these bounds, so that no visitor empties a shop or
+ * fills its list. Enquiries, which wait for an answer for 30 days, leave the bounds of holds alone.
  */
-const bounds = {
-  /** From one address: open ones. */
-  openOfVisitor: 3,
-  /** For one pet: open ones. */
-  openOfPet: 10,
-  /** Of the shop: open ones, and new ones in an hour and in a day. */
-  open: 200,
-  inHour: 30,
-  inDay: 100,
-} as const;
+const bounds: Record<Kind, Counts> = {
+  hold: { open: 200, ofVisitor: 3, ofVisitorForPet: 2, inHour: 100 },
+  enquiry: { open: 1_000, ofVisitor: 10, ofVisitorForPet: 2, inHour: 100 },
+};
 
-/** The counts that `bounds` limits. */
-export type Counts = Record<keyof typeof bounds, number>;
-
-/** Which bound another reservation would exceed: the visitor's, or one of the shop's; undefined if none. */
-export function exceeded(counts: Counts): "visitor" | "shop" | undefined {
-  if (counts.openOfVisitor >= bounds.openOfVisitor) return "visitor";
-  return (Object.keys(bounds) as (keyof Counts)[]).some((name) => counts[name] >= bounds[name]) ? "shop" : undefined;
+/** Whose bound another one would exceed; undefined if it exceeds none. */
+export function exceeded(kind: Kind, counts: Counts): "visitor" | "shop" | undefined {
+  const most = bounds[kind];
+  if (counts.ofVisitor >= most.ofVisitor || counts.ofVisitorForPet >= most.ofVisitorForPet) return "visitor";
+  return counts.open >= most.open || counts.inHour >= most.inHour ? "shop" : undefined;
 }
 
 /** @throws Problem `invalid_request` for a state that only time or the visitor brings about */
