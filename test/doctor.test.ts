@@ -43,8 +43,15 @@ test("a running service has no faults, and its own port counts as none; the line
 });
 
 test("a problem of this machine is a fault with a fix, and exit code 1: setting, port, folder, data", async (t) => {
-  const wrong = await examined({ PORT: "x" });
-  assert.deepEqual([wrong.code, wrong.findings.map(({ check, level }) => [check, level])], [1, [["settings", "fault"]]]);
+  for (const [name, value] of [
+    ["PORT", "x"],
+    ["REDIS_URL", "redis://:s3cret%off@127.0.0.1:6379"],
+    ["DATABASE_URL", "postgres://shop:12/s3cret@127.0.0.1/shop"],
+  ] as const) {
+    const wrong = await examined({ [name]: value });
+    assert.deepEqual([wrong.code, wrong.findings.map(({ check, level }) => [check, level])], [1, [["settings", "fault"]]]);
+    assert.ok(wrong.findings[0]!.message.startsWith(`${name}="`) && !wrong.out.includes("s3cret"), wrong.out);
+  }
 
   const holder = createServer().listen(0, "127.0.0.1");
   await once(holder, "listening");

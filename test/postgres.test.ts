@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
@@ -21,7 +21,8 @@ import { freePort } from "./support/ports.ts";
 import { startPostgres, type PostgresProcess } from "./support/postgres-process.ts";
 import { administer, lockTable, newDatabase } from "./support/postgres.ts";
 import { spawnServer } from "./support/process.ts";
-import { ask, edgeOfItsOwn, secretsKey, type Asked } from "./support/service.ts";
+import { refusedStarts } from "./support/refusals.ts";
+import { ask, edgeOfItsOwn, secretsKey, startService, type Asked } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
 const limits = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
@@ -160,6 +161,26 @@ test("wrong credentials, and a database that does not exist, end the start with 
   assert.equal(await started.ended, 1);
   assert.match(started.err(), /^petstore: PostgreSQL at \S+ refuses: password authentication failed[^\n]*\n$/);
   assert.doesNotMatch(started.out() + started.err(), /hush/);
+});
+
+test("a URL names the folder of the server's socket, and a + in its parameters is a plus sign", async (t) => {
+  const folder = folderFor(t);
+  chmodSync(folder, 0o777);
+  const own = await startPostgres(["fsync=off", `unix_socket_directories=${folder}`]);
+  atEnd(t, () => own.remove());
+  await administer(own.url, "CREATE ROLE shop SUPERUSER LOGIN PASSWORD 'hush+ %2F'");
+  const urlWith = (password: string) => `postgres://shop@/postgres?host=${folder}&port=${new URL(own.url).port}&password=${password}`;
+  const service = await startService({ env: { DATABASE_URL: urlWith("hush+ %252F"), SECRETS_KEY: secretsKey } });
+  atEnd(t, () => service.close());
+  assert.equal((await service.ask("POST", "/categories", { body: { name: "Dogs" } })).status, 201);
+  const connections = await service.db.query<{ address: string | null; name: string }>(
+    sql`SELECT client_addr AS address, usename AS name FROM pg_stat_activity WHERE application_name = 'petstore'`,
+  );
+  assert.ok(connections.length > 2 && connections.every(({ address, name }) => address === null && name === "shop"));
+  const [line = ""] = await refusedStarts([
+    { DATA_DIR: temporaryFolder(t), DATABASE_URL: urlWith("hush%2B+%252F"), SECRETS_KEY: secretsKey },
+  ]);
+  assert.match(line, /^petstore: PostgreSQL at \/\S+:\d+\/postgres refuses: password authentication failed for user "shop"\n$/);
 });
 
 test("a server that waits for its database stops when it is asked to", async (t) => {

@@ -75,6 +75,16 @@ const failures: Failure[] = [
     },
     line: /^petstore: EDGE_CERT_FILE=.*edge\.pem.* is not allowed: it must be /,
   },
+  {
+    name: "a REDIS_URL with a bad escape",
+    breaks: () => ({ REDIS_URL: "redis://:50%off@127.0.0.1:6379" }),
+    line: /^petstore: REDIS_URL="\(secret\)" is not allowed: it must be a URL in which each % begins the code of a character/,
+  },
+  {
+    name: "a DATABASE_URL with a bad escape",
+    breaks: () => ({ DATABASE_URL: "postgres://u:100%ab@127.0.0.1/x" }),
+    line: /^petstore: DATABASE_URL="\(secret\)" is not allowed: it must be a URL in which each % begins the code of a character/,
+  },
 ];
 
 suite("a start that fails", { concurrency: 2 }, () => {

@@ -1,4 +1,5 @@
 # The values of one machine, which fill the other files of this folder: docs/high-availability.md. Only the first two lines differ between machines.
+# Passwords have letters and digits alone, as those of openssl rand -hex 24: they are also in URLs, in SQL and in the commands below.
 s/THIS_NAME/petstore-1/g
 s/THIS_ADDRESS/192.0.2.1/g
 s/ADDRESS_1/192.0.2.1/g

@@ -8,8 +8,7 @@ const where = "(docs/operating.md, “Limits on Redis”)";
 
 /** Checks whether the limiter can count in the Redis of `REDIS_URL`, by doing what the limiter does. */
 export async function checkRedis({ redisUrl, redisCa }: Pick<Settings, "redisUrl" | "redisCa">, clock: () => number): Promise<Finding[]> {
-  const place = parseRedisUrl(redisUrl);
-  if (!place) return [ok("redis", "not set: this process counts limits alone")];
+  if (redisUrl === "") return [ok("redis", "not set: this process counts limits alone")];
   const { probeRedis } = await import("../callers/limits/redis.probe.ts");
   const found: Finding[] = [];
   let facts: RedisFacts | undefined;
@@ -30,7 +29,7 @@ export async function checkRedis({ redisUrl, redisCa }: Pick<Settings, "redisUrl
       );
   };
   try {
-    await probeRedis(place, redisCa || undefined, answerMs, learn);
+    await probeRedis(parseRedisUrl(redisUrl), redisCa || undefined, answerMs, learn);
   } catch (error) {
     const { isAnswer, remedyOf, withoutArguments } = await import("../callers/limits/redis.refusals.ts");
     const reason = withoutArguments(reasonOf(error));

@@ -2,9 +2,9 @@ import { createPrivateKey } from "node:crypto";
 import { getServers } from "node:dns";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import { parseRedisUrl } from "../callers/limits/redis.url.ts";
+import { parseRedisUrl, redisUrlForms } from "../callers/limits/redis.url.ts";
 import { hourMs } from "../platform/clock.ts";
-import { postgresUrl } from "../platform/db/postgres-url.ts";
+import { postgresUrl, postgresUrlForm } from "../platform/db/postgres-url.ts";
 import { parseDateTime } from "../platform/http/dates.ts";
 import { addressList, attempt, contactUri, host, integer, items, origin, serverUrl } from "../platform/parse.ts";
 import { parseSecretsKeys } from "../platform/secrets.ts";
@@ -58,10 +58,8 @@ export const settingTable = {
   databaseUrl: setting({
     name: "DATABASE_URL",
     fallback: "",
-    parse: (text) => (text === "" ? "" : attempt(() => postgresUrl(text))),
-    allowed:
-      "a postgres:// or postgresql:// URL with a host or several, as host1:5432,host2:5433; sslrootcert, sslcert and sslkey are PEM files; " +
-      "target_session_attrs is any, primary or read-write: a standby takes no writes",
+    parse: (text) => (text === "" ? "" : postgresUrl(text)),
+    allowed: postgresUrlForm,
     meaning: "PostgreSQL database that all nodes share, and its replicas; without it the data is in DATA_DIR",
     secret: true,
   }),
@@ -74,8 +72,7 @@ export const settingTable = {
     name: "REDIS_URL",
     fallback: "",
     parse: (text) => (text === "" || parseRedisUrl(text) ? text : undefined),
-    allowed:
-      "a redis:// or rediss:// URL, redis+sentinel://HOST:26379,HOST:26379/MASTER or redis+cluster://HOST:6379,HOST:6379, the latter two also with rediss",
+    allowed: redisUrlForms,
     meaning: "Redis or Valkey in which all nodes count limits together; without it each process counts alone",
     secret: true,
   }),

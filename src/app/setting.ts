@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { parseEnv } from "node:util";
-import { attempt, integer, type Parse, serverUrl } from "../platform/parse.ts";
+import { attempt, integer, NotAllowed, type Parse, serverUrl } from "../platform/parse.ts";
 import { nearest } from "../platform/typo.ts";
 
 /** An invalid setting. The message is one line with its name, its value (unless secret) and what is allowed. */
@@ -26,6 +26,7 @@ export type Setting<T> = {
   name: string;
   /** The default as text, or a function that returns it from the environment. */
   fallback: string | ((env: Environment) => string);
+  /** May throw `NotAllowed` to say more than `allowed`. */
   parse: Parse<T>;
   /** Completes "it must be …". */
   allowed: string;
@@ -148,12 +149,21 @@ export function unknownNames(env: Environment, names: readonly string[]): string
 
 /** Returns the value of a setting. @throws SettingError, which never shows a secret */
 export function parsed(entry: Setting<unknown>, env: Environment): unknown {
-  const { name, secret: isSecret, parse, allowed } = entry;
+  const { name, secret: isSecret } = entry;
   const file = isSecret ? env[secretFileName(name)] : undefined;
   if (file) return parsedFile(entry, file, env);
   const text = env[name] || fallbackOf(entry, env);
-  const value = parse(text);
-  if (value === undefined) throw new SettingError(name, isSecret ? "(secret)" : text, allowed);
+  return valueOf(entry, text, (must) => new SettingError(name, isSecret ? "(secret)" : text, must));
+}
+
+function valueOf<T>({ parse, allowed }: Setting<T>, text: string, refusal: (must: string) => SettingError): T {
+  let value: T | undefined;
+  try {
+    value = parse(text);
+  } catch (error) {
+    throw error instanceof NotAllowed ? refusal(error.message) : error;
+  }
+  if (value === undefined) throw refusal(allowed);
   return value;
 }
 
@@ -163,13 +173,12 @@ export function fallbackOf({ fallback }: Setting<unknown>, env: Environment): st
 }
 
 /** Reads a secret from a file, which editors end with a line break that is not part of it. */
-function parsedFile({ name, parse, allowed }: Setting<unknown>, path: string, env: Environment): unknown {
+function parsedFile(entry: Setting<unknown>, path: string, env: Environment): unknown {
+  const { name } = entry;
   const refusal = (must: string) => new SettingError(secretFileName(name), path, must);
   if (env[name]) throw refusal(`set without ${name}: use one of the two`);
   const text = attempt(() => readText(path))?.replace(/\r?\n$/, "");
   if (text === undefined) throw refusal(`a file that can be read, with at most ${fileBytesMax} bytes of text`);
   if (text === "") throw refusal("a file that is not empty");
-  const value = parse(text);
-  if (value === undefined) throw refusal(`a file that holds ${allowed}`);
-  return value;
+  return valueOf(entry, text, (must) => refusal(`a file that holds ${must}`));
 }

@@ -160,7 +160,7 @@ test("no setting shows the user and password of a URL, whether it takes the URL 
   for (const name of names) {
     for (const scheme of ["http", "https", "postgres", "redis", "rediss", "ftp"]) {
       const env = {
-        [name]: `${scheme}://shop:hush@127.0.0.1:5432/shop`,
+        [name]: `${scheme}://shop:hush@127.0.0.1:5432/1`,
         ...(name === "DATABASE_URL" && { SECRETS_KEY: "A".repeat(43) + "=" }),
       };
       try {
@@ -233,18 +233,55 @@ test("REDIS_URL names a server, sentinels or servers of a cluster; another form 
     "redis+cluster://:hush@r1:7000,r2:7001",
   ];
   for (const url of allowed) assert.equal(loadSettings({ REDIS_URL: url }).redisUrl, url);
-  const wrong = [
-    "redis+sentinel://:hush@s1:26379",
-    "redis+sentinel://:hush@s1:26379/shop/1",
-    "redis+sentinel://:hush@s1:26379/shop?password=x",
-    "redis+cluster://:hush@r1:7000,,r2",
-    "redis+cluster://:hush@r1:70000",
-    "redis+cluster://:hush@r1:7000/1",
-    "redis+other://:hush@r1:7000",
+  const encoded = "a URL whose user and password are percent-encoded: ";
+  const wrong: [url: string, must: string][] = [
+    ["redis://:50%hush@r1", "a URL in which each % begins the code of a character"],
+    ["redis://:ha%ffhush@r1", "a URL in which each % begins the code of a character"],
+    ["redis://:ha/hush@r1", encoded],
+    ["redis://:ha?hush@r1", encoded],
+    ["redis://shop:12#hush@r1", encoded],
+    ["redis+sentinel://shop:123/hush@s1", encoded],
+    ["redis://:hush@r1/shop", "a URL whose database is a number"],
+    ["redis://:hush@r1/-1", "a URL whose database is a number"],
+    ["redis://:hush@r1/0/1", "a URL whose database is a number"],
+    ["redis://:hush@r1?keyPrefix=hush", "a URL without parameters: the database is its path"],
+    ["redis://:hush@r1,r2", "a URL with one host"],
+    ["redis://:hush@r1:0", "a URL with one host"],
+    ["redis://:hush@", "a URL with one host"],
+    ["redis+sentinel://:hush@s1:26379", "a URL whose path is the name of the master"],
+    ["redis+sentinel://:hush@s1:26379/shop/1", "a URL whose path is the name of the master"],
+    ["redis+sentinel://:hush@s1:26379/shop?password=x", "a URL without parameters but db, sentinelUsername and sentinelPassword"],
+    ["redis+sentinel://:hush@s1:26379/shop?db=x", "a URL whose database is a number"],
+    ["redis+cluster://:hush@r1:7000,,r2", "a URL with up to 32 hosts"],
+    ["redis+cluster://:hush@r1:70000", "a URL with up to 32 hosts"],
+    ["redis+cluster://:hush@r1:7000/1", "a URL without a path"],
+    ["redis+cluster://:hush@r1:7000?db=1", "a URL without parameters"],
+    ["redis+other://:hush@r1:7000", "a redis:// or rediss:// URL"],
   ];
-  for (const url of wrong)
-    assert.throws(
-      () => loadSettings({ REDIS_URL: url }),
-      ({ message }: Error) => /^REDIS_URL="\(secret\)" is not allowed: it must be [^\n]+$/.test(message) && !message.includes("hush"),
-    );
+  for (const [url, must] of wrong) requireRefused("REDIS_URL", url, must);
+});
+
+/** Requires one line that says what a URL must be, and shows nothing of it. */
+function requireRefused(name: string, url: string, must: string): void {
+  assert.throws(
+    () => loadSettings({ [name]: url }),
+    ({ message }: Error) =>
+      message.startsWith(`${name}="(secret)" is not allowed: it must be ${must}`) && !message.includes("\n") && !message.includes("hush"),
+    url,
+  );
+}
+
+test("a DATABASE_URL whose password is not percent-encoded is refused in one line without the secret", () => {
+  const encoded = "a URL whose user and password are percent-encoded: ";
+  for (const [url, must] of [
+    ["postgres://shop:100%abhush@db/shop", "a URL in which each % begins the code of a character"],
+    ["postgres://shop:50%hush@db/shop", "a URL in which each % begins the code of a character"],
+    ["postgres://shop:123/hush@db/shop", encoded],
+    ["postgres://shop:12@3/hush@db/shop", encoded],
+    ["postgres://shop:12?hush@db/shop", encoded],
+    ["postgres://shop:12#hush@db/shop", encoded],
+    ["postgres://shop:hush@/shop", "a postgres:// or postgresql:// URL with a host"],
+    ["mysql://shop:hush@db/shop", "a postgres:// or postgresql:// URL with a host"],
+  ] as const)
+    requireRefused("DATABASE_URL", url, must);
 });

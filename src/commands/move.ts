@@ -20,13 +20,16 @@ export const move: Command = {
     const settings = loadSettings(io.env);
     const to = String(options["to"]);
     const { postgresUrl } = await import("../platform/db/postgres-url.ts");
-    const { attempt } = await import("../platform/parse.ts");
+    const { NotAllowed } = await import("../platform/parse.ts");
     const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(to);
     const ending = { json, failed: "nothing was changed", stopped: "the source was not changed; move again, which begins anew" };
     if (!isUrl) return stoppable(io, ending, () => toFolder(settings, resolve(callerFolder(io.env), to.replace(/^sqlite:/, "")), io));
-    const url = attempt(() => postgresUrl(to));
-    if (url === undefined) throw new Problem("invalid_request", "--to must be postgres://user@host/database or a folder");
-    return stoppable(io, ending, () => toPostgres(settings, url, io));
+    try {
+      postgresUrl(to);
+    } catch (error) {
+      throw error instanceof NotAllowed ? new Problem("invalid_request", `--to must be a folder, or ${error.message}`) : error;
+    }
+    return stoppable(io, ending, () => toPostgres(settings, to, io));
   },
 };
 

@@ -12,6 +12,32 @@ export function attempt<T>(parse: () => T): T | undefined {
   }
 }
 
+/** A text that is not allowed. The message completes "it must be …" and shows nothing of the text, which may be a secret. */
+export class NotAllowed extends Error {}
+
+/** The parts of a URL of servers, as they are written. `login`: the user and the password with the `@` after them, or empty. */
+type UrlParts = { scheme: string; login: string; hosts: string; path: string; query: string };
+
+/** The user and the password end at the last `@` before the path. */
+const urlForm = /^([a-z+]+):\/\/((?:[^/?#]*@)?)([^/?#]*)([^?#]*)(.*)$/is;
+
+/**
+ * Splits the URL of one server or several, which may have a password.
+ *
+ * @throws NotAllowed for an escape that means nothing, and where a password that is not encoded ends the hosts too early: messages name hosts and paths
+ */
+export function splitUrl(text: string): UrlParts {
+  const [, scheme = "", login = "", hosts = "", path = "", query = ""] = urlForm.exec(text) ?? [];
+  if (/@/.test(path) || /#|[?&][^=&?]*@/.test(query))
+    throw new NotAllowed("a URL whose user and password are percent-encoded: / is %2F, ? is %3F, # is %23 and @ is %40");
+  if (attempt(() => decodeURIComponent(text)) === undefined)
+    throw new NotAllowed("a URL in which each % begins the code of a character, such as %2F: % itself is %25");
+  return { scheme, login, hosts, path, query };
+}
+
+/** Writes each + of a query as its code, because it is a plus sign, as it is in the rest of a URL: Node and the drivers would read a space. */
+export const withPlus = (query: string): string => query.replaceAll("+", "%2B");
+
 /** Parses a comma-separated list; undefined if one of its items is not allowed. */
 export function items<T>(text: string, parse: Parse<T>): T[] | undefined {
   const parts = text.split(",").map((part) => part.trim());

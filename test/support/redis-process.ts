@@ -56,7 +56,7 @@ export async function startRedis({
 
   await start();
   return {
-    url: `${tls ? "rediss" : "redis"}://${password === undefined ? "" : `:${password}@`}127.0.0.1:${port}`,
+    url: `${tls ? "rediss" : "redis"}://${password === undefined ? "" : `:${encodeURIComponent(password)}@`}127.0.0.1:${port}`,
     start,
     stop,
     pause: () => server?.kill("SIGSTOP"),

@@ -47,11 +47,11 @@ test("with Sentinel, users and passwords are those of the URL", async (t) => {
     );
   for (const port of ports)
     await askRedis({ url: `redis://127.0.0.1:${port}` }, async (client) => {
-      await client.call("ACL", "SETUSER", "finder", "on", ">find pass", "+@all", "&*");
+      await client.call("ACL", "SETUSER", "finder", "on", ">find+ pass", "+@all", "&*");
       await client.call("ACL", "SETUSER", "default", "off");
     });
   const login = url.replace("://", "://shop:data%20pass@");
-  const limiter = await openNode(`${login}?sentinelUsername=finder&sentinelPassword=find%20pass`);
+  const limiter = await openNode(`${login}?sentinelUsername=finder&sentinelPassword=find+%20pass`);
   t.after(() => limiter.close());
   assert.equal(limiter.mode(), "shared");
   const refused = await openNode(login);
@@ -144,6 +144,16 @@ test("a node connects with TLS and a password over a link on which each answer t
   const limiter = await openNode((await slowUrl(t, redis.url)).replace("127.0.0.1", "localhost"), { ca: cert });
   t.after(() => limiter.close());
   assert.equal(limiter.mode(), "shared");
+});
+
+test("a password with signs that URLs encode, and a database, are those of the URL", async (t) => {
+  const redis = await startRedis({ password: "50%off +/?#@:é" });
+  t.after(() => redis.remove());
+  const limiter = await openNode(`${redis.url}/3`);
+  t.after(() => limiter.close());
+  assert.equal(limiter.mode(), "shared");
+  const keyspace = await askRedis(redis, (client) => client.info("keyspace"));
+  assert.ok(keyspace.includes("db3:") && !keyspace.includes("db0:"), keyspace);
 });
 
 test("a node forgets a server that has left the cluster, and asks those that are left", async (t) => {

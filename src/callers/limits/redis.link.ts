@@ -152,15 +152,16 @@ export async function openLink(link: Link): Promise<void> {
  */
 async function connect(link: Link): Promise<void> {
   const number = ++link.attempts;
-  let newClient: () => Redis;
+  let clients: [redis: Redis, reports: Redis];
   try {
-    newClient = await link.findServer();
+    const newClient = await link.findServer();
+    clients = [newClient(), newClient()];
   } catch (error) {
     return retryLater(link, error);
   }
-  const [redis, reports] = [newClient(), newClient()];
+  const [redis, reports] = clients;
   let reason: Error | undefined;
-  for (const one of [redis, reports]) one.on("error", (error: Error) => (reason = error));
+  for (const one of clients) one.on("error", (error: Error) => (reason = error));
   let prepared: Awaited<ReturnType<typeof prepare>>;
   try {
     prepared = await prepare(link, number, redis, reports);
@@ -173,7 +174,7 @@ async function connect(link: Link): Promise<void> {
   const { generation, ran, runId, isSettled } = prepared;
   const connection: Connection = { redis, reports, number, generation, runId, runs: 1, answered: 1 };
   link.connection = connection;
-  for (const one of [redis, reports])
+  for (const one of clients)
     one.once("close", () => void dropConnection(link, connection, reason ?? new Error("the connection was closed")));
   const unbans = unbansChannel(link.prefix);
   reports.on("message", (channel: string, message: string) => (channel === unbans ? link.onUnban(message) : link.onReport(message)));

@@ -26,10 +26,9 @@ export type FindServer = () => Promise<() => Redis>;
  * @returns a function that takes one of the keys, of which a cluster gives all with the same hash tag to one server
  */
 export function serverFinder(place: RedisPlace, ca: string | undefined): (key: string) => FindServer {
-  const trust = ca !== undefined && { tls: { ca } };
-  if (place.kind === "single") return () => async () => () => new Redis(place.url, { ...connectionOptions, ...trust });
   const tls = place.isTls && { tls: ca === undefined ? {} : { ca } };
   const options = { ...connectionOptions, ...place.login, ...tls };
+  if (place.kind === "single") return () => async () => () => new Redis({ ...options, ...place.hosts[0], db: place.db });
   if (place.kind === "cluster") {
     const known: KnownHosts = { named: place.hosts, learned: [] };
     return (key) => async () => {
@@ -117,7 +116,7 @@ export async function withClient<T>(client: Redis, ms: number, use: (client: Red
 }
 
 /**
- * Connects to Redis, with TLS if the URL is `rediss://`. Replaces the client's own connector for two reasons. That one handles
+ * Connects to Redis, with TLS if there are options for it. Replaces the client's own connector for two reasons. That one handles
  * only the first error of a socket: a second one, which TLS may raise while it closes, would end the process. And when it
  * disconnects, it waits until Redis closes the connection too, so commands to a Redis that hangs would never be rejected.
  */
@@ -132,7 +131,6 @@ export class RedisConnector extends AbstractConnector {
   async connect() {
     const { host, port, tls } = this.#options;
     const to = { host: host ?? "localhost", port: Number(port) };
-    // `tls` is `true` if only the URL asks for TLS, and an object if there is a `ca`.
     const stream = tls ? connectTls({ ...to, ...tls }) : connectTcp(to);
     stream.on("error", (error) => (this.firstError ??= error));
     this.stream = stream;

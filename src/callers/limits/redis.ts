@@ -27,7 +27,7 @@ const redisAnswerMs = 500;
 export type RedisLimiter = Limiter & { join(): Promise<void> };
 
 export type RedisLimiterOptions = {
-  /** A URL that `parseRedisUrl` reads; never logged. */
+  /** A URL that `parseRedisUrl` takes; never logged. */
   url: string;
   /** The certificate authorities (PEM) to trust with `rediss://`. Default: Node's. */
   ca?: string | undefined;
@@ -51,7 +51,6 @@ export type RedisLimiterOptions = {
 export function openRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
   const { url, ca, addressQuota, clock, redisClock, liveNodes = () => 1, answerMs = redisAnswerMs } = options;
   const place = parseRedisUrl(url);
-  if (!place) throw new Error("not a URL of a Redis");
   const [node, waiting, logOf] = [randomUUID(), { count: 0 }, shardLogs(options.log)];
   const [prefixes, findServer] = [prefixesOf(place.kind), serverFinder(place, ca)];
   const common = { node, clock, redisClock, liveNodes, answerMs, waiting, shards: prefixes.length };
@@ -107,7 +106,6 @@ const unreachable = () => new Problem("unavailable", "Redis cannot be reached, s
  */
 export async function unbanInRedis({ url, ca }: Pick<RedisLimiterOptions, "url" | "ca">, keyId: number): Promise<boolean> {
   const place = parseRedisUrl(url);
-  if (!place) throw new Error("not a URL of a Redis");
   const findServer = serverFinder(place, ca);
   const removed = prefixesOf(place.kind).map(async (prefix) => {
     const newClient = await findServer(prefix)();

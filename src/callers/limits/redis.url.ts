@@ -1,64 +1,72 @@
-import { attempt } from "../../platform/parse.ts";
+import { attempt, integer, NotAllowed, splitUrl, withPlus } from "../../platform/parse.ts";
 
 export type Host = { host: string; port: number };
 type Login = { username?: string; password?: string };
+type Common = { hosts: Host[]; login: Login; isTls: boolean };
 
-/** Where the Redis of `REDIS_URL` is. `single`: the client reads the URL itself. */
+/** Where the Redis of `REDIS_URL` is. */
 export type RedisPlace =
-  | { kind: "single"; url: string }
-  | { kind: "sentinel"; hosts: Host[]; master: string; login: Login; sentinelLogin: Login; db: number; isTls: boolean }
-  | { kind: "cluster"; hosts: Host[]; login: Login; isTls: boolean };
+  | ({ kind: "single"; db: number } & Common)
+  | ({ kind: "sentinel"; master: string; sentinelLogin: Login; db: number } & Common)
+  | ({ kind: "cluster" } & Common);
 
 const hostsMax = 32;
-const kinds = /^(rediss?)\+(sentinel|cluster):\/\//i;
+const dbMax = 99_999;
+const form = /^redis(s?)(?:\+(sentinel|cluster))?:\/\//i;
+
+/** Completes "it must be …". */
+export const redisUrlForms =
+  "a redis:// or rediss:// URL, redis+sentinel://HOST:26379,HOST:26379/MASTER or redis+cluster://HOST:6379,HOST:6379, the latter two also with rediss";
 
 /**
- * Reads a URL of one of these forms, each also with `rediss`:
+ * Parses a URL of one of these forms, each also with `rediss`:
  *   redis://user:password@host:6379/0
  *   redis+sentinel://user:password@host1:26379,host2:26379/master?db=0&sentinelUsername=…&sentinelPassword=…
  *   redis+cluster://user:password@host1:6379,host2:6379
- * Returns undefined if it is none.
+ *
+ * @throws NotAllowed
  */
-export function parseRedisUrl(text: string): RedisPlace | undefined {
-  if (/^rediss?:\/\/[^/]/i.test(text)) return URL.canParse(text) ? { kind: "single", url: text } : undefined;
-  const [start = "", scheme = "", kind = ""] = kinds.exec(text) ?? [];
-  if (start === "") return undefined;
-  const rest = text.slice(start.length);
-  const end = rest.search(/[/?#]/);
-  const authority = end < 0 ? rest : rest.slice(0, end);
-  const at = authority.lastIndexOf("@");
-  const url = attempt(() => new URL(`http://${authority.slice(0, at + 1)}host${end < 0 ? "" : rest.slice(end)}`));
+export function parseRedisUrl(text: string): RedisPlace {
+  const [start, secure, kind = "single"] = form.exec(text) ?? [];
+  if (start === undefined) throw new NotAllowed(redisUrlForms);
+  const { login, hosts, path, query } = splitUrl(text);
   const isSentinel = kind.toLowerCase() === "sentinel";
-  const hosts = authority
-    .slice(at + 1)
-    .split(",")
-    .map((one) => parseHost(one, isSentinel ? 26_379 : 6_379));
-  if (!url || url.hash !== "" || hosts.length > hostsMax || !hosts.every((one) => one !== undefined)) return undefined;
-  const [username, password] = [attempt(() => decodeURIComponent(url.username)), attempt(() => decodeURIComponent(url.password))];
-  if (username === undefined || password === undefined) return undefined;
-  const common = { hosts, login: loginOf(username, password), isTls: scheme.toLowerCase() === "rediss" };
-  return isSentinel ? sentinelOf(url, common) : clusterOf(url, common);
+  const isSingle = kind === "single";
+  const [username = "", ...password] = login.slice(0, -1).split(":").map(decodeURIComponent);
+  const parsed = hosts.split(",").map((one) => parseHost(one, isSentinel ? 26_379 : 6_379));
+  if (parsed.length > (isSingle ? 1 : hostsMax) || !parsed.every((one) => one !== undefined))
+    throw new NotAllowed(
+      `a URL with ${isSingle ? "one host" : `up to ${hostsMax} hosts`}, a name or an address with a port up to 65535 or none`,
+    );
+  const common = { hosts: parsed, login: loginOf(username, password.join(":")), isTls: secure !== "" };
+  if (isSentinel) return sentinelOf(path, query, common);
+  if (query !== "") throw new NotAllowed(`a URL without parameters${isSingle ? ": the database is its path, as in redis://HOST/0" : ""}`);
+  if (isSingle) return { kind, db: parseDb(path.slice(1) || "0"), ...common };
+  if (path.length > 1) throw new NotAllowed("a URL without a path: a cluster has only one database");
+  return { kind: "cluster", ...common };
 }
 
-type Common = { hosts: Host[]; login: Login; isTls: boolean };
-
-function sentinelOf({ pathname, searchParams }: URL, common: Common): RedisPlace | undefined {
-  const master = attempt(() => decodeURIComponent(pathname.slice(1)));
-  const { db = "0", sentinelUsername = "", sentinelPassword = "", ...unknown } = Object.fromEntries(searchParams);
-  if (!master || master.includes("/") || !/^\d{1,5}$/.test(db) || Object.keys(unknown).length > 0) return undefined;
-  return { kind: "sentinel", master, db: Number(db), sentinelLogin: loginOf(sentinelUsername, sentinelPassword), ...common };
+function sentinelOf(path: string, query: string, common: Common): RedisPlace {
+  const parameters = Object.fromEntries(new URLSearchParams(withPlus(query)));
+  const { db = "0", sentinelUsername = "", sentinelPassword = "", ...unknown } = parameters;
+  if (Object.keys(unknown).length > 0) throw new NotAllowed("a URL without parameters but db, sentinelUsername and sentinelPassword");
+  const [, master] = /^\/([\w.-]+)$/.exec(path) ?? [];
+  if (master === undefined) throw new NotAllowed("a URL whose path is the name of the master, as in redis+sentinel://HOST:26379/MASTER");
+  return { kind: "sentinel", master, db: parseDb(db), sentinelLogin: loginOf(sentinelUsername, sentinelPassword), ...common };
 }
 
-function clusterOf({ pathname, search }: URL, common: Common): RedisPlace | undefined {
-  return pathname === "/" && search === "" ? { kind: "cluster", ...common } : undefined;
+function parseDb(text: string): number {
+  const db = integer(0, dbMax)(text);
+  if (db === undefined) throw new NotAllowed("a URL whose database is a number, such as 0");
+  return db;
 }
 
 function parseHost(text: string, defaultPort: number): Host | undefined {
   if (!/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(text)) return undefined;
-  const url = attempt(() => new URL(`http://${text}`));
+  const url = attempt(() => new URL(`redis://${text}`));
   if (!url) return undefined;
-  const port = /:\d+$/.test(text.replace(/^\[.*\]/, "")) ? Number(text.slice(text.lastIndexOf(":") + 1)) : defaultPort;
-  return port > 0 && port <= 65_535 ? { host: url.hostname.replace(/^\[|\]$/g, ""), port } : undefined;
+  const port = url.port === "" ? defaultPort : Number(url.port);
+  return port > 0 ? { host: url.hostname.replace(/^\[|\]$/g, ""), port } : undefined;
 }
 
 const loginOf = (username: string, password: string): Login => ({

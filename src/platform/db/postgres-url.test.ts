@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { NotAllowed } from "../parse.ts";
 import { connectMsOf, postgresUrl, serverOf, targetOf, urlsOf } from "./postgres-url.ts";
 
 test("a URL names one server or several, each with its port, and all with the same user, database and parameters", () => {
@@ -27,11 +28,23 @@ test("a URL that the service cannot use is refused", () => {
     ",one/db",
     "one,,two/db",
     "one/db?host=one,two",
+    "/db?host=",
+    "/db",
+    ":5432/db?host=/run/postgresql",
     "one/db?sslmode=maybe",
+    "one/db?sslrootcert=/nowhere",
     `${Array.from({ length: 17 }, (_, i) => `h${i}`).join(",")}/db`,
   ]) {
-    assert.equal(postgresUrl(`postgres://u:p@${rest}`), undefined, rest);
+    assert.throws(() => postgresUrl(`postgres://u:p@${rest}`), NotAllowed, rest);
   }
+});
+
+test("a URL names the folder of a socket, and a + in it is a plus sign", () => {
+  const url = "postgres://shop@/a+b?host=/run/postgresql&port=5433&password=c+d e";
+  assert.equal(postgresUrl(url), url);
+  assert.deepEqual(urlsOf(url), ["postgres://shop@localhost/a+b?host=/run/postgresql&port=5433&password=c%2Bd%20e"]);
+  assert.equal(serverOf(url), "/run/postgresql:5433/a+b");
+  assert.equal(serverOf("postgres:///db?host=/run/postgresql"), "/run/postgresql/db");
 });
 
 test("without target_session_attrs, several servers are searched for one that takes writes, and a single one is used as it is", () => {

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { attempt, NotAllowed, splitUrl, withPlus } from "../parse.ts";
 
 const sslModes = new Set(["disable", "prefer", "require", "verify-ca", "verify-full", "no-verify"]);
 const readCertificate = (path: string): unknown => new X509Certificate(readFileSync(path, "utf8"));
@@ -21,38 +22,46 @@ const parameters: Record<string, (value: string) => unknown> = {
   sslkey: (path) => createPrivateKey(readFileSync(path, "utf8")),
   [targetParameter]: (target) => (targets as readonly string[]).includes(target),
   [timeoutParameter]: (seconds) => /^[1-9]\d{0,3}$/.test(seconds),
-  host: (host) => !host.includes(","),
+  host: (host) => host !== "" && !host.includes(","),
   port: (port) => !port.includes(","),
 };
 
 /** The most hosts of a URL: each may cost a time-out. */
 const hostsMax = 16;
 
+/** Completes "it must be …". */
+export const postgresUrlForm =
+  "a postgres:// or postgresql:// URL with a host or several, as host1:5432,host2:5433, or with the folder of a socket, as postgres:///DATABASE?host=/FOLDER; " +
+  "sslrootcert, sslcert and sslkey are PEM files; target_session_attrs is any, primary or read-write: a standby takes no writes";
+
 /**
- * Parses the URL of a PostgreSQL server, or of several that are replicas of each other; returns undefined for any other text. Refuses unknown TLS
- * parameters, which the driver would ignore, and servers that take no writes.
+ * Returns the URL of a PostgreSQL server, or of several that are replicas of each other. Refuses unknown TLS parameters, which the driver would ignore,
+ * and servers that take no writes.
  *
- * @throws if a file that it names cannot be used
+ * @throws NotAllowed for any other text, and if a file that it names cannot be used
  */
-export function postgresUrl(text: string): string | undefined {
-  if (!/^postgres(ql)?:\/\/[^/]/i.test(text)) return undefined;
-  const urls = urlsOf(text);
-  if (urls.length > hostsMax || !urls.every((url) => URL.canParse(url) && (urls.length === 1 || new URL(url).host !== "")))
-    return undefined;
-  for (const [name, value] of urls.flatMap((url) => [...new URL(url).searchParams])) {
-    const check = parameters[name];
-    if (check ? !check(value) : name.startsWith("ssl")) return undefined;
-  }
+export function postgresUrl(text: string): string {
+  if (!/^postgres(ql)?:\/\//i.test(text) || !isUsable(text)) throw new NotAllowed(postgresUrlForm);
   return text;
 }
 
-/** A URL's scheme, user and password, hosts, and the rest. The user and password end at the last `@` before the path. */
-const form = /^([a-z]+:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/is;
+function isUsable(text: string): boolean {
+  const { hosts } = splitUrl(text);
+  const urls = urlsOf(text);
+  if (urls.length > hostsMax || /^,|,,|,$/.test(hosts) || !urls.every((url) => URL.canParse(url))) return false;
+  const found = urls.flatMap((url) => [...new URL(url).searchParams]);
+  if (hosts === "" && !found.some(([name]) => name === "host")) return false;
+  return found.every(([name, value]) => {
+    const check = parameters[name];
+    return check ? attempt(() => check(value)) : !name.startsWith("ssl");
+  });
+}
 
-/** The URLs of the single servers of a URL, in its order: the driver takes only one host. */
+/** The URLs of the single servers of a URL, in its order: the driver takes only one host. It takes a space for a sign that nothing is encoded. */
 export function urlsOf(url: string): string[] {
-  const [, scheme = "", login = "", hosts = "", rest = ""] = form.exec(url) ?? [];
-  return hosts.includes(",") ? hosts.split(",").map((host) => scheme + login + host + rest) : [url];
+  const { scheme, login, hosts, path, query } = splitUrl(url);
+  const urlOf = (host: string): string => `${scheme}://${login}${host}${path}${withPlus(query)}`.replaceAll(" ", "%20");
+  return (hosts || "localhost").split(",").map(urlOf);
 }
 
 /** Which of its servers a URL asks for. Several servers are asked for the one that takes writes, which the service needs. */
@@ -70,8 +79,12 @@ export function connectMsOf(url: string): number | undefined {
 
 const parametersOf = (url: string): URLSearchParams => new URL(urlsOf(url)[0]!).searchParams;
 
-/** The addresses of a URL's servers for messages: without user and password. */
+/** The addresses of a URL's servers and the database, without user and password. */
 export function serverOf(url: string): string {
   const parsed = urlsOf(url).map((one) => new URL(one));
-  return `${parsed.map(({ host }) => host || "localhost").join(",")}${parsed[0]!.pathname}`;
+  const hosts = parsed.map(({ host, searchParams }) => {
+    const port = searchParams.get("port");
+    return `${searchParams.get("host") ?? host}${port === null ? "" : `:${port}`}`;
+  });
+  return `${hosts.join(",")}${parsed[0]!.pathname}`;
 }

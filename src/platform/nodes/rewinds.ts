@@ -5,7 +5,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { dayMs, hourMs } from "../clock.ts";
 import type { Around, Queryable, Transaction } from "../db/database.ts";
 import { openSession } from "../db/postgres-sessions.ts";
-import { urlsOf } from "../db/postgres-url.ts";
+import { serverOf, urlsOf } from "../db/postgres-url.ts";
 import { writeDurably } from "../files.ts";
 import { attempt } from "../parse.ts";
 import { Problem } from "../problem.ts";
@@ -137,11 +137,7 @@ function refusal(): Problem {
   return new Problem("unavailable", message, { headers: { "retry-after": "60" } });
 }
 
-const placesOf = (url: string): string[] =>
-  urlsOf(url).map((one) => {
-    const { host, pathname, searchParams } = new URL(one);
-    return `${searchParams.get("host") ?? host}${searchParams.has("port") ? `:${searchParams.get("port")}` : ""}${pathname}`;
-  });
+const placesOf = (url: string): string[] => urlsOf(url).map(serverOf);
 
 /** Continues with what is remembered of this database. For another database a node starts with a new count. */
 function memoryOf(found: Memory | undefined, places: string[]): Memory {
