@@ -231,6 +231,22 @@ test("the alert about backups fires where there was never one and where the last
   assert.throws(() => checked(promtool, ["test", "rules", file]));
 });
 
+test("an alert names each node whose Redis may evict counts", (t) => {
+  const promtool = pathOf(t, "promtool");
+  if (promtool === undefined) return;
+  const seriesOf = (node: string, values: string) => ({ series: `petstore_limiter_may_lose_counts{instance="${node}"}`, values });
+  const summary = "Redis may evict the counts of a: set its maxmemory-policy to noeviction";
+  const alert = { exp_labels: { severity: "ticket", instance: "a" }, exp_annotations: { summary } };
+  const asked = {
+    interval: "1m",
+    input_series: [seriesOf("a", "1x10"), seriesOf("b", "0x10")],
+    alert_rule_test: [{ eval_time: "6m", alertname: "PetstoreLimiterMayLoseCounts", exp_alerts: [alert] }],
+  };
+  const file = join(temporaryFolder(t), "evicted.json");
+  writeFileSync(file, JSON.stringify({ rule_files: [join(root, "deploy", "alerts.yaml")], tests: [asked] }));
+  assert.match(checked(promtool, ["test", "rules", file]), /SUCCESS/);
+});
+
 test("the alerts and the dashboard show only metrics that the service has", () => {
   const sources = globSync("src/**/*.ts", { cwd: root }).map((path) => readFileSync(join(root, path), "utf8"));
   const known = new Set(sources.flatMap((text) => text.match(/\b(?:petstore|nodejs|process)_[a-z_]+/g) ?? []));

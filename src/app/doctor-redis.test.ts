@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../test/support/folder.ts";
 import { free } from "../../test/support/limits-contract.ts";
 import { freePort } from "../../test/support/ports.ts";
 import { addressOf, spawnServer } from "../../test/support/process.ts";
-import { askRedis, portOf, startSentinels } from "../../test/support/redis-groups.ts";
+import { askRedis, portOf, startCluster, startSentinels } from "../../test/support/redis-groups.ts";
 import { openLog, openNode } from "../../test/support/redis-limiter.ts";
 import { type RedisProcess, startRedis } from "../../test/support/redis-process.ts";
 import { throwAwayCertificate } from "../../test/support/test-edge.ts";
@@ -34,6 +34,7 @@ async function urlOfUser(redis: RedisProcess, change: (permissions: string) => s
   return redis.url.replace("://", "://petstore:hush@");
 }
 
+const toKeep = "set maxmemory-policy to noeviction (docs/operating.md, “Limits on Redis”)";
 const giveToUser = /^give the user of REDIS_URL the commands, keys and channels that the limiter needs/;
 
 /** A user that lacks one of the documented permissions. */
@@ -79,7 +80,7 @@ test("a node whose user may not list counts says so once, and counts all the sam
   assert.equal(limiter.mode(), "shared");
   assert.match(
     await examined(url),
-    /^warning redis: a node that starts may not read[^\n]+ → give the user of REDIS_URL the command SCAN[^\n]+\nok redis: Redis counts/,
+    /^warning redis: a node that starts may not read[^\n]+ in Redis at 127\.0\.0\.1:\d+ → give the user of REDIS_URL the command SCAN[^\n]+\nok redis: Redis counts/,
   );
 });
 
@@ -203,7 +204,7 @@ test("a policy that evicts counts is a warning of the doctor and of the log, and
   const redis = await openRedis(t, ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"]);
   assert.match(
     await examined(redis.url),
-    /^warning redis: Redis may evict counts \(maxmemory-policy allkeys-lru\) → set maxmemory-policy to noeviction/,
+    /^warning redis: Redis at 127\.0\.0\.1:\d+ may evict counts \(maxmemory-policy allkeys-lru\) → set maxmemory-policy to noeviction/,
   );
   const log = openLog();
   const limiter = await openNode(redis.url, { log });
@@ -211,4 +212,22 @@ test("a policy that evicts counts is a warning of the doctor and of the log, and
   assert.equal(limiter.mayLoseCounts(), true);
   assert.match(log.lines.join("\n"), /^warn Redis may evict counts[^\n]+noeviction \{"policy":"allkeys-lru"\}$/);
   assert.equal(limiter.mode(), "shared");
+});
+
+test("the doctor names each master of a cluster whose policy evicts counts, and no other", async (t) => {
+  const { masters, url } = await startCluster(t);
+  const evicting = masters.slice(1);
+  for (const one of evicting)
+    await askRedis(one, async (client) => {
+      await client.config("SET", "maxmemory", "100mb");
+      await client.config("SET", "maxmemory-policy", "allkeys-lru");
+    });
+  const lines = (await examined(url)).split("\n");
+  assert.deepEqual(
+    lines.slice(0, -2).toSorted(),
+    evicting
+      .map((one) => `warning redis: Redis at 127.0.0.1:${portOf(one)} may evict counts (maxmemory-policy allkeys-lru) → ${toKeep}`)
+      .toSorted(),
+  );
+  assert.deepEqual(lines.slice(-2), ["ok redis: Redis counts", "ok clock: the same as that of Redis"]);
 });

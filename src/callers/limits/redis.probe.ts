@@ -7,10 +7,11 @@ import { serverFinder, withClient } from "./redis.server.ts";
 import type { RedisPlace } from "./redis.url.ts";
 
 /**
- * What the limiter needs to know of a server. `eviction`: the policy by which it may evict counts, if it does. `isListing`: whether the user may list
+ * What the limiter needs to know of a server. `server`: its address and port. `eviction`: the policy by which it may evict counts, if it does. `isListing`: whether the user may list
  * counts.
  */
 export type RedisFacts = {
+  server: string;
   version: string;
   runId: string;
   eviction: string | undefined;
@@ -19,7 +20,7 @@ export type RedisFacts = {
 };
 
 /** Reads the answer of `INFO`. All keys of the limiter expire, so every policy but `noeviction` evicts them too. */
-export function readInfo(info: string): Omit<RedisFacts, "now" | "isListing"> {
+export function readInfo(info: string): Pick<RedisFacts, "version" | "runId" | "eviction"> {
   const fields = new Map(info.split("\r\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)]));
   const field = (name: string): string => fields.get(name) ?? "";
   const policy = field("maxmemory_policy");
@@ -32,7 +33,8 @@ export function readInfo(info: string): Omit<RedisFacts, "now" | "isListing"> {
 
 /**
  * Finds out whether the limiter can count in Redis: runs each of its scripts with keys of its own, which it deletes, and subscribes and publishes to
- * its channel. Rejects with what Redis answered, or why there was no answer. Calls `learn` before the first script.
+ * its channel, on each server of a cluster. Rejects with what Redis answered, or why there was no answer. Calls `learn` before the first script on a
+ * server, once for each part of the limiter that it has.
  */
 export async function probeRedis(
   place: RedisPlace,
@@ -49,7 +51,9 @@ export async function probeRedis(
         () => true,
         () => false,
       );
-      learn({ ...readInfo(info), now: Number(seconds) * 1_000, isListing });
+      const { host = "", port = 0 } = client.options;
+      const server = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+      learn({ ...readInfo(info), server, now: Number(seconds) * 1_000, isListing });
       await tryCounting(client, prefix);
     });
     await withClient(newClient(), answerMs, async (client) => {
