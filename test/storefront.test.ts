@@ -159,6 +159,19 @@ test("a list begins with the animals that can be bought, those with a photo firs
     batch.flatMap(({ name, status }) => (status === "pending" ? name : [])),
   );
   assert.deepEqual((await namesFrom(site, "/?status=available")).flat().length, 30);
+  assert.deepEqual(
+    (await namesFrom(site, "/?q=bird")).flat(),
+    batch.map(({ name }) => name),
+    "a search has further pages",
+  );
+  const second = (await visitSite(site, "/?q=bird&after=1-Bird+40")).body;
+  assert.match(second, /href="\/\?q=bird">First page</);
+  const strange = await visitSite(site, "/?q=bird&after=1-Zebra");
+  assert.deepEqual(
+    [strange.status, strange.body.includes("Bird 00")],
+    [200, true],
+    "an address with a start that is no match begins at the first",
+  );
   const home = (await visitSite(site)).body;
   assert.ok(home.includes(`/?category=${birds}`) && !home.includes(`/?category=${empty}`), "no page leads to an empty category");
   assert.ok(!(await visitSite(site, "/sitemap.xml")).body.includes(`category=${empty}`));

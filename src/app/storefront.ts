@@ -10,7 +10,7 @@ import { listCategories } from "../store/categories/categories.store.ts";
 import { listPetsByFact, valuesOfFact } from "../store/pets/pet-facts.store.ts";
 import { categoriesWithPets, listPets, namePosition, newestPetIds } from "../store/pets/pet-lists.store.ts";
 import { findPet } from "../store/pets/pets.store.ts";
-import type { Pet } from "../store/pets/pets.ts";
+import { nameKeyOf, type Pet } from "../store/pets/pets.ts";
 import { findProfile, findProfiles } from "../store/profiles/profiles.store.ts";
 import type { StoredProfile } from "../store/profiles/profiles.ts";
 
@@ -84,7 +84,9 @@ function petsOf(db: Database, accountId: number, { categoryId, status, ...order 
   const filters = { status: status === undefined ? unsold : [status], ...(categoryId !== undefined && { categoryId }) };
   if (order.sort === "name") {
     const { q, after } = order;
-    return listPets(db, accountId, { ...filters, sort: "name", ...(q !== undefined && { q }) }, after && namePosition(after), limit);
+    const isWithin = q === undefined || nameKeyOf(after?.name ?? "").startsWith(nameKeyOf(q));
+    const position = after !== undefined && isWithin ? namePosition(after) : undefined; // an address may name any animal
+    return listPets(db, accountId, { ...filters, sort: "name", ...(q !== undefined && { q }) }, position, limit);
   }
   const newestFirst = { ...filters, sort: "-id" } as const;
   const after = order.before === undefined ? undefined : [order.before];

@@ -104,7 +104,8 @@ function heroPicture({ settings: { hero } }: Shop, { cards, chosen }: ListPage):
 
 function chips({ categories, view }: ListPage): Markup | undefined {
   if (categories.length === 0) return undefined;
-  const { category, q, status, sort, fact } = view;
+  const { category, q, status, fact } = view;
+  const sort = q === undefined ? view.sort : undefined;
   const all = markup`<li><a href="${addressOf({ status, sort, fact })}" ${category === undefined && q === undefined && markup` aria-current="page"`}>All animals</a></li>`;
   const own = categories.map(
     ({ id, name }) =>
@@ -181,11 +182,10 @@ function emptyOf({ view }: ListPage): Markup {
 }
 
 function moreOf({ next, view }: ListPage): Markup | undefined {
-  const { category, status, sort, q, fact, start } = view;
-  const isLater = start !== undefined || q !== undefined;
-  if (!isLater && next === undefined) return undefined;
-  const first = addressOf({ category, status, sort, fact });
+  const { category, status, q, start } = view;
+  if (start === undefined && q === undefined && next === undefined) return undefined;
+  const first = start === undefined ? addressOf({ category, status }) : addressOf({ ...view, start: undefined });
   return markup`<nav class="more" aria-label="Pages">
-    ${isLater && markup`<a class="button second" href="${first}">${q === undefined ? "First page" : "All animals"}</a>`}${next !== undefined && markup`<a class="button" rel="next" href="${addressOf({ category, status, sort, fact, start: next })}">More animals</a>`}
+    ${(start !== undefined || q !== undefined) && markup`<a class="button second" href="${first}">${start === undefined ? "All animals" : "First page"}</a>`}${next !== undefined && markup`<a class="button" rel="next" href="${addressOf({ ...view, start: next })}">More animals</a>`}
   </nav>`;
 }

@@ -136,11 +136,11 @@ async function renderList(state: State, job: Job, view: ListView): Promise<Rende
   if (view.category !== undefined && category === undefined) return absent(job);
   const found = await findAnimals(state, shop.accountId, view);
   const animals = found.slice(0, animalsAtOnce);
-  const last = view.q === undefined && found.length > animalsAtOnce ? animals.at(-1) : undefined;
+  const last = found.length > animalsAtOnce ? animals.at(-1) : undefined;
   const shown = shelf.categories.filter(({ isEmpty }) => !isEmpty).slice(0, categoriesMax);
   const categories = category === undefined || shown.includes(category) ? shown : [...shown, category];
   const chosen = isFirst(view) ? await chosenAnimal(state, shop) : [];
-  const cards = cardsOf(state, shelf, view.sort === "newest" && view.q === undefined ? picturedFirst(animals) : animals);
+  const cards = cardsOf(state, shelf, view.sort === "newest" ? picturedFirst(animals) : animals);
   const [hero] = cardsOf(state, shelf, chosen);
   const next = last && startAfter(last, view);
   return page(job, 200, listPage(shop, { cards, categories, category, facts: shelf.facts, view, chosen: hero, next }).text);
@@ -159,10 +159,9 @@ async function chosenAnimal({ catalogue }: State, { accountId, settings }: Shop)
 async function findAnimals({ catalogue }: State, accountId: number, view: ListView): Promise<ShownAnimal[]> {
   const { category: categoryId, status, q, fact, start } = view;
   const limit = animalsAtOnce + 1;
-  if (q !== undefined) return catalogue.animals(accountId, { categoryId, status, sort: "name", q }, limit);
   if (view.sort === "name") {
     const after = start !== undefined && "name" in start ? start : undefined;
-    return catalogue.animals(accountId, { categoryId, status, sort: "name", after }, limit);
+    return catalogue.animals(accountId, { categoryId, status, sort: "name", q, after }, limit);
   }
   const from = start !== undefined && "status" in start ? start : undefined;
   const newest = (wanted: "available" | "pending", count: number): Promise<ShownAnimal[]> => {

@@ -12,7 +12,7 @@ export type ListStatus = "available" | "pending";
 /** Where a page of a list begins: after an animal of the given status, or after a name. */
 export type ListStart = { status: ListStatus; id: number } | { name: string; id: number };
 
-/** Which animals a list shows, and in which order. A search by `q` has one page, by name, without a fact; a list by a fact is newest first. */
+/** Which animals a list shows, and in which order. A search by `q` is by name, without a fact; a list by a fact is newest first. */
 export type ListView = {
   category: number | undefined;
   status: ListStatus | undefined;
@@ -63,7 +63,7 @@ function viewOf(given: URLSearchParams): ListView {
   const name = q === undefined ? shownFactNames.find((one) => text(one) !== undefined) : undefined;
   const fact = name === undefined ? undefined : { name, value: text(name)! };
   const status = (Object.keys(statusNames) as ListStatus[]).find((one) => statusNames[one] === given.get("status"));
-  const sort = given.get("sort") === "name" && fact === undefined ? "name" : "newest";
+  const sort = q !== undefined || (given.get("sort") === "name" && fact === undefined) ? "name" : "newest";
   return { category: category === undefined ? undefined : Number(category), status, sort, q, fact, start: startOf(given, sort) };
 }
 
@@ -78,12 +78,13 @@ function startOf(given: URLSearchParams, sort: ListSort): ListStart | undefined 
 }
 
 /** Returns the address of a page of the list. */
-export function addressOf({ category, status, sort = "newest", fact, start }: Partial<ListView>): string {
+export function addressOf({ category, status, sort = "newest", q, fact, start }: Partial<ListView>): string {
   const query = new URLSearchParams();
+  if (q !== undefined) query.set("q", q);
   if (category !== undefined) query.set("category", `${category}`);
   if (status !== undefined) query.set("status", statusNames[status]);
   if (fact !== undefined) query.set(fact.name, fact.value);
-  else if (sort !== "newest") query.set("sort", sort);
+  else if (sort !== "newest" && q === undefined) query.set("sort", sort);
   if (start !== undefined && "name" in start) query.set("after", `${start.id}-${start.name}`);
   else if (start !== undefined) query.set("before", `${start.status === "pending" ? "r" : ""}${start.id}`);
   return query.size === 0 ? "/" : `/?${query.toString()}`;
