@@ -5,6 +5,7 @@ import sql from "sql-template-tag";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop } from "./support/dashboard-shop.ts";
 import { assertAccessibleOnPhone, findings } from "./support/pages.ts";
+import { picture } from "./support/pictures.ts";
 import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
@@ -118,22 +119,32 @@ test("a failure looks and sounds like one, and notices cover neither dialogs nor
 
 test("the home page shows open orders and low stock, and its set-up list ticks off what is done", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
-  const page = await shop.open("");
+  const page = await shop.open("", { hosts: [`photos.petstore.localhost:${service.publishing.addresses()!.http.port}`] });
   await page.getByRole("heading", { name: "Open orders" }).waitFor();
   assert.equal(new URL(page.url()).pathname, "/dashboard", "it does not redirect");
   const setUp = page.getByRole("list", { name: "Set up your shop" });
-  await setUp.getByRole("listitem").filter({ hasText: "Add your animals" }).getByText("To do").waitFor();
+  const animalStep = setUp.getByRole("listitem").filter({ hasText: "Add your first animal, with a photo" });
+  await animalStep.getByText("To do").waitFor();
   const rex = await shop.pet("Rex", await shop.category("Dogs"));
   await shop.ask("PUT", `/store/inventory/${rex}`, { quantity: 4 });
   await shop.ask("POST", "/store/orders", { petId: rex, quantity: 3 });
   await page.reload();
   await page.getByRole("list", { name: "Open orders" }).getByRole("link", { name: "Rex" }).waitFor();
   await page.getByRole("list", { name: "Low stock" }).getByText("1 left").waitFor();
-  await setUp.getByRole("listitem").filter({ hasText: "Add your animals" }).getByText("Done").waitFor();
+  await animalStep.getByText("To do").waitFor(); // it has no photo
+  const photo = await picture("teal", { width: 60, height: 40 });
+  assert.equal((await shop.ask("POST", `/pets/${rex}/profile/photos`, photo, { "content-type": "image/jpeg" })).status, 201);
+  await page.reload();
+  await animalStep.getByText("Done").waitFor();
   const week = page.getByRole("region", { name: "The last 7 days" });
   await week.getByText("1 more than in the 7 days before").waitFor();
   await week.getByText("As many as in the 7 days before").waitFor();
   await assertAccessibleOnPhone(page);
+  await page.getByRole("button", { name: "Hide this list" }).click();
+  await setUp.waitFor({ state: "detached" });
+  await page.reload();
+  await page.getByRole("list", { name: "Open orders" }).waitFor();
+  assert.equal(await setUp.count(), 0);
 });
 
 test("the home page shows the value of the orders, reservations and page views against the 7 days before, and only what a shop uses", async (t) => {

@@ -31,7 +31,7 @@ const ofOrder = `/dashboard/v1/pets?limit=1&id=${petId}`;
 const ofSummary = `/dashboard/v1/pets/summaries?id=${petId}`;
 /** What can only be read once another answer has come. */
 const later: Record<string, string[]> = {
-  "": [`/dashboard/v1/projects/${project}/domains`, ofOrder, ofSummary],
+  "": [`/dashboard/v1/projects/${project}/domains`, ofOrder, ofSummary, "/dashboard/v1/pets?sort=-id&limit=100"],
   animals: [`/dashboard/v1/store/inventory?limit=1&petId=${petId}`, ofSummary],
   orders: [ofOrder, ofSummary, `/dashboard/v1/orders/details?id=${orderId}`],
 };

@@ -51,6 +51,7 @@ test("an owner goes from the sign-in link to a published shop with an animal and
   assert.ok(await photo.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth > 0), "the photo is shown");
   await assertAccessibleOnPhone(shop);
   assert.equal(((await shop.title()).match(/Luna/) ?? []).length, 1);
+  await finishSetUp(page);
   await addPasskey(page, devices);
 });
 
@@ -69,7 +70,7 @@ async function chooseCurrency(page: Page, click: Click): Promise<void> {
 }
 
 async function addAnimal(page: Page, click: Click): Promise<void> {
-  await click(stepsOf(page).getByRole("link", { name: "Add your animals" }));
+  await click(stepsOf(page).getByRole("link", { name: "Add your first animal, with a photo" }));
   const part = page.getByRole("main");
   await part.getByRole("textbox", { name: "Name", exact: true }).fill("Luna");
   const chosen = page.waitForEvent("filechooser");
@@ -88,11 +89,28 @@ async function addAnimal(page: Page, click: Click): Promise<void> {
 
 async function publishShop(page: Page, click: Click): Promise<void> {
   await click(page.getByRole("navigation").getByRole("link", { name: "Home" }));
-  await click(stepsOf(page).getByRole("link", { name: "Name your shop and choose its address" }));
+  await click(stepsOf(page).getByRole("link", { name: "Publish your shop" }));
   await page.getByRole("dialog").getByLabel("Name").fill("Lin's Pets");
   await click(page.getByRole("button", { name: "Create the project" }));
   await click(page.getByRole("button", { name: "Publish the shop" }));
   await page.getByLabel("Name of the shop").waitFor();
+}
+
+/** The list of steps stays after the shop is published, until its logo and domain are there too. */
+async function finishSetUp(page: Page): Promise<void> {
+  const home = page.getByRole("navigation").getByRole("link", { name: "Home" });
+  await home.click();
+  const done = async () =>
+    (await stepsOf(page).getByRole("listitem").filter({ hasText: "Done" }).allInnerTexts()).map((text) => text.split("\n")[0]);
+  await stepsOf(page).waitFor();
+  assert.deepEqual(await done(), ["Choose your currency", "Add your first animal, with a photo", "Publish your shop"]);
+  await stepsOf(page).getByRole("link", { name: "Name your shop, and add its logo" }).click();
+  const logo = { name: "logo.png", mimeType: "image/png", buffer: await picture("teal", { width: 90, height: 90, format: "png" }) };
+  await page.getByRole("group", { name: "Logo" }).locator("input[type=file]").setInputFiles(logo);
+  await page.getByRole("img", { name: "Your logo as it is now" }).waitFor();
+  await home.click();
+  await stepsOf(page).getByRole("listitem").filter({ hasText: "add its logo" }).getByText("Done").waitFor();
+  assert.equal((await done()).length, 4);
 }
 
 /** Adds a passkey, signs out, and signs in with it. */

@@ -12,7 +12,7 @@ export async function choosePassword({ page }: Scene): Promise<void> {
   await page.getByRole("textbox", { name: "New password" }).fill("a good long password");
   await page.getByRole("button", { name: "Save and continue" }).click();
   await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
-  await page.getByRole("list", { name: "Set up your shop" }).getByRole("link", { name: "Add your animals" }).waitFor();
+  await page.getByRole("list", { name: "Set up your shop" }).getByRole("link", { name: "Add your first animal, with a photo" }).waitFor();
 }
 
 export async function importPets({ page, go }: Scene): Promise<void> {

@@ -15,7 +15,7 @@ import { Attention } from "./attention.tsx";
 import { Figures } from "./figures.tsx";
 import styles from "./home.module.css";
 import { figuresQuery, openOrdersQuery, projectsQuery, troublesQuery, waitingReservationsQuery } from "./queries.ts";
-import { SetUp } from "./set-up.tsx";
+import { SetUp, useSetUp } from "./set-up.tsx";
 
 const YourShop = lazy(() => import("./your-shop.tsx"));
 const words = texts.home;
@@ -30,21 +30,23 @@ export function HomePage(): ReactNode {
   const [low, account, figures] = [useQuery(lowStockQuery(lowShownMax)), useQuery(accountQuery), useQuery(figuresQuery)];
   const troubles = useQuery({ ...troublesQuery(projects.data ?? []), enabled: projects.data !== undefined && projects.data.length > 0 });
   const reservations = useQuery(waitingReservationsQuery);
-  const isReading = [animals, projects, orders, low, account, figures, reservations, troubles].some(({ isLoading }) => isLoading);
+  const setUp = useSetUp();
+  const isReading =
+    setUp.isReading || [animals, projects, orders, low, account, figures, reservations, troubles].some(({ isLoading }) => isLoading);
   return (
     <>
       <PageHeader title={words.page} lead={words.lead} />
-      {isReading ? <Waiting lines={9} /> : <Parts />}
+      {isReading ? <Waiting lines={9} /> : <Parts setUp={setUp} />}
     </>
   );
 }
 
-function Parts(): ReactNode {
+function Parts({ setUp }: { setUp: ReturnType<typeof useSetUp> }): ReactNode {
   const { data: projects = [] } = useQuery(projectsQuery);
   const live = projects.find(({ deploymentId }) => deploymentId !== null);
   return (
     <>
-      <SetUp />
+      <SetUp {...setUp} />
       <Attention />
       <Figures />
       <OpenOrders />

@@ -68,6 +68,19 @@ export function domainsQuery(projects: Schemas["Project"][]) {
   });
 }
 
+/** Whether one of the newest 100 animals has a photo. */
+export const photoQuery = queryOptions({
+  queryKey: [dashboardKey, "/pets", "any-photo"],
+  staleTime: 0,
+  queryFn: async ({ signal }): Promise<boolean> => {
+    const { rows } = await readPage("/pets", { sort: "-id", limit: 100 }, { signal });
+    if (rows.length === 0) return false; // they were deleted meanwhile
+    const ids = new URLSearchParams(rows.map(({ id }) => ["id", String(id)]));
+    const { pets } = await readCall<{ pets: { photo: object | null }[] }>(`/pets/summaries?${ids}`, signal);
+    return pets.some(({ photo }) => photo !== null);
+  },
+});
+
 /** The domains and certificates of projects that need attention. */
 export function troublesQuery(projects: Schemas["Project"][]) {
   return {

@@ -5,9 +5,10 @@ import { Waiting } from "../frame/waiting.tsx";
 import { Section } from "../parts/page-header.tsx";
 import type { Project } from "../projects/queries.ts";
 import { deviceHere, ShopFrame } from "../projects/shop-frame.tsx";
-import { previewQuery, shopQuery } from "../projects/shop-queries.ts";
+import { previewQuery } from "../projects/shop-queries.ts";
 import { shopValues } from "../projects/shop.ts";
 import { SiteLink } from "../projects/site-link.tsx";
+import { shopQuery } from "../projects/storefront.ts";
 import { texts } from "../texts/texts.ts";
 
 /** The way to a published project, and the first page of its shop as visitors see it. Members who may not change the shop see only the way. */

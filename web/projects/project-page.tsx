@@ -5,7 +5,7 @@ import { Waiting } from "../frame/waiting.tsx";
 import { texts } from "../texts/texts.ts";
 import { ProjectFrame } from "./project-frame.tsx";
 import type { Site } from "./queries.ts";
-import { shopQuery } from "./shop-queries.ts";
+import { shopQuery } from "./storefront.ts";
 
 // most projects open with the shop, so its page loads while the service is asked
 import("./shop-page.tsx").catch(() => undefined);

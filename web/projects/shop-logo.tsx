@@ -7,7 +7,8 @@ import { notify } from "../parts/notices.ts";
 import { shopTexts } from "../texts/en-shop.ts";
 import styles from "./projects.module.css";
 import { rereadSite } from "./queries.ts";
-import { logoName, removeLogo, setLogo } from "./shop.ts";
+import { removeLogo, setLogo } from "./shop.ts";
+import { logoName } from "./storefront.ts";
 
 const words = shopTexts.logo;
 

@@ -1,16 +1,6 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import { dashboardKey, freshMs } from "../calls/lists.ts";
-import { previewShop, readShop, type ShopValues } from "./shop.ts";
-
-/** A project's storefront. Until that of a newer deployment is read, the previous one stays. */
-export function shopQuery(projectId: number, deploymentId: number | null) {
-  return queryOptions({
-    queryKey: [dashboardKey, "/projects", "shop", projectId, deploymentId],
-    staleTime: freshMs,
-    queryFn: ({ signal }) => readShop(projectId, signal),
-    placeholderData: keepPreviousData,
-  });
-}
+import { previewShop, type ShopValues } from "./shop.ts";
 
 /** The first page of a project's storefront with values that are not saved. A new deployment, as of a logo, makes another. */
 export function previewQuery(projectId: number, deploymentId: number | null, values: ShopValues) {

@@ -33,7 +33,6 @@ export type ShopPage = { slug: string; title: string; text: string };
 type Stored = {
   name?: string;
   settings: {
-    logo?: string;
     colour: string;
     tagline?: string;
     about?: string;
@@ -47,11 +46,6 @@ type Stored = {
     reservations?: { enabled: boolean; holdHours: number; text?: string };
   };
 };
-
-/** The file that the shop's settings name as its logo. */
-export function logoName(stored: string): string | undefined {
-  return (JSON.parse(stored) as Stored).settings.logo;
-}
 
 const colourDefault = "#0b6b58";
 
@@ -112,16 +106,6 @@ const addressOf = (projectId: number, part = ""): URL => new URL(`${callsBelow}/
 async function change(projectId: number, part: string, init: RequestInit): Promise<Deployment> {
   const headers = { accept: "application/json", ...(init.headers as Record<string, string>) };
   return (await (await send(new Request(addressOf(projectId, part), { ...init, headers }))).json()) as Deployment;
-}
-
-/**
- * A project's storefront. `settings`: its name and settings as JSON, or null if the project has none. `startPage`: whether an `index.html`
- * takes its place. `logo`: in base64, or null if none was uploaded here.
- */
-export type Shop = { settings: string | null; startPage: boolean; logo: string | null };
-
-export async function readShop(projectId: number, signal: AbortSignal): Promise<Shop> {
-  return (await (await send(new Request(addressOf(projectId), { signal }))).json()) as Shop;
 }
 
 /** Publishes the built-in shop beside the project's files. @throws Refusal with the field that is wrong */

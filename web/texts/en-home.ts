@@ -25,14 +25,15 @@ export const homeTexts = {
   nearlyFull: "Your plan has little room left",
 
   setUp: "Set up your shop",
+  hideSetUp: "Hide this list",
   stepsDone: (done: number, all: number) => `${done} of ${all} done`,
   done: "Done",
   open: "To do",
   steps: {
-    shop: "Name your shop and choose its address",
+    shop: "Name your shop, and add its logo",
     currency: "Choose your currency",
-    logo: "Publish your shop, and add your logo",
-    animals: "Add your animals",
+    animal: "Add your first animal, with a photo",
+    publish: "Publish your shop",
     domain: "Use a domain of your own",
   },
 };
