@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { stage } from "./support/browser.ts";
 import { choose, openDashboardShop } from "./support/dashboard-shop.ts";
 import type { InventoryItem, Order } from "./support/models.ts";
+import { assertAccessible } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
 const [browser, service] = await stage(startService);
@@ -179,7 +180,13 @@ test("orders are sorted by their header, open ones first, and found by their num
   await page.waitForURL("**/dashboard/orders?sort=id");
   await page.getByRole("cell", { name: "Fulfilled" }).waitFor();
   assert.deepEqual(await shown(), [ids[0], ids[2], ids[1]]);
-  await page.getByRole("textbox", { name: "Order number" }).fill(String(ids[1]));
+  const number = page.getByRole("textbox", { name: "Order number" });
+  await number.fill("Rex");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("Write a number such as 12.").waitFor();
+  assert.equal(await number.getAttribute("aria-invalid"), "true");
+  await assertAccessible(page);
+  await number.fill(`#${ids[1]}`);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: `Order ${ids[1]}`, level: 1 }).waitFor();
 });

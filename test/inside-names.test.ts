@@ -35,6 +35,20 @@ test("a part of a word finds names, whatever their case, without those that a se
   assert.deepEqual((await find({ q: "\u200b" })).body, { pets: [], read: 0, next: null });
 });
 
+test("only pets of the given status and category are found, and all are counted as read", async () => {
+  const { find } = await openShop(["Charlie", "Marlies"]);
+  const { pets } = (await find({ q: "arl" })).body;
+  const [first] = pets;
+  const idsOf = async (more: Record<string, string>) => {
+    const { body } = await find({ q: "arl", ...more });
+    return [body.pets.length, body.read];
+  };
+  assert.deepEqual(await idsOf({ status: "available", categoryId: String(first!.categoryId) }), [2, 2]);
+  assert.deepEqual(await idsOf({ status: "sold" }), [0, 2]);
+  assert.deepEqual(await idsOf({ categoryId: String(first!.categoryId + 1) }), [0, 2]);
+  assert.equal((await find({ q: "arl", status: "lost" })).status, 400);
+});
+
 test("a text that is empty, too long or has a NUL character is refused", async () => {
   const { find } = await openShop(["Rex"]);
   for (const q of ["", "x".repeat(201), "a\0"]) assert.equal((await find({ q })).status, 400, JSON.stringify(q));
@@ -61,8 +75,8 @@ test("a call stops at its bounds and says where, and the next one goes on there"
       FROM pets CROSS JOIN (WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < 170) SELECT n FROM counted) AS numbers
       WHERE account_id = ${id}`),
   );
-  const far = await findInside(service.db, id, "nowhere", 0);
+  const far = await findInside(service.db, id, { q: "nowhere" });
   assert.deepEqual([far.pets, far.read], [[], readMax]);
-  const rest = await findInside(service.db, id, "nowhere", far.next ?? 0);
+  const rest = await findInside(service.db, id, { q: "nowhere", after: far.next ?? 0 });
   assert.deepEqual([rest.read, rest.next], [120 + 120 * 170 - readMax, null]);
 });

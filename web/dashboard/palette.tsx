@@ -13,5 +13,5 @@ export function EveryPalette(props: PaletteProps): ReactNode {
   const reference = useReferenceCommands(props.isOpen);
   const shop = useShopSearch(props.query);
   const { isFetching } = useQuery({ ...descriptionQuery, enabled: false });
-  return <Palette {...props} commands={[...dashboard, ...reference]} found={shop.found} isSearching={shop.isSearching || isFetching} />;
+  return <Palette {...props} commands={[...dashboard, ...reference]} {...shop} isSearching={shop.isSearching || isFetching} />;
 }

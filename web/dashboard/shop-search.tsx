@@ -6,23 +6,25 @@ import { dashboardKey } from "../calls/lists.ts";
 import { Refusal } from "../calls/refusal.ts";
 import { answerOf, readPage, store } from "../calls/store.ts";
 import type { Command } from "../frame/palette.tsx";
+import { soughtNumber } from "../parts/search-values.ts";
 import type { Pet } from "../pets/queries.ts";
-import { soughtNumber } from "../pets/search.ts";
 import { Thumb } from "../pets/thumb.tsx";
+import { insideNamesTexts as inside } from "../texts/en-inside-names.ts";
 import { texts } from "../texts/texts.ts";
 import { sessionQuery } from "./session.ts";
 
 const typingMs = 200;
 const shownMax = 5;
 const queryMin = 2;
-const orderPattern = /^(?:orders? |#)? ?([1-9][0-9]{0,14})$/i;
 
-/** Searches the shop's pets and orders for the palette's query. Finds nothing without a session. */
-export function useShopSearch(query: string): { found: Command[]; isSearching: boolean } {
+type Search = { found: Command[]; further: Command | undefined; isSearching: boolean };
+
+/** Searches the shop's pets and orders for the palette's query, and offers to search inside words. Finds nothing without a session. */
+export function useShopSearch(query: string): Search {
   const { data: session } = useQuery({ ...sessionQuery, enabled: false });
   const navigate = useNavigate();
   const [q] = useDebouncedValue(query.trim(), typingMs);
-  const isWanted = Boolean(session) && (q.length >= queryMin || soughtNumber(q) !== undefined);
+  const isWanted = Boolean(session) && (q.length >= queryMin || soughtNumber(q, "animal") !== undefined);
   const { data: animals, isFetching: readsAnimals } = useQuery({
     queryKey: [dashboardKey, "/pets", "palette", q],
     enabled: isWanted,
@@ -30,13 +32,13 @@ export function useShopSearch(query: string): { found: Command[]; isSearching: b
     retry: false,
     queryFn: ({ signal }) => findPets(q, signal),
   });
-  const orderId = Number(orderPattern.exec(q)?.[1]);
+  const orderId = soughtNumber(q, "order");
   const { data: order, isFetching: readsOrder } = useQuery({
     queryKey: [dashboardKey, "/store/orders", "palette", orderId],
-    enabled: Boolean(session) && !Number.isNaN(orderId),
+    enabled: Boolean(session) && orderId !== undefined,
     staleTime: typingMs,
     retry: false,
-    queryFn: ({ signal }) => readOrder(orderId, signal),
+    queryFn: ({ signal }) => readOrder(orderId ?? 0, signal),
   });
   const isTyping = query.trim() !== q;
   const found = useMemo(() => {
@@ -51,12 +53,18 @@ export function useShopSearch(query: string): { found: Command[]; isSearching: b
     const hint = order.complete ? states.complete : states.open;
     return [{ id: `order ${order.id}`, group: page, label: editTitle(order.id), hint, texts: [], run }, ...foundAnimals];
   }, [animals, order, isTyping, navigate]);
-  return { found, isSearching: Boolean(session) && (isTyping || readsAnimals || readsOrder) };
+  const isSearching = Boolean(session) && (isTyping || readsAnimals || readsOrder);
+  const further = useMemo(() => {
+    if (!session || isSearching || q.length < queryMin) return undefined;
+    const run = () => void navigate({ to: "/dashboard/animals", search: { q, inside: true } });
+    return { id: "inside names", group: inside.group, label: inside.search(q), hint: null, texts: [], run };
+  }, [session, isSearching, q, navigate]);
+  return { found, further, isSearching };
 }
 
 /** The pet with the typed number, then those whose names match. */
 async function findPets(q: string, signal: AbortSignal): Promise<Pet[]> {
-  const petId = soughtNumber(q);
+  const petId = soughtNumber(q, "animal");
   const [numbered, named] = await Promise.all([
     petId === undefined ? [] : readPage("/pets", { id: [petId], limit: 1 }, { signal }).then(({ rows }) => rows),
     q.length < queryMin ? [] : readPage("/pets", { q, limit: shownMax }, { signal }).then(({ rows }) => rows),

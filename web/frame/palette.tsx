@@ -16,12 +16,23 @@ const shownMax = 12;
 type Searched = {
   commands: Command[];
   found: Command[];
+  /** The last entry: a further search, which is never selected before it is chosen. */
+  further: Command | undefined;
   /** Whether more entries may follow. */
   isSearching: boolean;
 };
 
 /** The command palette. */
-export function Palette({ isOpen, query, onQuery, onClose, commands, found: above, isSearching }: PaletteProps & Searched): ReactNode {
+export function Palette({
+  isOpen,
+  query,
+  onQuery,
+  onClose,
+  commands,
+  found: above,
+  further,
+  isSearching,
+}: PaletteProps & Searched): ReactNode {
   const colours = useColourCommands();
   const below = useMemo(() => search(query, [...commands, ...colours]), [query, commands, colours]).slice(
     0,
@@ -35,7 +46,8 @@ export function Palette({ isOpen, query, onQuery, onClose, commands, found: abov
   useEffect(() => {
     if (query !== "" && found.length > 0) selectFirst(field.current);
   }, [query, found.length]);
-  const groups = [...new Set(found.map(({ group }) => group))];
+  const shown = further ? [...found, further] : found;
+  const groups = [...new Set(shown.map(({ group }) => group))];
   return (
     <Spotlight.Root
       query={query}
@@ -62,7 +74,7 @@ export function Palette({ isOpen, query, onQuery, onClose, commands, found: abov
         {found.length === 0 && <Spotlight.Empty>{isSearching ? texts.palette.searching : texts.palette.nothing}</Spotlight.Empty>}
         {groups.map((group) => (
           <Spotlight.ActionsGroup key={group} label={group}>
-            {found
+            {shown
               .filter((command) => command.group === group)
               .map(({ id, label, hint, picture, run }) => (
                 <Spotlight.Action key={id} dimmedSections={false} label={label} leftSection={picture} rightSection={hint} onClick={run} />

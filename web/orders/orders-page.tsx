@@ -12,7 +12,7 @@ import { Moment } from "../parts/moment.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
-import { idIn } from "../parts/search-values.ts";
+import { soughtNumber } from "../parts/search-values.ts";
 import { PetPicker } from "../pets/pet-picker.tsx";
 import { petQuery, type Pet } from "../pets/queries.ts";
 import { ThumbLink, WithThumb } from "../pets/thumb.tsx";
@@ -97,16 +97,27 @@ function useOrders(filters: OrderFilters): List<Order | Row<"/store/orders">> {
 /** Opens an order by its number. */
 function NumberSearch({ onOpen }: { onOpen: (id: number) => void }): ReactNode {
   const [text, setText] = useState("");
+  const [isWrong, setWrong] = useState(false);
   return (
     <search className={styles.number}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          const id = idIn(Number(text));
+          const id = soughtNumber(text, "order");
+          setWrong(id === undefined && text.trim() !== "");
           if (id !== undefined) onOpen(id);
         }}
       >
-        <TextInput label={words.number} inputMode="numeric" value={text} onChange={({ target }) => setText(target.value)} />
+        <TextInput
+          label={words.number}
+          inputMode="numeric"
+          value={text}
+          error={isWrong && <span role="alert">{ordersTexts.wrongNumber}</span>}
+          onChange={({ target }) => {
+            setText(target.value);
+            setWrong(false);
+          }}
+        />
       </form>
     </search>
   );

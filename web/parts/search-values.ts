@@ -10,6 +10,14 @@ export function idIn(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined;
 }
 
+const numberPattern = /^(?:(animal|order)s? |#)? ?([1-9][0-9]{0,14})$/i;
+
+/** The number of an animal or an order that a search is for, such as `1234`, `#1234` or `order 1234`; undefined for another text. */
+export function soughtNumber(text: string, of: "animal" | "order"): number | undefined {
+  const [, noun = of, number] = numberPattern.exec(text.trim()) ?? [];
+  return number !== undefined && noun.toLowerCase() === of ? Number(number) : undefined;
+}
+
 export function choiceIn<Choice extends string>(choices: readonly Choice[], value: unknown): Choice | undefined {
   return choices.find((choice) => choice === value);
 }

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { dashboardKey } from "../calls/lists.ts";
 import { readCall } from "../calls/send.ts";
 import { ErrorPanel } from "../parts/error-panel.tsx";
@@ -10,19 +10,26 @@ import { insideNamesTexts as words } from "../texts/en-inside-names.ts";
 import { formatNumber } from "../texts/texts.ts";
 import styles from "./inside-names.module.css";
 import type { Pet } from "./queries.ts";
+import type { PetStatus } from "./search.ts";
 import { WithThumb } from "./thumb.tsx";
 
 type Part = { pets: Pet[]; read: number; next: number | null };
 
-/** Searches within the words of names, a part of the animals at a time, when it is asked to. */
-export default function InsideNames({ q }: { q: string }): ReactNode {
-  const [isAsked, setAsked] = useState(false);
+type Props = { q: string; status?: PetStatus; categoryId?: number; isAsked: boolean; onAsk: () => void };
+
+/** Searches within the words of names, a part of the animals at a time, when it is asked to. Finds only what passes the list's other filters. */
+export default function InsideNames({ q, status, categoryId, isAsked, onAsk }: Props): ReactNode {
   const { data, error, isFetching, fetchNextPage, hasNextPage, refetch } = useInfiniteQuery({
-    queryKey: [dashboardKey, "/pets", "inside", q],
+    queryKey: [dashboardKey, "/pets", "inside", q, status, categoryId],
     enabled: isAsked,
     initialPageParam: 0,
     queryFn: ({ pageParam, signal }) => {
-      const query = new URLSearchParams({ q, ...(pageParam > 0 && { after: String(pageParam) }) });
+      const query = new URLSearchParams({
+        q,
+        ...(status && { status }),
+        ...(categoryId && { categoryId: String(categoryId) }),
+        ...(pageParam > 0 && { after: String(pageParam) }),
+      });
       return readCall<Part>(`/pets/inside?${query}`, signal);
     },
     getNextPageParam: ({ next }) => next,
@@ -32,7 +39,7 @@ export default function InsideNames({ q }: { q: string }): ReactNode {
   if (!isAsked)
     return (
       <p>
-        <Button variant="default" onClick={() => setAsked(true)}>
+        <Button variant="default" onClick={onAsk}>
           {words.search(q)}
         </Button>
       </p>

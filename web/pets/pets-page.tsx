@@ -41,11 +41,11 @@ export function PetsPage(): ReactNode {
   const categoryNames = useCategoryNames();
   const [deleting, setDeleting] = useState<Pet>();
   const show = (dialog: Record<string, unknown>) =>
-    void navigate({ search: (now) => petSearch({ ...filtersOf(now), ...dialog }), resetScroll: false });
+    void navigate({ search: (now) => petSearch({ ...filtersOf(now), inside: now.inside, ...dialog }), resetScroll: false });
   // typed text applies after a pause: keeping the other parameters leaves a dialog open that was opened meanwhile
   const filter = (change: FilterChange) => {
     if (!router.latestLocation.pathname.endsWith("/animals")) return; // an animal was opened meanwhile
-    void navigate({ search: (now) => petSearch({ ...now, ...change }), replace: true });
+    void navigate({ search: (now) => petSearch({ ...now, ...("q" in change && { inside: undefined }), ...change }), replace: true });
   };
   const isFiltered = (filters.q ?? filters.status ?? filters.categoryId) !== undefined;
   const isEmpty = list.rows?.count === 0;
@@ -79,20 +79,16 @@ export function PetsPage(): ReactNode {
           onOpen={open}
         />
       )}
-      {filters.q !== undefined && list.rows && <MoreMatches q={filters.q} />}
+      {filters.q !== undefined && list.rows && (
+        <Suspense>
+          <InsideNames {...filters} q={filters.q} isAsked={search.inside === true} onAsk={() => show({ inside: true })} />
+        </Suspense>
+      )}
       {choice.ids.length > 0 && (
         <BulkBar ids={choice.ids} all={counts?.count} onAll={choice.all} isChoosing={choice.isChoosing} onClear={choice.clear} />
       )}
       <PetDialogs {...{ search, filters, show, deleting, setDeleting }} />
     </>
-  );
-}
-
-function MoreMatches({ q }: { q: string }): ReactNode {
-  return (
-    <Suspense>
-      <InsideNames key={q} q={q} />
-    </Suspense>
   );
 }
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { petSearch, filtersOf, isFoundByName, sortOf, soughtNumber } from "./search.ts";
+import { soughtNumber } from "../parts/search-values.ts";
+import { petSearch, filtersOf, isFoundByName, sortOf } from "./search.ts";
 
 test("the filters are read from the address, and a number counts as a name", () => {
   const search = { q: 12, status: "sold", categoryId: 3, sort: "-name", animal: 7 };
@@ -16,14 +17,17 @@ test("invalid values and other parameters of the address are dropped", () => {
       assert.ok([undefined, "available", "pending", "sold"].includes(status));
       for (const id of [categoryId, animal]) assert.ok(id === undefined || (Number.isSafeInteger(id) && id > 0));
       assert.ok([undefined, "id", "-id", "name", "-name"].includes(sort));
-      assert.deepEqual(Object.keys(more), ["new", "export"]);
+      assert.deepEqual(Object.keys(more), ["new", "export", "inside"]);
     }),
   );
 });
 
-test("a number, with or without a sign, is that of an animal", () => {
+test("a number, with or without a sign or a word before it, is that of an animal or an order", () => {
   const texts = ["1234", "#1234", " # 7 ", "animal 9", "Animals 9", "0", "12a", "1 2", "1234567890123456", "Rex 1", ""];
-  assert.deepEqual(texts.map(soughtNumber), [1234, 1234, 7, 9, 9, undefined, undefined, undefined, undefined, undefined, undefined]);
+  const numbers = [1234, 1234, 7, 9, 9, undefined, undefined, undefined, undefined, undefined, undefined];
+  const of = (noun: "animal" | "order") => (text: string) => soughtNumber(text.replace(/animal/i, noun), noun);
+  assert.deepEqual([texts.map(of("animal")), texts.map(of("order"))], [numbers, numbers]);
+  assert.deepEqual([soughtNumber("order 9", "animal"), soughtNumber("animal 9", "order")], [undefined, undefined]);
   assert.deepEqual(
     ["1234", "Rex 12", "Rex-12", "Rex (1)", "Rex–1", "Rex #1", "Rex1", "Rex"].map((name) => isFoundByName(name, "1")),
     [true, true, true, true, true, true, false, false],

@@ -6,8 +6,8 @@ export const petStatuses: readonly PetStatus[] = ["available", "pending", "sold"
 export const petSorts = ["id", "-id", "name", "-name"] as const;
 export type PetSort = (typeof petSorts)[number];
 export type PetFilters = { q?: string; status?: PetStatus; categoryId?: number; sort?: PetSort };
-/** The search parameters of the pets page: the filters, and the open dialog. */
-export type PetSearch = PetFilters & { animal?: number; new?: true; export?: true };
+/** The search parameters of the pets page: the filters, the open dialog, and whether `q` is searched inside words too. */
+export type PetSearch = PetFilters & { animal?: number; new?: true; export?: true; inside?: true };
 
 export function petSearch(search: Record<string, unknown>): PetSearch {
   return {
@@ -18,6 +18,7 @@ export function petSearch(search: Record<string, unknown>): PetSearch {
     animal: idIn(search["animal"]),
     new: search["new"] === true ? (true as const) : undefined,
     export: search["export"] === true ? (true as const) : undefined,
+    inside: search["inside"] === true ? (true as const) : undefined,
   };
 }
 
@@ -29,14 +30,6 @@ export function filtersOf({ q, status, categoryId, sort }: PetSearch): PetFilter
 /** The same filters as parameters of the list. */
 export function queryOf({ status, ...filters }: PetFilters): Omit<PetFilters, "status"> & { status?: PetStatus[] } {
   return { ...filters, ...(status && { status: [status] }) };
-}
-
-const numberPattern = /^(?:animals? |#)? ?([1-9][0-9]{0,14})$/i;
-
-/** The number of an animal that a search is for, such as `1234`, `#1234` or `animal 1234`. */
-export function soughtNumber(text: string): number | undefined {
-  const [, number] = numberPattern.exec(text.trim()) ?? [];
-  return number === undefined ? undefined : Number(number);
 }
 
 /** The marks at which names are cut into words (specification 2.1), and their typographic forms. */

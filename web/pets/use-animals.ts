@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { concatenated, useList, type List } from "../calls/lists.ts";
+import { soughtNumber } from "../parts/search-values.ts";
 import { useChoice, type Choice } from "./choice.ts";
 import { petCountsQuery, type PetCounts } from "./counts.ts";
 import type { Pet } from "./queries.ts";
-import { isFoundByName, queryOf, soughtNumber, type PetFilters } from "./search.ts";
+import { isFoundByName, queryOf, type PetFilters } from "./search.ts";
 
 type Animals = { list: List<Pet>; counts: PetCounts | undefined; choice: Choice };
 
@@ -11,7 +12,7 @@ type Animals = { list: List<Pet>; counts: PetCounts | undefined; choice: Choice 
 export function useAnimals(filters: PetFilters): Animals {
   const query = queryOf(filters);
   const { q = "", sort: _sort, ...others } = query;
-  const id = soughtNumber(q);
+  const id = soughtNumber(q, "animal");
   const named = useList("/pets", query);
   const byNumber = useList("/pets", { ...others, id: [id ?? 0] }, { isNeeded: id !== undefined });
   const found = id === undefined ? undefined : byNumber.rows?.at(0);

@@ -9,5 +9,5 @@ import { descriptionQuery } from "../reference/load.ts";
 export function ReferencePalette(props: PaletteProps): ReactNode {
   const commands = useReferenceCommands(props.isOpen);
   const { isFetching } = useQuery(descriptionQuery);
-  return <Palette {...props} commands={commands} found={[]} isSearching={isFetching} />;
+  return <Palette {...props} commands={commands} found={[]} further={undefined} isSearching={isFetching} />;
 }

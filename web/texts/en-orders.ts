@@ -2,6 +2,7 @@
 export const ordersTexts = {
   placed: "Placed",
   customer: "Customer",
+  wrongNumber: "Write a number such as 12.",
   noName: "No name",
   price: "Price",
   each: (price: string) => `${price} each`,

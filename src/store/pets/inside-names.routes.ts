@@ -2,10 +2,12 @@ import { operation, type Operation } from "../../platform/http/operation.ts";
 import { Id, Nullable } from "../../platform/http/schemas.ts";
 import { Type } from "../../platform/json-schema.ts";
 import { findInside } from "./inside-names.store.ts";
-import { Pet, searchText } from "./pets.ts";
+import { Pet, PetStatus, searchText } from "./pets.ts";
 
 const InsideNamesQuery = Type.Object({
   q: Type.String({ ...searchText, minLength: 1 }),
+  status: Type.Optional(PetStatus),
+  categoryId: Type.Optional(Id("Only pets of this category.")),
   after: Type.Optional(Id("The `next` of the call before.")),
 });
 const InsideNames = Type.Object({
@@ -25,6 +27,6 @@ export const insideNameRoutes: Operation[] = [
     scope: "catalogue:read",
     query: InsideNamesQuery,
     answers: { 200: { description: "The pets, and where the search stopped.", schema: InsideNames } },
-    read: async (db, { accountId, query: { q, after = 0 } }) => ({ status: 200, body: await findInside(db, accountId, q, after) }),
+    read: async (db, { accountId, query }) => ({ status: 200, body: await findInside(db, accountId, query) }),
   }),
 ];
