@@ -119,6 +119,50 @@ test("a change of many animals shows how far it is, sends again what the service
   assert.equal(await available(), 0);
 });
 
+test("the notice of many changes stays, and an undo that fails half-way says how far it is and goes on where it stopped", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const dogs = await shop.category("Dogs");
+  const animals = Array.from({ length: 120 }, (_, index) => ({ name: `Dog ${index}`, categoryId: dogs }));
+  await shop.ask("POST", "/pets/batch", animals);
+  const page = await shop.open("/animals");
+  await page.clock.install();
+  await page.getByText("120 animals", { exact: true }).waitFor();
+  await page.getByRole("checkbox", { name: "Choose Dog 0", exact: true }).check();
+  const bar = page.getByRole("region", { name: "Chosen animals" });
+  await bar.getByRole("button", { name: "Choose all 120" }).click();
+  await bar.getByText("120 animals chosen").waitFor();
+  await bar.getByRole("button", { name: "Status" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("combobox", { name: "Status" }).click();
+  await page.getByRole("option", { name: "Sold" }).click();
+  await dialog.getByRole("button", { name: "Change the status of 120 animals" }).click();
+  const notices = page.getByRole("region", { name: "Notices" });
+  await notices.getByText("The status of 120 animals is changed.").waitFor();
+  await page.clock.fastForward(60_000);
+  await notices.getByText("The status of 120 animals is changed.").waitFor();
+
+  const failed = Promise.withResolvers<void>();
+  const sizes: number[] = [];
+  const json = { code: "forbidden", message: "No.", status: 403 };
+  await page.route("**/pets/changes", async (route) => {
+    sizes.push((route.request().postDataJSON() as { changes: object[] }).changes.length);
+    if (sizes.length !== 2) return route.continue();
+    await failed.promise;
+    return route.fulfill({ status: 403, json });
+  });
+  await notices.getByRole("button", { name: "Undo" }).click();
+  await notices.getByText("50 of 120 are undone").waitFor();
+  failed.resolve();
+  await notices.getByRole("alert").getByText("Your role does not allow this.").waitFor();
+  await assertAccessible(page);
+  const sold = async () => (await shop.ask<Pet[]>("GET", "/pets?status=sold&limit=100")).body.length;
+  assert.equal(await sold(), 70);
+  await notices.getByRole("button", { name: "Try again" }).click();
+  await notices.getByText("Everything is as it was before.").waitFor();
+  assert.deepEqual([await sold(), sizes.slice(2).reduce((sum, size) => sum + size, 0)], [0, 70]);
+  assert.equal(await notices.getByRole("button", { name: "Undo" }).count(), 0);
+});
+
 test("undo leaves the animals that somebody has changed since, and says how many", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const dogs = await shop.category("Dogs");

@@ -59,7 +59,7 @@ export function CategoryDialog({ animals, onClose }: Props): ReactNode {
       returnAndSay(
         client,
         animals.map(({ id }) => id),
-        Number(categoryId),
+        { categoryId: Number(categoryId) },
       ),
     onSuccess: onClose,
   });

@@ -14,7 +14,7 @@ export async function binPet(petId: number): Promise<void> {
 }
 
 /** Undoes the deletion of animals. One whose category is gone stays in the bin, and a notice says so. @throws Refusal */
-export async function undoDeletion(client: QueryClient, ids: readonly number[]): Promise<void> {
-  const homeless = await returnAndSay(client, ids);
+export async function undoDeletion(client: QueryClient, ids: readonly number[], onDone?: (done: number) => void): Promise<void> {
+  const homeless = await returnAndSay(client, ids, onDone && { onDone });
   if (homeless.length > 0) notify(words.homeless(formatNumber(homeless.length)), { isFailure: true });
 }

@@ -45,11 +45,17 @@ export type BinResult = {
   message?: string;
 };
 
-const sendBinChanges = (changes: readonly BinChange[]) => sendInParts<BinResult>("/pets/bin/changes", changes);
+const sendBinChanges = (changes: readonly BinChange[], onResults?: (results: readonly BinResult[]) => void) =>
+  sendInParts<BinResult>("/pets/bin/changes", changes, onResults && { onResults });
 
-/** Returns animals from the bin, into another category if one is given. @throws Refusal */
-export function returnAnimals(ids: readonly number[], categoryId?: number): Promise<BinResult[]> {
-  return sendBinChanges(ids.map((id) => ({ id, action: "return", ...(categoryId !== undefined && { categoryId }) })));
+/** `categoryId`: the category into which animals return; by default that which they had. `onDone` is called with how many are done so far. */
+export type Returning = { categoryId?: number; onDone?: (done: number) => void };
+
+/** Returns animals from the bin. @throws Refusal */
+export function returnAnimals(ids: readonly number[], { categoryId, onDone }: Returning = {}): Promise<BinResult[]> {
+  const changes: BinChange[] = ids.map((id) => ({ id, action: "return", ...(categoryId !== undefined && { categoryId }) }));
+  let done = 0;
+  return sendBinChanges(changes, (results) => onDone?.((done += results.length)));
 }
 
 /** @throws Refusal */

@@ -3,7 +3,7 @@ import { useRef, useState } from "react";
 import { sendChanges, type Change, type Result } from "../calls/changes.ts";
 import { dashboardKey } from "../calls/lists.ts";
 import { numberIn } from "../calls/send.ts";
-import { notify } from "../parts/notices.ts";
+import { notify, type Notice } from "../parts/notices.ts";
 import { bulkTexts as words } from "../texts/en-bulk.ts";
 import { formatNumber } from "../texts/texts.ts";
 import { priceChangeOf, type PriceValues } from "./price-change.ts";
@@ -49,8 +49,8 @@ export function useBulkChange({ kind, ids, values, onClose, onDone }: Options) {
   function announce(text: (count: string) => string): void {
     const changed = results.current.filter(isMade);
     if (changed.length === 0) return;
-    const takeBack = kind === "delete" ? undoDeletion : undo;
-    notify(text(formatNumber(changed.length)), { undo: () => takeBack(client, changed) });
+    const undo = kind === "delete" ? undoOfDeletion(client, changed) : undoOf(client, changed);
+    notify(text(formatNumber(changed.length)), { undo, stays: true });
   }
 
   function leave(): void {
@@ -85,25 +85,42 @@ function changeOf(id: number, kind: Kind, { status, categoryId, stock, price }: 
   }
 }
 
+type Undo = NonNullable<Notice["undo"]>;
+
 /**
- * Restores the earlier values of what changed, and says how many pets it left because somebody has changed them since. A tracked pet's status follows its
- * stock, so only that of untracked pets is sent.
+ * Restores the earlier values of what changed, and says how many pets it left because somebody has changed them since. If it fails, the next call
+ * goes on with those that are left. A tracked pet's status follows its stock, so only that of untracked pets is sent.
  */
-async function undo(client: QueryClient, results: readonly Result[]): Promise<void> {
-  const refused = (await sendChanges(results.flatMap(backOf))).filter(({ outcome }) => outcome === "refused");
-  reread(client);
-  const isChanged = refused.every(({ code }) => code === "precondition_failed" || code === "not_found");
-  const left = (isChanged ? words.changedSince : words.notUndone)(formatNumber(refused.length));
-  if (refused.length > 0) notify(left, { isFailure: true });
-  else notify(words.undone);
+function undoOf(client: QueryClient, results: readonly Result[]): Undo {
+  const all = results.flatMap(backOf);
+  let left = all;
+  let changedSince = 0;
+  return async (report) => {
+    const onResults = (some: readonly Result[]): void => {
+      const lost = some.filter(({ code }) => code === "precondition_failed" || code === "not_found");
+      const ended = new Set([...some.filter(isMade), ...lost].map(({ id }) => id));
+      changedSince += lost.length;
+      left = left.filter(({ id }) => !ended.has(id));
+      report(words.undoing(formatNumber(all.length - left.length), formatNumber(all.length)));
+    };
+    try {
+      await sendChanges(left, { onResults });
+    } finally {
+      reread(client);
+    }
+    if (left.length > 0) throw new Error(words.notUndone(formatNumber(left.length)));
+    if (changedSince > 0) notify(words.changedSince(formatNumber(changedSince)), { isFailure: true });
+    else notify(words.undone);
+  };
 }
 
-async function undoDeletion(client: QueryClient, deleted: readonly Result[]): Promise<void> {
-  const { undoDeletion: undoAll } = await import("../bin/deleting.ts");
-  await undoAll(
-    client,
-    deleted.map(({ id }) => id),
-  );
+/** Returns what was deleted from the bin. A call after a failure finds those that are back, and goes on with the others. */
+function undoOfDeletion(client: QueryClient, deleted: readonly Result[]): Undo {
+  const ids = deleted.map(({ id }) => id);
+  return async (report) => {
+    const { undoDeletion } = await import("../bin/deleting.ts");
+    await undoDeletion(client, ids, (done) => report(words.undoing(formatNumber(done), formatNumber(ids.length))));
+  };
 }
 
 /** The change that takes a change back, as far as nobody has changed the same parts since. */
