@@ -8,7 +8,7 @@ import { PawIcon } from "../frame/icons.tsx";
 import { Waiting } from "../frame/waiting.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { Ago, Moment } from "../parts/moment.tsx";
 import { notifyError } from "../parts/notices.ts";
 import { PageHeader } from "../parts/page-header.tsx";
 import { RowMenu } from "../parts/row-menu.tsx";
@@ -176,7 +176,7 @@ function columnsOf(categoryNames: ReadonlyMap<number, string>): Column<Binned>[]
       isWideOnly: true,
       cell: ({ price }) => (price === null ? "–" : formatPrice(price)),
     },
-    { id: "deleted", header: words.deleted, width: "170px", cell: ({ deletedAt }) => <Moment at={deletedAt} /> },
+    { id: "deleted", header: words.deleted, width: "170px", cell: ({ deletedAt }) => <Ago at={deletedAt} /> },
     { id: "gone", header: words.gone, width: "170px", cell: ({ goneAt }) => <Moment at={goneAt} /> },
   ];
 }
@@ -191,7 +191,13 @@ function actionsColumn({ isPending, onRestore, onDelete }: Actions): Column<Binn
     isActions: true,
     cell: (one) => (
       <span className={styles.actions}>
-        <Button size="compact-sm" variant="default" aria-label={words.restoreOf(one.name)} disabled={isPending} onClick={() => onRestore(one)}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={words.restoreOf(one.name)}
+          disabled={isPending}
+          onClick={() => onRestore(one)}
+        >
           {words.restore}
         </Button>
         <RowMenu of={one.name} actions={[{ label: words.delete, run: () => onDelete(one), isDangerous: true }]} />

@@ -6,7 +6,7 @@ import { Waiting } from "../frame/waiting.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Filters } from "../parts/filters.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { Ago } from "../parts/moment.tsx";
 import { Section } from "../parts/page-header.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
 import { requestLogTexts as words } from "../texts/en-request-log.ts";
@@ -105,6 +105,6 @@ function columnsOf(keys: Key[] | undefined): Column<LoggedRequest>[] {
       cell: ({ status }) => <span className={status >= 400 ? styles.banned : undefined}>{status}</span>,
     },
     { id: "key", header: words.key, width: "200px", cell: ({ keyId }) => keyName(keyId, keys) },
-    { id: "when", header: words.when, width: "190px", cell: ({ at }) => <Moment at={at} /> },
+    { id: "when", header: words.when, width: "190px", cell: ({ at }) => <Ago at={at} /> },
   ];
 }
