@@ -72,6 +72,44 @@ test("changing the order while photos are being added keeps the added photos", a
   await until(async () => (await alts()).join() === "coral,teal,");
 });
 
+test("files that are no photos, are too large or are too many are named with the reason when they are dropped or chosen", async (t) => {
+  const shop = await openDashboardShop(t, browser, service);
+  const id = await shop.pet("Milo", await shop.category("Cats"));
+  await addPhotos(shop, id, ["teal", "coral"]);
+  const page = await shop.open(`/animals/${id}`, { hosts: [photosHost()] });
+  const alert = page.getByRole("main").getByRole("alert");
+  await drop(page, [{ name: "list.pdf", type: "application/pdf" }]);
+  await alert.getByText("Not added: “list.pdf”. Choose pictures in JPEG, PNG, WebP or AVIF.").waitFor();
+  await assertAccessibleOnPhone(page);
+  const buffer = await picture("gold", { width: 60, height: 40 });
+  const chosen = Array.from({ length: 9 }, (_, i) => ({ name: `${i + 1}.jpg`, mimeType: "image/jpeg", buffer }));
+  await page.locator("input[type=file]").setInputFiles([{ name: "phone.heic", mimeType: "image/heic", buffer }, ...chosen]);
+  await alert.getByText("Not added: “phone.heic”. Choose pictures").waitFor();
+  await alert.getByText("Not added: “9.jpg”. An animal has up to 10 photos.").waitFor();
+  await page.getByRole("img", { name: "Photo 10" }).waitFor();
+
+  await page.goto(`${service.address}/dashboard/animals/new`);
+  await drop(page, [
+    ...chosen.map(({ name }) => ({ name, type: "image/jpeg" })),
+    ...["10.jpg", "11.jpg", "12.jpg"].map((name) => ({ name, type: "image/jpeg" })),
+    { name: "poster.png", type: "image/png", size: 10 * 1_048_576 + 1 },
+    { name: "film.mov", type: "video/quicktime" },
+  ]);
+  for (const said of [
+    "“film.mov”. Choose",
+    "“poster.png”. A picture has at most 10 MiB.",
+    "“11.jpg”, “12.jpg”. An animal has up to 10 photos.",
+  ])
+    await alert.getByText(said).waitFor();
+  await page.getByRole("button", { name: "Remove photo 10" }).waitFor();
+  await assertAccessibleOnPhone(page);
+  await drop(page, [{ name: "13.jpg", type: "image/jpeg" }]);
+  await alert.getByText(/^Not added: “13.jpg”/).waitFor();
+  await page.getByRole("button", { name: "Remove photo 10" }).click();
+  await drop(page, [{ name: "13.jpg", type: "image/jpeg" }]);
+  await alert.waitFor({ state: "detached" });
+});
+
 test("a pointer or keys choose the focal point of a photo, and the storefront crops the photo around it", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const id = await shop.pet("Luna", await shop.category("Cats"));
@@ -124,6 +162,18 @@ test("a pointer or keys choose the focal point of a photo, and the storefront cr
   await site.reload();
   assert.deepEqual(await crops(), ["50% 25%", "50% 25%"]);
 });
+
+type Dropped = { name: string; type: string; size?: number };
+
+/** Drops files of a kind and a size, of bytes that nobody reads, on the photos of an animal. */
+async function drop(page: Page, files: Dropped[]): Promise<void> {
+  const transfer = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer();
+    for (const { name, type, size = 1 } of ${JSON.stringify(files)}) transfer.items.add(new File([new Uint8Array(size)], name, { type }));
+    return transfer;
+  })()`);
+  await page.getByRole("button", { name: "Add photos" }).dispatchEvent("drop", { dataTransfer: transfer });
+}
 
 type Styles = { getComputedStyle: (element: unknown) => { objectPosition: string } };
 const positionOf = (photo: Locator): Promise<string> =>

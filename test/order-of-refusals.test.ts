@@ -69,6 +69,7 @@ const cases: [string, string, Asked, number, string][] = [
   ["400 of the body before 404 of the id", "PUT /categories/999", { body: {} }, 400, "invalid_request"],
   ["400 of the id in a body before 404", "PUT /store/orders/999", { body: { id: 1 } }, 400, "invalid_request"],
   ["404 of the id before 412", "PUT /categories/999", { headers: { "if-match": '"x"' }, body: { name: "A" } }, 404, "not_found"],
+  ["400 of a value before 404 of the id", "PUT /pets/999/profile", { body: { facts: { born: "2023-02-30" } } }, 400, "invalid_request"],
   ["404 of the id before 422", "PUT /pets/999", { body: { name: "A", categoryId: 999 } }, 404, "not_found"],
   ["404 of the id before 409", "PUT /categories/999", { body: { name: "Cats" } }, 404, "not_found"],
   ["412 before 422", "PUT /pets/1", { headers: { "if-match": '"x"' }, body: { name: "A", categoryId: 999 } }, 412, "precondition_failed"],

@@ -41,7 +41,7 @@ const groups: Rolldown.CodeSplittingGroup[] = [
   },
   {
     name: "animal",
-    test: /web\/(pets\/(animal|fact|chosen|photo|use-photos|use-drag|profile)|inventory\/stock-panel|parts\/(save-bar|page-guard)|texts\/en-(animal|profile))|useBlocker/,
+    test: /web\/(pets\/(animal|fact|chosen|photo|price\.|use-photos|use-drag|profile)|inventory\/stock-panel|parts\/(save-bar|page-guard)|texts\/en-(animal|profile))|useBlocker/,
     minShareCount: 2,
     priority: 6,
   },

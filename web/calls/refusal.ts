@@ -39,6 +39,11 @@ export class Refusal extends Error {
   }
 }
 
+/** A refusal by the page itself, of values that it does not send. Default message: what is wrong at each field. */
+export function refusedFields(details: Detail[], message = ""): Refusal {
+  return new Refusal("invalid_request", message, { status: 0, details });
+}
+
 /** Reads a failed response. Its body may be a proxy's page, not the service's Error: then `fallback` gives the message. */
 export async function refusalOf(response: Response, fallback: (status: number) => string): Promise<Refusal> {
   const body: unknown = await response.json().catch(() => undefined);

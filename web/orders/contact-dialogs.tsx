@@ -1,7 +1,7 @@
 import { Textarea, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { Refusal } from "../calls/refusal.ts";
+import { refusedFields } from "../calls/refusal.ts";
 import type { Tagged } from "../calls/store.ts";
 import { CallForm, useCallForm } from "../parts/call-form.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
@@ -42,8 +42,7 @@ export function ContactDialog({ orderId, contact, onClose }: Props): ReactNode {
 function filledOf(given: Required<Contact>): Contact {
   const filled = contactFields.filter((field) => given[field].trim() !== "");
   if (filled.length > 0) return Object.fromEntries(filled.map((field) => [field, given[field]]));
-  const message = words.needsSome;
-  throw new Refusal("invalid_request", message, { status: 0, details: [{ path: "body.name", message }] });
+  throw refusedFields([{ path: "body.name", message: words.needsSome }]);
 }
 
 /** Asks before the contact of an order is deleted. */

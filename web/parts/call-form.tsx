@@ -1,6 +1,7 @@
 import { Button, Group } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type ChangeEvent, type ReactNode, type SubmitEvent } from "react";
+import type { Detail } from "../calls/refusal.ts";
 import { texts } from "../texts/texts.ts";
 import { ErrorPanel } from "./error-panel.tsx";
 import { explain, sentence } from "./explained.ts";
@@ -27,6 +28,8 @@ export type FormState<Values> = {
   choice: <Name extends keyof Values & string>(
     name: Name,
   ) => { name: Name; value: Values[Name]; error: string | undefined; onChange: (value: Values[Name]) => void };
+  /** The errors within a field that has several inputs, by their path below it, such as `own[1].name`. */
+  errorsIn: (name: keyof Values & string) => ReadonlyMap<string, string>;
   submit: () => void;
   sending: boolean;
   error: Error | null;
@@ -79,6 +82,8 @@ export function useCallForm<Values extends object, Answer>({
       onChange: ({ currentTarget }) => set(name, currentTarget.value as Values[typeof name]),
     }),
     choice: (name) => ({ name, value: values[name], error: errorOf(name), onChange: (value) => set(name, value) }),
+    errorsIn: (name) =>
+      new Map(changed.has(name) ? [] : fieldErrors(error, name).map((one) => [belowField(one.path), sentence(one.message)])),
     submit: () => mutate(values, { onSuccess: (answer) => afterwards?.(answer) }),
     sending: isPending,
     error,
@@ -152,7 +157,16 @@ function fieldOf(path: string): string {
   return /^body\.([^.[]+)/.exec(path)?.[1] ?? "";
 }
 
+/** What follows the name of the field in a path. */
+function belowField(path: string): string {
+  return path.slice(`body.${fieldOf(path)}`.length).replace(/^\./, "");
+}
+
+function fieldErrors(error: Error | null, name: string): readonly Detail[] {
+  return error ? explain(error).fields.filter(({ path }) => fieldOf(path) === name) : [];
+}
+
 function fieldError(error: Error | null, name: string): string | undefined {
-  const wrong = error ? explain(error).fields.filter(({ path }) => fieldOf(path) === name) : [];
+  const wrong = fieldErrors(error, name);
   return wrong.length === 0 ? undefined : sentence(wrong.map(({ message }) => message).join("; "));
 }

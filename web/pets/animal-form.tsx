@@ -29,7 +29,7 @@ export function AnimalFields({ form, isNew = false }: { form: FormState<AnimalVa
           <TextInput label={profileTexts.currency} maxLength={3} {...form.text("currency")} />
         </Group>
         <Textarea label={profileTexts.description} autosize minRows={4} maxLength={5_000} {...form.text("description")} />
-        <FactFields value={facts.value} error={facts.error} onChange={facts.onChange} />
+        <FactFields value={facts.value} errors={form.errorsIn("facts")} onChange={facts.onChange} />
       </div>
     </CallForm>
   );

@@ -2,7 +2,7 @@ import { Button, Group } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState, type ReactNode } from "react";
-import { reread } from "../calls/rows.ts";
+import { reread, showAnswer } from "../calls/rows.ts";
 import { useIdle } from "../frame/use-idle.ts";
 import { Waiting } from "../frame/waiting.tsx";
 import { stockQuery, type InventoryItem } from "../inventory/queries.ts";
@@ -19,7 +19,8 @@ import { profileTexts } from "../texts/en-profile.ts";
 import { texts } from "../texts/texts.ts";
 import { AnimalFields, formId, StatusField } from "./animal-form.tsx";
 import styles from "./animal-page.module.css";
-import { isSameForBuyers, saveAnimal, valuesOf, type AnimalValues, type Part, type StoredAnimal } from "./animal-values.ts";
+import { saveAnimal, type Part, type StoredAnimal } from "./animal-saving.ts";
+import { isSameForBuyers, valuesOf, type AnimalValues } from "./animal-values.ts";
 import { cachePet } from "./cache.ts";
 import { DeletePetDialog } from "./delete-pet-dialog.tsx";
 import { PhotoEditor } from "./photo-editor.tsx";
@@ -138,7 +139,7 @@ function LateHistory({ petId }: { petId: number }): ReactNode {
 function useAnimalForm(stored: StoredAnimal, isTracked: boolean, onSaved: () => void) {
   const client = useQueryClient();
   const petId = stored.pet.value.id;
-  const [base] = useState(stored);
+  const [base, setBase] = useState(stored);
   const [part, setPart] = useState<Part>("details");
   const shopCurrency = useShopCurrency();
   const [currency] = useState(shopCurrency); // an open form keeps that with which it began
@@ -147,7 +148,11 @@ function useAnimalForm(stored: StoredAnimal, isTracked: boolean, onSaved: () => 
     initial,
     send: async (values) => {
       const wanted = isTracked ? { ...values, status: null } : values;
-      const saved = await saveAnimal(currentOf(base, stored), initial, wanted, setPart);
+      const onDetails = (pet: StoredAnimal["pet"]): void => {
+        setBase((before) => ({ ...before, pet }));
+        showAnswer(client, petQuery(petId).queryKey, pet);
+      };
+      const saved = await saveAnimal(currentOf(base, stored), wanted, { begin: setPart, onDetails });
       for (const { queryKey } of [petQuery(petId), profileQuery(petId)]) await reread(client, { queryKey });
       rereadSummary(client, petId);
       return saved;

@@ -2,7 +2,8 @@ import { Group, SegmentedControl, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { bulkTexts as words } from "../texts/en-bulk.ts";
 import { profileTexts } from "../texts/en-profile.ts";
-import { isTypedCurrency, priceChangeOf, priceHows, type PriceValues } from "./price-change.ts";
+import { priceChangeOf, priceHows, type PriceValues } from "./price-change.ts";
+import { isTypedCurrency } from "./price.ts";
 
 const hows = priceHows.map((value) => ({ value, label: words.hows[value] }));
 
@@ -36,7 +37,7 @@ export function BulkPrice({ values, onChange }: Props): ReactNode {
             label={profileTexts.currency}
             maxLength={3}
             value={currency}
-            error={!isTypedCurrency(currency) && words.wrongCurrency}
+            error={!isTypedCurrency(currency) && profileTexts.wrongCurrency}
             onChange={({ currentTarget }) => onChange({ ...values, currency: currentTarget.value })}
           />
         </Group>

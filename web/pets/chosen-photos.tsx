@@ -1,29 +1,18 @@
 import { Button, FileButton } from "@mantine/core";
-import type { DragEvent, ReactNode } from "react";
+import type { ReactNode } from "react";
 import { pictureTypes } from "../../src/platform/http/pictures.ts";
+import { ErrorPanel } from "../parts/error-panel.tsx";
 import { animalTexts as words } from "../texts/en-animal.ts";
 import { profileTexts } from "../texts/en-profile.ts";
 import styles from "./animal-page.module.css";
-
-const photosMax = 10;
-
-/** The pictures among the files that were dropped. */
-export function picturesOf({ dataTransfer }: DragEvent): File[] {
-  return Array.from(dataTransfer.files).filter(({ type }) => (pictureTypes as readonly string[]).includes(type));
-}
+import { photosMax, usePictures } from "./photo-files.ts";
 
 /** The photos of an animal that is not created yet. */
 export function ChosenPhotos({ files, onChange }: { files: File[]; onChange: (files: File[]) => void }): ReactNode {
-  const add = (more: File[]): void => onChange([...files, ...more].slice(0, photosMax));
+  const { notTaken, take, dropProps } = usePictures(photosMax - files.length, (more) => onChange([...files, ...more]));
   return (
-    <div
-      className={styles.drop}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault();
-        add(picturesOf(event));
-      }}
-    >
+    <div className={styles.drop} {...dropProps}>
+      <ErrorPanel error={notTaken} />
       {files.length > 0 && (
         <ul className={styles.chosen}>
           {files.map((file, i) => (
@@ -37,7 +26,7 @@ export function ChosenPhotos({ files, onChange }: { files: File[]; onChange: (fi
         </ul>
       )}
       <p>{files.length === 0 ? words.dropHere : words.photosLater}</p>
-      <FileButton multiple accept={pictureTypes.join(",")} onChange={add}>
+      <FileButton multiple accept={pictureTypes.join(",")} onChange={take}>
         {(props) => (
           <Button variant="default" {...props}>
             {profileTexts.add}

@@ -2,19 +2,21 @@ import { Button, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { animalTexts as words } from "../texts/en-animal.ts";
 import styles from "./animal-page.module.css";
-import { factNames, type FactValues, type OwnFact } from "./animal-values.ts";
+import { factNames, isFilled, type FactValues, type OwnFact } from "./animal-values.ts";
 
 const ownMax = 10;
 
-type Props = { value: FactValues; error: string | undefined; onChange: (facts: FactValues) => void };
+type Props = { value: FactValues; errors: ReadonlyMap<string, string>; onChange: (facts: FactValues) => void };
 
 /** The facts by which people choose, and those that the shop names itself. */
-export function FactFields({ value, error, onChange }: Props): ReactNode {
+export function FactFields({ value, errors, onChange }: Props): ReactNode {
   const { own } = value;
   const setOwn = (place: number, change: Partial<OwnFact>): void =>
     onChange({ ...value, own: own.map((fact, i) => (i === place ? { ...fact, ...change } : fact)) });
+  const sent = own.filter(isFilled);
+  const errorOf = (fact: OwnFact, part: keyof OwnFact): string | undefined => errors.get(`own[${sent.indexOf(fact)}].${part}`);
   return (
-    <fieldset className={styles.facts} aria-describedby={error ? "facts-error" : undefined}>
+    <fieldset className={styles.facts}>
       <legend>{words.facts}</legend>
       <p className={styles.hint}>{words.factsHint}</p>
       <div className={styles.pairs}>
@@ -25,7 +27,7 @@ export function FactFields({ value, error, onChange }: Props): ReactNode {
             placeholder={words.factExample[name]}
             maxLength={100}
             value={value[name]}
-            error={error !== undefined && name === "born"}
+            error={errors.get(name)}
             onChange={({ currentTarget }) => onChange({ ...value, [name]: currentTarget.value })}
           />
         ))}
@@ -38,6 +40,7 @@ export function FactFields({ value, error, onChange }: Props): ReactNode {
             aria-label={words.ownName(i + 1)}
             maxLength={50}
             value={fact.name}
+            error={errorOf(fact, "name")}
             onChange={({ currentTarget }) => setOwn(i, { name: currentTarget.value })}
           />
           <TextInput
@@ -45,6 +48,7 @@ export function FactFields({ value, error, onChange }: Props): ReactNode {
             aria-label={words.ownOf(i + 1)}
             maxLength={200}
             value={fact.value}
+            error={errorOf(fact, "value")}
             onChange={({ currentTarget }) => setOwn(i, { value: currentTarget.value })}
           />
           <Button
@@ -56,11 +60,6 @@ export function FactFields({ value, error, onChange }: Props): ReactNode {
           </Button>
         </div>
       ))}
-      {error && (
-        <p id="facts-error" className={styles.error}>
-          {error}
-        </p>
-      )}
       {own.length < ownMax && (
         <Button variant="default" size="compact-sm" mt="sm" onClick={() => onChange({ ...value, own: [...own, { name: "", value: "" }] })}>
           {words.addFact}

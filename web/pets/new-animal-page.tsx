@@ -13,12 +13,12 @@ import { texts } from "../texts/texts.ts";
 import { AnimalFields, formId, StatusField, UnitsField } from "./animal-form.tsx";
 import styles from "./animal-page.module.css";
 import { AllAnimals, Section } from "./animal-page.tsx";
-import { createAnimal, valuesOf, type AnimalValues } from "./animal-values.ts";
+import { useNewAnimal } from "./animal-saving.ts";
+import { valuesOf, type AnimalValues } from "./animal-values.ts";
 import { cacheNewPet } from "./cache.ts";
 import { ChosenPhotos } from "./chosen-photos.tsx";
 import { newStatus, type Pet } from "./queries.ts";
 import { useShopCurrency } from "./shop-currency.ts";
-import { addAll } from "./use-photos.ts";
 
 const route = getRouteApi("/dashboard/animals/new");
 const words = texts.store.animals;
@@ -38,7 +38,7 @@ function NewAnimal(): ReactNode {
   const navigate = useNavigate();
   const { categoryId } = route.useSearch();
   const [files, setFiles] = useState<File[]>([]);
-  const made = useRef<Pet>(undefined);
+  const { isMade, create } = useNewAnimal();
   const page = useRef<HTMLDivElement>(null);
   useEffect(() => page.current?.querySelector<HTMLElement>("[data-autofocus]")?.focus(), []);
   const shopCurrency = useShopCurrency();
@@ -46,11 +46,7 @@ function NewAnimal(): ReactNode {
   const initial = valuesOf(undefined, undefined, { categoryId, currency });
   const form = useCallForm<AnimalValues, Pet>({
     initial,
-    send: async (values) => {
-      const pet = await createAnimal(values, made.current, (one) => (made.current = one));
-      await addAll(pet.id, files);
-      return pet;
-    },
+    send: (values) => create(values, files),
     onDone: ({ name }) => {
       notify(words.created(name));
       cacheNewPet(client);
@@ -82,7 +78,12 @@ function NewAnimal(): ReactNode {
           </div>
         </aside>
       </div>
-      <SaveBar of={formId} form={form} label={animalTexts.create} said={isUnsaved ? animalTexts.unsaved : ""} />
+      <SaveBar
+        of={formId}
+        form={form}
+        label={animalTexts.create}
+        said={isMade && form.error ? animalTexts.partly : isUnsaved ? animalTexts.unsaved : ""}
+      />
     </>
   );
 }

@@ -2,7 +2,7 @@ import { Select } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import { Refusal } from "../calls/refusal.ts";
+import { refusedFields } from "../calls/refusal.ts";
 import { texts } from "../texts/texts.ts";
 import { petsByNameQuery, type Pet } from "./queries.ts";
 import { Thumb, WithThumb } from "./thumb.tsx";
@@ -60,8 +60,7 @@ export function PetPicker({ value, onChange, label = words.find, error, clearabl
 /** Returns the chosen pet. @throws Refusal at the field `pet` if none is chosen */
 export function chosen(pet: Pet | null): Pet {
   if (pet) return pet;
-  const message = words.chooseOne;
-  throw new Refusal("invalid_request", message, { status: 0, details: [{ path: "body.pet", message }] });
+  throw refusedFields([{ path: "body.pet", message: words.chooseOne }]);
 }
 
 /** Pets may have the same name, so the label includes the id. */

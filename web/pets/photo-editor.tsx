@@ -4,14 +4,13 @@ import { pictureTypes } from "../../src/platform/http/pictures.ts";
 import { GripIcon } from "../frame/icons.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { profileTexts as words } from "../texts/en-profile.ts";
-import { picturesOf } from "./chosen-photos.tsx";
 import styles from "./photo-editor.module.css";
+import { photosMax, usePictures } from "./photo-files.ts";
 import { movedTo } from "./photo-order.ts";
 import { useDrag } from "./use-drag.ts";
 import { positionOf, smallOf, usePhotos, type Photo } from "./use-photos.ts";
 
 const FocusDialog = lazy(() => import("./focus-dialog.tsx"));
-const photosMax = 10;
 
 /** A pet's photos; the first is the cover. Dragging, buttons and the arrow keys change their order. */
 export function PhotoEditor({ petId, photos: saved }: { petId: number; photos: Photo[] }): ReactNode {
@@ -19,6 +18,7 @@ export function PhotoEditor({ petId, photos: saved }: { petId: number; photos: P
   const [said, say] = useState("");
   const { list, over, handlersOf } = useDrag(move);
   const count = photos.length;
+  const { notTaken, take, dropProps } = usePictures(photosMax - count, (files) => void add(files));
 
   function move(from: number, to: number): void {
     const photo = photos[from];
@@ -29,14 +29,8 @@ export function PhotoEditor({ petId, photos: saved }: { petId: number; photos: P
   const change = (id: number, more: Partial<Photo>): void =>
     void edit((all) => all.map((one) => (one.id === id ? { ...one, ...more } : one)));
   return (
-    <div
-      className={styles.photos}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault();
-        void add(picturesOf(event).slice(0, photosMax - count));
-      }}
-    >
+    <div className={styles.photos} {...dropProps}>
+      <ErrorPanel error={notTaken} />
       {error && <ErrorPanel error={error} />}
       {count > 1 && <p className={styles.hint}>{words.orderHint}</p>}
       <ul ref={list}>
@@ -56,7 +50,7 @@ export function PhotoEditor({ petId, photos: saved }: { petId: number; photos: P
       </ul>
       <output className={styles.said}>{said}</output>
       {count < photosMax && (
-        <FileButton multiple accept={pictureTypes.join(",")} onChange={(files) => void add(files)}>
+        <FileButton multiple accept={pictureTypes.join(",")} onChange={take}>
           {(props) => (
             <Button variant="default" loading={isAdding} {...props}>
               {isAdding ? words.adding : words.add}

@@ -1,6 +1,5 @@
-import { isCurrency } from "../../src/platform/currencies.ts";
 import type { Change } from "../calls/changes.ts";
-import { amountOf, permilleIn } from "./price.ts";
+import { amountOf, isTypedCurrency, permilleIn } from "./price.ts";
 
 export const priceHows = ["set", "raise", "lower"] as const;
 /** How a change of prices was typed. */
@@ -11,20 +10,10 @@ const percentMax = { raise: 1_000, lower: 100 };
 
 /** Returns the fields of a change of a price, or undefined where what was typed is none. */
 export function priceChangeOf({ how, price, currency, percent }: PriceValues): Pick<Change, "price" | "pricePermille"> | undefined {
-  if (how === "set") return isTypedCurrency(currency) ? priceIn(price, currency) : undefined;
+  if (how === "set") {
+    const set = isTypedCurrency(currency) ? amountOf({ price, currency }) : undefined;
+    return set && { price: set };
+  }
   const permille = permilleIn(percent, percentMax[how]);
   return permille === undefined ? undefined : { pricePermille: how === "raise" ? permille : -permille };
-}
-
-/** Whether a text is the code of a currency, as people type it. */
-export function isTypedCurrency(text: string): boolean {
-  return isCurrency(text.trim().toUpperCase());
-}
-
-function priceIn(price: string, currency: string): Pick<Change, "price"> | undefined {
-  try {
-    return { price: amountOf({ price, currency }, "") };
-  } catch {
-    return undefined;
-  }
 }

@@ -1,11 +1,16 @@
-import { minorDigits, type Price } from "../../src/platform/currencies.ts";
+import { isCurrency, minorDigits, type Price } from "../../src/platform/currencies.ts";
 
-/** Parses a typed price, with a point or a comma, into minor units. @throws Error with the message `wrong` if it is not an amount */
-export function amountOf({ price, currency }: { price: string; currency: string }, wrong: string): Price {
+/** Whether a text is the code of a currency, as people type it. */
+export function isTypedCurrency(text: string): boolean {
+  return isCurrency(text.trim().toUpperCase());
+}
+
+/** Parses a typed price, with a point or a comma, into minor units. Returns undefined if it is not an amount. */
+export function amountOf({ price, currency }: { price: string; currency: string }): Price | undefined {
   const code = currency.trim().toUpperCase();
   const digits = minorDigits(code);
   const match = /^(\d{1,12})(?:[.,](\d+))?$/.exec(price.trim());
-  if (match === null || (match[2]?.length ?? 0) > digits) throw new Error(wrong);
+  if (match === null || (match[2]?.length ?? 0) > digits) return undefined;
   return { amount: Number(match[1]! + (match[2] ?? "").padEnd(digits, "0")), currency: code };
 }
 

@@ -62,13 +62,18 @@ export function usePetName(petId: number): string {
   return data?.name ?? texts.store.animals.animal(petId);
 }
 
-export function createPet(values: PetValues): Promise<Pet> {
-  return answerOf<Pet>(store.POST("/pets", { body: bodyOf(values, newStatus) }));
+/** Creates a pet. With the same `keys`, which keep the Idempotency-Key of each body, a call that is repeated creates none. */
+export function createPet(values: PetValues, keys: Map<string, string> | "dry-run"): Promise<Pet> {
+  const body = bodyOf(values, newStatus);
+  const text = JSON.stringify(body);
+  if (keys !== "dry-run") keys.set(text, keys.get(text) ?? crypto.randomUUID());
+  const header = keys === "dry-run" ? { Prefer: keys } : { "Idempotency-Key": keys.get(text)! };
+  return answerOf<Pet>(store.POST("/pets", { params: { header }, body }));
 }
 
-export function replacePet(pet: Tagged<Pet>, values: PetValues): Promise<Pet> {
+export function replacePet(pet: Tagged<Pet>, values: PetValues): Promise<Tagged<Pet>> {
   const params = { path: { petId: pet.value.id }, header: ifUnchanged(pet) };
-  return answerOf<Pet>(store.PUT("/pets/{petId}", { params, body: bodyOf(values, pet.value.status) }));
+  return taggedAnswerOf<Pet>(store.PUT("/pets/{petId}", { params, body: bodyOf(values, pet.value.status) }));
 }
 
 /** Without a category the body omits it, and the service reports that at the field. */

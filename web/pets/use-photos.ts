@@ -1,9 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { automaticFocus } from "../../src/platform/http/pictures.ts";
+import { Refusal } from "../calls/refusal.ts";
 import { reread } from "../calls/rows.ts";
 import { callsBelow, send } from "../calls/send.ts";
 import { answerOf, store, type Schemas } from "../calls/store.ts";
+import { errorLine } from "../parts/error-line.ts";
+import { profileTexts } from "../texts/en-profile.ts";
 import { profileQuery } from "./profile-query.ts";
 import { rereadSummary } from "./summaries.ts";
 
@@ -66,10 +69,40 @@ export function positionOf({ x, y }: NonNullable<Photo["focus"]> = automaticFocu
   return `${x}% ${y}%`;
 }
 
-/** Uploads one file after another, so that the photos keep the files' order. */
-export async function addAll(petId: number, files: File[]): Promise<void> {
-  for (const file of files) {
-    const init = { method: "POST", headers: { accept: "application/json", "content-type": file.type }, body: file };
-    await send(new Request(new URL(`${callsBelow}/pets/${petId}/profile/photos`, location.href), init));
+/**
+ * Uploads one file after another, so that the photos keep the files' order. A file that the service refuses does not keep back the others.
+ *
+ * @param uploaded what earlier calls have uploaded: these files are left out, and the photos of files that are gone are deleted
+ * @throws Error that names the refused files; Refusal if the service cannot be reached or has no room
+ */
+export async function addAll(petId: number, files: File[], uploaded = new Map<File, Photo>()): Promise<void> {
+  const gone = [...uploaded.keys()].filter((file) => !files.includes(file));
+  const kept = [...uploaded].filter(([file]) => files.includes(file));
+  if (gone.length > 0)
+    await setPhotos(
+      petId,
+      kept.map(([, photo]) => photo),
+    );
+  for (const file of gone) uploaded.delete(file);
+  const refused: string[] = [];
+  for (const file of files.filter((one) => !uploaded.has(one))) {
+    try {
+      uploaded.set(file, await upload(petId, file));
+    } catch (error) {
+      if (!(error instanceof Refusal && [400, 413, 415].includes(error.status))) throw error;
+      refused.push(profileTexts.refused(`“${file.name}”`, errorLine(error)));
+    }
   }
+  if (refused.length > 0) throw new Error(refused.join(" "));
+}
+
+const keys = new WeakMap<File, string>();
+
+/** Uploads a photo; once only if it is repeated because the answer was lost. */
+async function upload(petId: number, file: File): Promise<Photo> {
+  const key = keys.get(file) ?? crypto.randomUUID();
+  keys.set(file, key);
+  const headers = { accept: "application/json", "content-type": file.type, "idempotency-key": key };
+  const url = new URL(`${callsBelow}/pets/${petId}/profile/photos`, location.href);
+  return (await send(new Request(url, { method: "POST", headers, body: file }))).json() as Promise<Photo>;
 }

@@ -32,6 +32,7 @@ export const animalTexts = {
   unsaved: "There are changes that are not saved.",
   save: "Save",
   create: "Create animal",
+  partly: "The animal is created, but not all of it is saved. Press the button again to save the rest.",
   changed: {
     details: "Somebody else has changed its name, category or status since you opened this page. Nothing of these was saved.",
     profile: "Somebody else has changed its price, facts or description since you opened this page. Nothing of these was saved.",

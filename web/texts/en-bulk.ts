@@ -34,11 +34,11 @@ export const bulkTexts = {
   percent: "Percent",
   percentHint: "Such as 10 or 2.5. Each price is rounded to the smallest unit of its currency.",
   wrongPercent: { raise: "Write a percentage up to 1000, such as 10 or 2.5.", lower: "Write a percentage up to 100, such as 10 or 2.5." },
-  wrongCurrency: "Write the three letters of a currency, such as EUR.",
   progress: (done: string, count: string) => `${done} of ${count} are done`,
   interrupted: (done: string, count: string) => `${done} of ${count} are done. The others are as they were.`,
   refused: (count: string) => `${count} stayed as they were`,
   more: (count: string) => `${count} more`,
+  undoing: (done: string, count: string) => `${done} of ${count} are undone`,
   undone: "Everything is as it was before.",
   changedSince: (count: string) =>
     count === "1"

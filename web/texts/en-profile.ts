@@ -9,6 +9,11 @@ export const profileTexts = {
   photos: "Photos",
   add: "Add photos",
   adding: "Adding …",
+  refused: (names: string, why: string) => `Not added: ${names}. ${why}`,
+  wrongKind: "Choose pictures in JPEG, PNG, WebP or AVIF.",
+  tooLarge: (size: string) => `A picture has at most ${size}.`,
+  tooMany: (count: number) => `An animal has up to ${count} photos.`,
+  more: (count: string) => `${count} more`,
   photo: (place: number) => `Photo ${place}`,
   alt: (place: number) => `Photo ${place} in words`,
   altHint: "For people who cannot see it.",
@@ -22,4 +27,5 @@ export const profileTexts = {
   movedToCover: (from: number) => `Photo ${from} is now the first, the cover.`,
   remove: (place: number) => `Remove photo ${place}`,
   wrongPrice: "Write an amount such as 49.00.",
+  wrongCurrency: "Write the three letters of a currency, such as EUR.",
 };

@@ -121,9 +121,9 @@ async function replaceProfile(
     body,
     services,
   } = call;
-  const current = await lockToSet(tx, call);
   const { description = null, price = null, photos } = body;
   const wanted = { description, price, facts: factsOf(body.facts ?? {}), photos };
+  const current = await lockToSet(tx, call);
   const after = await save(tx, call, current, wanted);
   if (current) return answer(services, after);
   return { ...answer(services, after, 201), headers: { location: addressOf(path.replace("{petId}", String(petId))) } };
