@@ -360,8 +360,7 @@ test("the palette opens the form of a new animal by keyboard alone", async (t) =
   await page.keyboard.press("Control+k");
   await page.locator("[role=dialog] input:focus").waitFor();
   await page.keyboard.type("new animal");
-  await page.getByRole("dialog").getByText("New animal").waitFor();
-  await page.keyboard.press("ArrowDown");
+  await page.getByRole("dialog").locator("[data-selected=true]", { hasText: "New animal" }).waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL("**/dashboard/animals/new");
   await page.getByRole("heading", { level: 1, name: "New animal" }).waitFor();

@@ -13,8 +13,8 @@ import { ProjectFrame } from "./project-frame.tsx";
 import styles from "./projects.module.css";
 import { rereadSite, type Site } from "./queries.ts";
 import { ShopLogo } from "./shop-logo.tsx";
-import { shopQuery } from "./storefront.ts";
 import { publishShop, shopValues, type ShopValues } from "./shop.ts";
+import { shopQuery } from "./storefront.ts";
 
 const ShopForm = lazy(() => import("./shop-form.tsx"));
 
