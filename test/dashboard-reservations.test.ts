@@ -40,6 +40,7 @@ test("a shop accepts, changes and refuses what visitors of its storefront sent",
   const [reservation, enquiry] = [rowOf(page, "Order "), rowOf(page, "Enquiry")];
   await reservation.getByRole("link", { name: "ann@example.com" }).waitFor();
   await enquiry.getByText("Is he good with cats?").waitFor();
+  for (const row of [reservation, enquiry]) await row.filter({ hasText: /Arrived .*Expires / }).waitFor();
   await assertFits("a reservation and an enquiry");
 
   await choose(page, "Reservation 1", "Change the time");
@@ -82,6 +83,21 @@ test("a shop accepts, changes and refuses what visitors of its storefront sent",
   await page.waitForURL("**/reservations?state=refused");
   await enquiry.waitFor({ state: "detached" });
   assert.deepEqual([await orders(), await free()], [[], 1]);
+  await page.getByRole("combobox", { name: "State" }).selectOption("all");
+  await choose(page, "Reservation 2", "Refuse");
+  await page.getByRole("dialog").getByRole("button", { name: "Refuse" }).click();
+  await enquiry.filter({ hasText: /Arrived .*Ended / }).waitFor();
+  await choose(page, "Reservation 2", "Delete contact");
+  await page.getByRole("dialog").getByText("Is he good with cats?").waitFor();
+  await assertFits("a question before the contact of an enquiry is deleted");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete contact" }).click();
+  await page.getByText("The contact of enquiry 2 is deleted.").waitFor();
+  await enquiry.getByText("Is he good with cats?").waitFor({ state: "detached" });
+  await enquiry.locator(":focus").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Actions for Reservation 2" }).count(), 0);
+  type Kept = { state: string; contact?: object };
+  const kept = (await shop.ask<Kept>("GET", "/reservations/2")).body;
+  assert.deepEqual([kept.state, kept.contact], ["refused", undefined]);
   const { body } = await visitSite(url, links[0]);
   assert.match(body, /The shop could not keep the reservation\./);
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import sql from "sql-template-tag";
 import { stage } from "./support/browser.ts";
-import { openDashboardShop } from "./support/dashboard-shop.ts";
+import { openDashboardShop, type DashboardShop } from "./support/dashboard-shop.ts";
 import { goWithin, overflow } from "./support/pages.ts";
 import { startService } from "./support/service.ts";
 
@@ -61,6 +62,40 @@ const bareValues = `(() => {
   return cells.filter((cell) => !isClear(cell) && !hasLabel(cell)).map((cell) => cell.dataset.label + " " + cell.innerText);
 })()`;
 
+/** Reservations and enquiries of every state, about these animals; those that still have a contact have all of its fields. */
+async function addReservations(shop: DashboardShop, pets: readonly number[]): Promise<void> {
+  const contact = {
+    name: "Bartholomew Featherstonehaugh",
+    email: "bartholomew.featherstonehaugh@correspondence.example.com",
+    phone: "+44 20 7946 0958",
+    note: "Is she good with cats, horses and grandparents?",
+  };
+  const now = Date.now();
+  const hourMs = 3_600_000;
+  const kinds = [
+    { state: "open", isHeld: true },
+    { state: "open" },
+    { state: "accepted", isHeld: true },
+    { state: "accepted", isHeld: true, isEnded: true },
+    { state: "accepted", isEnded: true },
+    { state: "refused", isEnded: true },
+    { state: "lapsed", isHeld: true, isEnded: true },
+    { state: "cancelled", isHeld: true, isEnded: true },
+  ];
+  for (const [i, { state, isHeld = false, isEnded = false }] of kinds.entries()) {
+    const petId = pets[i % pets.length]!;
+    const orderId = isHeld ? (await shop.ask<{ id: number }>("POST", "/store/orders", { petId })).body.id : null;
+    if (orderId !== null) await shop.ask("PUT", `/store/orders/${orderId}/contact`, contact);
+    const own = orderId === null ? contact : { name: null, email: null, phone: null, note: null };
+    await service.db.write((tx) =>
+      tx.query(sql`INSERT INTO reservations
+        (account_id, id, pet_id, order_id, state, link_hash, created_at, lapses_at, ended_at, name, email, phone, note, version)
+        VALUES (${shop.id}, ${10_000 + i}, ${petId}, ${orderId}, ${state}, ${`${shop.id} ${i}`}, ${now - i * 30 * hourMs},
+          ${state === "open" ? now + 30 * hourMs : null}, ${isEnded ? now : null}, ${own.name}, ${own.email}, ${own.phone}, ${own.note}, 1)`),
+    );
+  }
+}
+
 test("no page breaks a word, hides a name or shows a value without its label, however wide the window is", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const category = await shop.category("Hunting and companion dogs");
@@ -71,6 +106,7 @@ test("no page breaks a word, hides a name or shows a value without its label, ho
     await shop.ask("PUT", `/inventory/${petId}`, { quantity: 1_250 });
     await shop.ask("POST", "/store/orders", { petId, quantity: 12 });
   }
+  await addReservations(shop, pets);
   await shop.ask("POST", "/webhooks", { url: "https://stock.example.com/changes", events: ["pet.created"] });
   await shop.ask("POST", "/projects", { slug: `wide-${shop.id}` });
   await shop.bin(await shop.pet("Sir Bartholomew Featherstonehaugh of Underwood", category));

@@ -26,12 +26,15 @@ export function useContact(reservationId: number): Contact | null | undefined {
   return data === undefined ? undefined : (data?.contact ?? null);
 }
 
-/** Accepts or refuses a reservation, or sets when it runs out. */
-export function changeReservation(id: number, body: { state?: "accepted" | "refused"; lapsesAt?: string }): Promise<Reservation> {
+/** Accepts or refuses a reservation, sets when it runs out, or deletes the contact of an enquiry. */
+export function changeReservation(
+  id: number,
+  body: { state?: "accepted" | "refused"; lapsesAt?: string; contact?: null },
+): Promise<Reservation> {
   return answerOf<Reservation>(store.PATCH("/reservations/{reservationId}", { params: { path: { reservationId: id } }, body }));
 }
 
-/** Shows a changed reservation in its row, and rereads what the change may affect: its order and the stock. */
+/** Shows a changed reservation in its row, and rereads what the change may affect: its contact, its order and the stock. */
 export function showReservation(client: QueryClient, changed: Reservation): void {
   changeRows(client, "/reservations", (row) => (row.id === changed.id ? changed : row));
   void rereadBeside(client, "/reservations");

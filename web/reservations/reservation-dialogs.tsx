@@ -10,12 +10,13 @@ import { reservationsTexts as words } from "../texts/en-reservations.ts";
 import { ContactCell } from "./contact-cell.tsx";
 import { changeReservation, showReservation, type Reservation } from "./queries.ts";
 
-export type Asked = "accept" | "refuse" | "change";
+export type Asked = "accept" | "refuse" | "change" | "deleteContact";
 type Props = { reservation: Reservation; onClose: () => void };
 
 /** The dialog of an action on a reservation. */
 export function ReservationDialog({ asked, ...props }: Props & { asked: Asked }): ReactNode {
   if (asked === "accept") return <AcceptDialog {...props} />;
+  if (asked === "deleteContact") return <DeleteContactDialog {...props} />;
   return asked === "refuse" ? <RefuseDialog {...props} /> : <ChangeDialog {...props} />;
 }
 
@@ -55,6 +56,26 @@ function RefuseDialog({ reservation: { id }, onClose }: Props): ReactNode {
       onClose={onClose}
     >
       <p>{words.refuseText}</p>
+      <ContactCell id={id} />
+    </ConfirmDialog>
+  );
+}
+
+function DeleteContactDialog({ reservation: { id }, onClose }: Props): ReactNode {
+  const client = useQueryClient();
+  const onDone = (changed: Reservation): void => {
+    notify(words.contactDeleted(id));
+    showReservation(client, changed);
+  };
+  return (
+    <ConfirmDialog
+      title={words.deleteContactTitle(id)}
+      action={words.deleteContact}
+      onConfirm={() => changeReservation(id, { contact: null })}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      <p>{words.deleteContactText}</p>
       <ContactCell id={id} />
     </ConfirmDialog>
   );

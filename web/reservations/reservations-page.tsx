@@ -7,7 +7,7 @@ import { Badge, type Tone } from "../parts/badge.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorPanel } from "../parts/error-panel.tsx";
 import { Filters } from "../parts/filters.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { Ago, Moment } from "../parts/moment.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
 import { RowMenu, type RowAction } from "../parts/row-menu.tsx";
 import { RowsTable, type Column } from "../parts/rows-table.tsx";
@@ -15,8 +15,9 @@ import { ThumbLink } from "../pets/thumb.tsx";
 import { reservationsTexts as words } from "../texts/en-reservations.ts";
 import { texts } from "../texts/texts.ts";
 import { ContactCell } from "./contact-cell.tsx";
-import type { Reservation } from "./queries.ts";
+import { useContact, type Reservation } from "./queries.ts";
 import { ReservationDialog, type Asked } from "./reservation-dialogs.tsx";
+import styles from "./reservations.module.css";
 import { reservationSearch, states, type State } from "./search.ts";
 
 const route = getRouteApi("/dashboard/reservations");
@@ -71,51 +72,71 @@ function StateFilter({ value, onChange }: { value: State | undefined; onChange: 
   );
 }
 
-function columnsOf(ask: (asked: Asked, reservation: Reservation) => void): Column<Reservation>[] {
-  const actionsOf = (reservation: Reservation): RowAction[] => {
-    const { state, endedAt } = reservation;
-    const action = (asked: Asked): RowAction => ({
-      label: words[asked],
-      run: () => ask(asked, reservation),
-      isDangerous: asked === "refuse",
-    });
-    if (state === "open") return [action("change"), action("refuse")];
-    return state === "accepted" && endedAt === undefined ? [action("refuse")] : [];
-  };
+type Ask = (asked: Asked, reservation: Reservation) => void;
+
+function columnsOf(ask: Ask): Column<Reservation>[] {
   return [
     { id: "id", header: words.id, width: "90px", isNumeric: true, isWideOnly: true, cell: ({ id }) => id },
     { id: "animal", header: words.animal, cell: ({ petId }) => <ThumbLink petId={petId} /> },
-    { id: "kind", header: words.kind, width: "130px", cell: (reservation) => <Kind of={reservation} /> },
+    { id: "kind", header: words.kind, width: "120px", cell: (reservation) => <Kind of={reservation} /> },
     { id: "contact", header: words.contact, width: "200px", cell: ({ id }) => <ContactCell id={id} /> },
-    {
-      id: "lapses",
-      header: words.lapses,
-      width: "170px",
-      cell: ({ lapsesAt }) => (lapsesAt === undefined ? "–" : <Moment at={lapsesAt} />),
-    },
-    { id: "state", header: words.state, width: "150px", cell: ({ state }) => <StateBadge state={state} /> },
+    { id: "when", header: words.when, width: "180px", cell: (reservation) => <Times of={reservation} /> },
+    { id: "state", header: words.state, width: "140px", cell: ({ state }) => <StateBadge state={state} /> },
     {
       id: "actions",
       header: texts.dashboard.actions,
-      width: "150px",
+      width: "140px",
       isActions: true,
-      cell: (reservation) => (
-        <Group gap="xs" justify="flex-end" wrap="nowrap">
-          {reservation.state === "open" && (
-            <Button
-              size="compact-sm"
-              variant="default"
-              aria-label={`${words.accept}: ${words.title(reservation.id)}`}
-              onClick={() => ask("accept", reservation)}
-            >
-              {words.accept}
-            </Button>
-          )}
-          {actionsOf(reservation).length > 0 && <RowMenu of={words.title(reservation.id)} actions={actionsOf(reservation)} />}
-        </Group>
-      ),
+      cell: (reservation) => <Actions of={reservation} ask={ask} />,
     },
   ];
+}
+
+/** When it arrived, and when it expires or ended. */
+function Times({ of: { createdAt, lapsesAt, endedAt } }: { of: Reservation }): ReactNode {
+  const end = endedAt ?? lapsesAt;
+  return (
+    <span className={styles.times}>
+      <span>
+        {words.arrived} <Ago at={createdAt} />
+      </span>
+      {end !== undefined && (
+        <span>
+          {endedAt === undefined ? words.lapses : words.ended} <Moment at={end} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** An order has its own contact, and its page deletes that. */
+function Actions({ of: reservation, ask }: { of: Reservation; ask: Ask }): ReactNode {
+  const { id, state, orderId, endedAt } = reservation;
+  const contact = useContact(id);
+  const isOpen = state === "open";
+  const possible: Partial<Record<Asked, boolean>> = {
+    change: isOpen,
+    refuse: isOpen || (state === "accepted" && endedAt === undefined),
+    deleteContact: orderId === undefined && Boolean(contact),
+  };
+  const actions = (["change", "refuse", "deleteContact"] as const)
+    .filter((asked) => possible[asked])
+    .map((asked): RowAction => ({ label: words[asked], run: () => ask(asked, reservation), isDangerous: asked !== "change" }));
+  return (
+    <Group gap="xs" justify="flex-end" wrap="nowrap">
+      {isOpen && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`${words.accept}: ${words.title(id)}`}
+          onClick={() => ask("accept", reservation)}
+        >
+          {words.accept}
+        </Button>
+      )}
+      {actions.length > 0 && <RowMenu of={words.title(id)} actions={actions} />}
+    </Group>
+  );
 }
 
 /** A reservation leads to its order while that may be open. */
