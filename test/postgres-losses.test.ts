@@ -46,6 +46,7 @@ test("after a failover that lost writes `petstore verify` names ids that are giv
   await primary.kill();
   await standby.promote();
   await until(async () => (await shop.fault("database_rewound")) === 1);
+  await until(async () => (await columnOf(standby.url, "SELECT node FROM database_losses")).length === 1);
 
   const before = await verify();
   const ids = new RegExp(

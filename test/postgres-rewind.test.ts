@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
+import { openPostgresHeartbeat } from "../src/platform/db/postgres-heartbeat.ts";
+import { acceptState, openRewinds } from "../src/platform/nodes/rewinds.ts";
 import { runCommand } from "./support/commands.ts";
 import { runs } from "./support/fault-runs.ts";
 import { openFaultyShop } from "./support/faulty-shop.ts";
@@ -36,9 +38,8 @@ type Shop = Awaited<ReturnType<typeof openFaultyShop>>;
 /** The node answers reads, refuses writes, and says why. */
 async function refuses(shop: Shop): Promise<void> {
   await until(async () => (await shop.fault("database_rewound")) === 1);
-  const { status, body } = await shop.ready();
-  assert.equal(status, 503);
-  assert.match(body.reason ?? "", reason);
+  await until(async () => reason.test((await shop.ready()).body.reason ?? "")); // before, it has no lease for a moment
+  assert.equal((await shop.ready()).status, 503);
   const written = await shop.send("POST", "/categories", { name: "Refused" });
   assert.deepEqual([written.status, written.headers.has("retry-after")], [503, true]);
   assert.ok(!(await shop.names()).includes("Refused"));
@@ -47,7 +48,7 @@ async function refuses(shop: Shop): Promise<void> {
 const goesOn = (shop: Shop): Promise<void> =>
   until(async () => (await shop.ready()).status === 200 && (await shop.add(`After ${shop.address}`)) === 201);
 
-test("after each failover to a standby that lacks writes, no node writes, after a restart neither, until an operator accepts the loss", async (t) => {
+test("after each failover to a standby that lacks writes, no node writes, after a restart or with an empty folder neither, until an operator accepts the loss", async (t) => {
   let primary = await startPostgres(["fsync=off"], { programs: "system" });
   let standby = await primary.standby();
   t.after(() => Promise.all([primary.remove(), standby.remove()]));
@@ -67,11 +68,13 @@ test("after each failover to a standby that lacks writes, no node writes, after 
     const promotedAt = Date.now();
     for (const node of nodes) await refuses(node);
     t.diagnostic(`all nodes had noticed ${Date.now() - promotedAt} ms after the standby took writes`);
-    await nodes[1].stop();
-    nodes = [nodes[0], await open(folders[1])];
-    await refuses(nodes[1]);
+    // the node of an empty folder of the round before knows as much as the others
+    await until(async () => (await columnOf(standby.url, "SELECT node FROM database_losses")).length === nodes.length * (round + 1));
+    for (const node of nodes) await node.stop();
+    nodes = [await open(temporaryFolder(t)), await open(folders[1])];
+    for (const node of nodes) await refuses(node);
     assert.deepEqual(await columnOf(standby.url, "SELECT name FROM categories WHERE name LIKE 'Lost%' OR name LIKE 'Refused%'"), []);
-    await acceptLoss(t, nodes, { DATA_DIR: folders[0], ...env }, revoked);
+    await acceptLoss(t, nodes, { DATA_DIR: temporaryFolder(t), ...env }, revoked);
   }
 });
 
@@ -105,7 +108,8 @@ async function loseWrites(
 async function acceptLoss(t: TestContext, nodes: Nodes, env: Env, revoked: { key: string; id: number }): Promise<void> {
   const verified = await runCommand(["verify"], env);
   assert.equal(verified.code, 0, verified.error);
-  assert.match(verified.out, /went back in time: what was written from \S+ to \S+ is gone\./);
+  const found = verified.out.match(/a node found that the database went back in time: what was written from \S+ to \S+ is gone\./g) ?? [];
+  assert.ok(found.length >= nodes.length, verified.out);
   assert.match(verified.out, new RegExp(`a revoked key works again: .*key ${revoked.id}`));
   assert.equal((await ask(`${nodes[1].address}/v1/categories`, "GET", { key: revoked.key })).status, 200);
   assert.equal((await runCommand(["accept-state"], env)).code, 2);
@@ -116,6 +120,58 @@ async function acceptLoss(t: TestContext, nodes: Nodes, env: Env, revoked: { key
   t.diagnostic(`all nodes took writes ${Date.now() - acceptedAt} ms after the state was accepted`);
   assert.equal(await nodes[0].fault("database_rewound"), 0);
 }
+
+/** A standby of the server that has what the database has now, and lacks what is written to it later. */
+async function standbyWithout(database: string): Promise<PostgresProcess> {
+  const standby = await server.standby();
+  await administer(standby.url, "ALTER SYSTEM SET primary_conninfo = ''");
+  await administer(standby.url, "SELECT pg_reload_conf()");
+  await until(async () => (await columnOf(server.url, "SELECT pid FROM pg_stat_replication")).length === 0);
+  assert.equal((await columnOf(standby.url.replace(/\/postgres$/, `/${database}`), "SELECT 1 FROM node_beats")).length, 1);
+  return standby;
+}
+
+test("a standby that lacks writes is noticed at another address too, and an empty database there is no alarm", async (t) => {
+  const { dataDir, env, key } = await shopIn(t, "elsewhere");
+  const first = await openFaultyShop(t, dataDir, { key, env });
+  assert.equal(await first.add("Kept"), 201);
+  const standby = await standbyWithout("elsewhere");
+  t.after(() => standby.remove());
+  assert.equal(await first.add("Lost"), 201);
+  await first.stop();
+  await standby.promote();
+  const there = { ...env, DATABASE_URL: standby.url.replace(/\/postgres$/, "/elsewhere") };
+  const second = await openFaultyShop(t, dataDir, { key, env: there });
+  await refuses(second);
+  await second.stop();
+  const empty = await shopIn(t, "unrelated");
+  const third = await openFaultyShop(t, dataDir, empty);
+  await goesOn(third);
+});
+
+test("a loss that a node stores while its state is accepted needs no second acceptance", async (t) => {
+  const { url } = await shopIn(t, "accepted");
+  const heartbeat = openPostgresHeartbeat(url, { onError: (error) => assert.ifError(error) });
+  t.after(() => heartbeat.close());
+  const reasons: (string | undefined)[] = [];
+  const open = () => openRewinds(temporaryFolder(t), url, (given) => reasons.push(given));
+  const [finder, other] = [open(), open()];
+  const beat = async (node: typeof finder, meanwhile?: () => Promise<void>): Promise<void> => {
+    const remember = await heartbeat.write(async (tx) => {
+      const counted = await node.count(tx);
+      await meanwhile?.();
+      return counted;
+    });
+    remember();
+  };
+  for (let i = 0; i < 2; i++) await beat(finder);
+  await administer(url, "UPDATE node_beats SET beats = 1");
+  await beat(finder, () => acceptState(url));
+  assert.equal((await columnOf(url, "SELECT node FROM database_losses")).length, 1);
+  assert.match(reasons[0] ?? "", reason);
+  for (const node of [finder, other]) await beat(node);
+  assert.deepEqual(reasons.slice(1), [undefined]);
+});
 
 test("an older copy at the same address is noticed at the next start", async (t) => {
   const { url, dataDir, env, key } = await shopIn(t, "copied");
@@ -130,10 +186,23 @@ test("an older copy at the same address is noticed at the next start", async (t)
   await administer(server.url, "ALTER DATABASE older RENAME TO copied");
   const third = await openFaultyShop(t, dataDir, { key, env });
   await refuses(third);
+  await goesOnFromBackup(t, { DATA_DIR: dataDir, ...env }, key);
   assert.equal((await runCommand(["accept-state", "--yes"], { DATA_DIR: dataDir, ...env })).code, 0);
   await goesOn(third);
   assert.equal((await columnOf(url, "SELECT 1 FROM categories WHERE name LIKE 'Lost%'")).length, 0);
 });
+
+/** A backup of a database whose loss is pending is one without it, in any other database. */
+async function goesOnFromBackup(t: TestContext, env: Env, key: string): Promise<void> {
+  const file = join(temporaryFolder(t), "pending.backup");
+  const made = await runCommand(["backup", file], env);
+  assert.equal(made.code, 0, made.error);
+  await administer(server.url, "CREATE DATABASE from_backup");
+  const there = { ...env, DATA_DIR: temporaryFolder(t), DATABASE_URL: server.url.replace(/\/postgres$/, "/from_backup") };
+  const restored = await runCommand(["restore", file], there);
+  assert.equal(restored.code, 0, restored.error);
+  await goesOn(await openFaultyShop(t, there.DATA_DIR, { key, env: there }));
+}
 
 test("restores, restarts, crashes without a loss, and those that synchronous_commit=off allows, are no alarm", async (t) => {
   const { url, dataDir, env, key } = await shopIn(t, "steady");

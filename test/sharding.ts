@@ -21,6 +21,7 @@ export const globalTables: Record<string, GlobalTable> = {
   certificate_holds: { on: "one server", reason: "host names for which no certificate is requested until a time" },
   accepted_states: { on: "one server", reason: "when an operator accepted the state of the database" },
   changes: { on: "one server", reason: "what all nodes must forget, numbered" },
+  database_losses: { on: "one server", reason: "what nodes found that the database has lost" },
   event_numbering: { on: "one server", reason: "the lease of the node that numbers events" },
   folded_names: { on: "one server", reason: "the progress of a sweep over all shops" },
   freed_slugs: { on: "one server", reason: "slugs that no other shop may take yet" },

@@ -62,6 +62,7 @@ export const leftOut: ReadonlySet<string> = new Set([
   "nodes",
   "node_beats",
   "accepted_states",
+  "database_losses",
   "changes",
   "blobs",
   "blob_pieces",

@@ -1,4 +1,4 @@
-import type { Rewind } from "../platform/nodes/rewinds.ts";
+import { storedLosses, type Rewind } from "../platform/nodes/rewinds.ts";
 import { namedMax, numbered } from "./check-rules.ts";
 import type { Ask, Dump } from "./dump.ts";
 import { openPostgresDump } from "./postgres-dump.ts";
@@ -15,12 +15,12 @@ export type RewindReport = Omit<Rewind, "ids"> & { ids: RepeatedIdsOfTable[] };
 /** Rows whose ids nobody outside the service sees. */
 const internal = new Set(["event_outbox", "acme_usage"]);
 
-/** Looks up which ids that a database gave out before a loss it has given out again since. */
-export async function findRepeatedIds(url: string, rewinds: readonly Rewind[]): Promise<RewindReport[]> {
+/** Lists the losses that nodes have found in a database, and which ids from before a loss it has given out again since. */
+export async function findRewinds(url: string): Promise<RewindReport[]> {
   const dump = await openPostgresDump(url);
   try {
     const reports: RewindReport[] = [];
-    for (const rewind of rewinds) reports.push({ ...rewind, ids: await repeatedIn(dump, rewind) });
+    for (const rewind of await storedLosses(dump.ask)) reports.push({ ...rewind, ids: await repeatedIn(dump, rewind) });
     return reports;
   } finally {
     await dump.close();
@@ -48,10 +48,10 @@ const timeOf = (at: number): string => new Date(at).toISOString();
 
 /** Says what was lost, and what follows from it. */
 export function rewindText({ foundAt, from, to, changes, ids, sent }: RewindReport): string {
-  const found = `At ${timeOf(foundAt)} this node found that the database went back in time`;
+  const found = `At ${timeOf(foundAt)} a node found that the database went back in time`;
   const lost =
     from === null
-      ? `${found}, and lacks all that it knew: it is an older copy or another database.`
+      ? `${found}, and lacks all that the node knew: it is an older copy or another database.`
       : `${found}: what was written from ${timeOf(from)} to ${timeOf(to)} is gone. Ids and positions of events of that time are given out again: ` +
         "compare orders with payments, and delivered webhooks with the log.";
   const undone = changes.map(({ kind, subject }) => `${kind} ${subject}`).join(", ");

@@ -33,19 +33,17 @@ async function verifyService(io: Io, withEvents: boolean): Promise<Outcome> {
   if (databaseUrl !== "")
     return withRewinds(
       outcomeOf("The database of DATABASE_URL", await checkPostgres(databaseUrl, knownKeyIds(settings), withEvents)),
-      settings,
+      databaseUrl,
     );
   await settleRestoreUnlocked(dataDir);
   return outcomeOf(dataDir, await checkFolder(dataDir, knownKeyIds(settings), withEvents));
 }
 
-/** Adds what the node of DATA_DIR knows of losses of the database. */
-async function withRewinds(outcome: Outcome, { dataDir, databaseUrl }: { dataDir: string; databaseUrl: string }): Promise<Outcome> {
-  const { readMemory } = await import("../platform/nodes/rewinds.ts");
-  const known = readMemory(dataDir)?.rewinds ?? [];
-  if (known.length === 0) return outcome;
-  const { findRepeatedIds, rewindText } = await import("../backup/repeated-ids.ts");
-  const rewinds = await findRepeatedIds(databaseUrl, known);
+/** Adds what nodes have found of losses of the database. */
+async function withRewinds(outcome: Outcome, databaseUrl: string): Promise<Outcome> {
+  const { findRewinds, rewindText } = await import("../backup/repeated-ids.ts");
+  const rewinds = await findRewinds(databaseUrl);
+  if (rewinds.length === 0) return outcome;
   return { ...outcome, json: { ...outcome.json, rewinds }, text: [outcome.text, ...rewinds.map(rewindText)].join("\n") };
 }
 

@@ -267,7 +267,11 @@ async function leave(node: NodeState): Promise<void> {
 export function expireNodes(db: Database): Promise<void> {
   return db.write(async (tx) => {
     await expireChanges(tx, databaseTime(db.engine));
-    if (db.engine === "postgres") await tx.query(sql`DELETE FROM node_beats WHERE at < ${databaseTime(db.engine)} - ${90 * dayMs}`);
+    if (db.engine !== "postgres") return;
+    const oldest = sql`${databaseTime(db.engine)} - ${90 * dayMs}`;
+    await tx.query(sql`DELETE FROM node_beats WHERE at < ${oldest}`);
+    await tx.query(sql`
+      DELETE FROM database_losses WHERE last_accepted < (SELECT MAX(at) FROM accepted_states) AND found_at < ${oldest}`);
   });
 }
 

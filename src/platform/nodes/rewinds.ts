@@ -5,7 +5,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { dayMs, hourMs } from "../clock.ts";
 import type { Around, Queryable, Transaction } from "../db/database.ts";
 import { openSession } from "../db/postgres-sessions.ts";
-import { serverOf, urlsOf } from "../db/postgres-url.ts";
+import { urlsOf } from "../db/postgres-url.ts";
 import { writeDurably } from "../files.ts";
 import { attempt } from "../parse.ts";
 import { Problem } from "../problem.ts";
@@ -14,8 +14,9 @@ import { databaseTime, type Change } from "./nodes.ts";
 /*
  * How a node notices that its PostgreSQL went back in time (decision 0119): a standby that lacked the last writes was promoted, an older copy was put
  * in its place, or another database. With each heartbeat a node raises the count in its row of `node_beats`, and remembers it in memory and in DATA_DIR.
- * If the row is missing or its count is lower than one that PostgreSQL has acknowledged, the database lost what was written since. The node then
- * takes no writes until the state of the database is accepted: `accepted_states` has a later row than the node knew of.
+ * If the row is missing or its count is lower than one that PostgreSQL has acknowledged, the database lost what was written since. The node stores the
+ * loss in `database_losses`, where every node finds it, also one without memory. No node takes writes until the state of the database is accepted:
+ * `accepted_states` has a later row than the node knew of that found the loss.
  */
 
 /** A change that a node has applied, and when. */
@@ -31,7 +32,8 @@ type SentEvent = { accountId: number; webhookId: number; position: number; messa
  * A loss that a node found. `from` is the time of the last heartbeat that the database still has; null if it has none. All that was written since is gone.
  * `sent` has the events of that time that this node sent to webhook endpoints.
  */
-export type Rewind = { foundAt: number; from: number | null; to: number } & Lost;
+export type Rewind = { foundAt: number } & Span & Lost;
+type Span = { from: number | null; to: number };
 type Lost = { changes: NotedChange[]; ids: RepeatedIds[]; sent: SentEvent[] };
 
 /** What a node remembers of its database. */
@@ -47,14 +49,14 @@ type Memory = {
   ids: Record<string, number>;
   changes: NotedChange[];
   sent: SentEvent[];
-  rewinds: Rewind[];
+  /** The loss that it found, until its state is accepted. */
+  rewind?: Rewind | undefined;
 };
 
 export const memoryName = "petstore.node";
 const saveEveryMs = 1_000;
 const changesMax = 100;
 const sentMax = 200;
-const rewindsMax = 10;
 /** A node that was away for this long starts with a new count: its row may have been deleted. */
 const awayMsMax = 60 * dayMs;
 /** With `synchronous_commit=off` PostgreSQL itself may lose this many heartbeats, five seconds of them, when it crashes. */
@@ -79,6 +81,8 @@ export type Rewinds = {
 type State = {
   memory: Memory;
   path: string;
+  /** Those of `DATABASE_URL`. */
+  places: string[];
   /** Whether the database has what this node knows. */
   known: "unknown" | "whole" | "rewound";
   /** Whether a loss was found that `takeLoss` has not returned. */
@@ -95,9 +99,9 @@ type State = {
  */
 export function openRewinds(dataDir: string, url: string, onRewound: State["onRewound"]): Rewinds {
   const path = join(dataDir, memoryName);
-  const memory = memoryOf(readMemory(dataDir), placesOf(url));
-  const known = memory.beats === 0 ? "whole" : "unknown";
-  const state: State = { memory, path, known, hasLoss: false, onRewound, savedAt: -Infinity, saving: Promise.resolve() };
+  const places = placesOf(url);
+  const memory = readMemory(dataDir) ?? newMemory(places);
+  const state: State = { memory, path, places, known: "unknown", hasLoss: false, onRewound, savedAt: -Infinity, saving: Promise.resolve() };
   return {
     count: (tx) => count(state, tx),
     takeLoss() {
@@ -114,10 +118,11 @@ export function openRewinds(dataDir: string, url: string, onRewound: State["onRe
     },
     async check(db) {
       if (isRewound(state)) throw refusal(); // a write may have passed `around` before
-      if (state.known !== "whole" || memory.beats === 0) return;
+      if (state.known !== "whole") return;
       const before = { ...memory }; // a heartbeat may be counted while the answer is on its way
       const row = await rowOf(db, memory);
-      if (judge(before, row) === "rewound" && !isRewound(state)) await begin(state, db, row);
+      const loss = judge(before, row, places) === "rewound" ? { from: row.at, to: before.at } : row.loss;
+      if (loss) refuse(state, loss); // the next heartbeat finds out what is lost
       if (isRewound(state)) throw refusal();
     },
     async around(operation, work) {
@@ -137,44 +142,59 @@ function refusal(): Problem {
   return new Problem("unavailable", message, { headers: { "retry-after": "60" } });
 }
 
-const placesOf = (url: string): string[] => urlsOf(url).map(serverOf);
+const portOfPostgres = "5432";
 
-/** Continues with what is remembered of this database. For another database a node starts with a new count. */
-function memoryOf(found: Memory | undefined, places: string[]): Memory {
-  if (found?.places.some((place) => places.includes(place))) return { ...found, places };
-  return { node: randomUUID(), places, beats: 0, at: 0, acceptedAt: 0, ids: {}, changes: [], sent: [], rewinds: found?.rewinds ?? [] };
-}
+/** The hosts and databases of a URL, with their ports. */
+const placesOf = (url: string): string[] =>
+  urlsOf(url).map((one) => {
+    const { hostname, port, pathname, searchParams } = new URL(one);
+    const host = (searchParams.get("host") ?? hostname).toLowerCase();
+    return `${host}:${searchParams.get("port") ?? (port || portOfPostgres)}${pathname}`;
+  });
 
-/** A memory as it was saved. One of an earlier version has neither ids nor events that were sent. */
-type Saved = Omit<Memory, "ids" | "sent" | "rewinds"> &
-  Partial<Pick<Memory, "ids" | "sent">> & { rewinds: (Omit<Rewind, "ids" | "sent"> & Partial<Lost>)[] };
+const newMemory = (places: string[]): Memory => ({
+  node: randomUUID(),
+  places,
+  beats: 0,
+  at: 0,
+  acceptedAt: 0,
+  ids: {},
+  changes: [],
+  sent: [],
+});
 
-/** What the node of a data folder remembers; undefined if it has no memory. */
+/** What the node of a data folder remembers; undefined if it has no memory. One of an earlier version has neither ids nor events that were sent. */
 export function readMemory(dataDir: string): Memory | undefined {
-  const saved = attempt(() => JSON.parse(readFileSync(join(dataDir, memoryName), "utf8")) as Saved);
-  return saved && { ids: {}, sent: [], ...saved, rewinds: saved.rewinds.map((rewind) => ({ ids: [], sent: [], ...rewind })) };
+  const saved = attempt(() => JSON.parse(readFileSync(join(dataDir, memoryName), "utf8")) as Memory);
+  return saved && { ...newMemory(saved.places), ...saved };
 }
 
 /** The last id of each sequence that has given out one; null if there is none. */
 const lastIds = sql`(SELECT json_object_agg(sequencename, last_value) FROM pg_sequences WHERE schemaname = current_schema() AND last_value IS NOT NULL)`;
 
-type Row = {
-  beats: number | null;
-  at: number | null;
-  accepted_at: number | null;
-  now: number;
-  synchronous_commit: string;
-};
+/** A loss that a node has stored, if none of the states accepted is later. Without an order: a sort would make PostgreSQL compile each heartbeat (JIT). */
+const pendingLoss = sql`(
+  SELECT json_build_object('from', lost_from, 'to', lost_to) FROM database_losses
+  WHERE last_accepted >= COALESCE((SELECT MAX(at) FROM accepted_states), 0) LIMIT 1)`;
+const figures: Sql = sql`beats, at, (SELECT MAX(at) FROM accepted_states) AS accepted_at, ${pendingLoss} AS loss`;
+type Figures<T> = { beats: T; at: T; accepted_at: number | null; loss: Span | null };
 
-async function rowOf(db: Pick<Queryable, "query">, { node }: Memory): Promise<Row> {
+type Counted = Figures<number> & { ids: Record<string, number> | null };
+type Row = Figures<number | null> & { now: number; synchronous_commit: string; is_stored: boolean };
+
+/** Reads the row of a node, and whether it has stored the loss of what it remembers. */
+async function rowOf(db: Pick<Queryable, "query">, { node, at }: Memory): Promise<Row> {
   const [row] = await db.query<Row>(sql`
-    SELECT own.beats, own.at, (SELECT MAX(at) FROM accepted_states) AS accepted_at, ${databaseTime("postgres")} AS now,
-      current_setting('synchronous_commit') AS synchronous_commit
+    SELECT ${figures}, ${databaseTime("postgres")} AS now, current_setting('synchronous_commit') AS synchronous_commit,
+      EXISTS (SELECT 1 FROM database_losses AS loss WHERE loss.node = ${node} AND lost_to = ${at}) AS is_stored
     FROM (SELECT 1) AS one LEFT JOIN node_beats AS own ON own.node = ${node}`);
   return row!;
 }
 
-function judge(memory: Memory, { beats, accepted_at: acceptedAt, now, synchronous_commit: commit }: Row): "whole" | "rewound" {
+/** Judges the row of a node in the database of some places. A database elsewhere that does not know the node is another one. */
+function judge(memory: Memory, row: Row, places: readonly string[]): "whole" | "rewound" | "another" {
+  const { beats, accepted_at: acceptedAt, now, synchronous_commit: commit } = row;
+  if (beats === null && !memory.places.some((place) => places.includes(place))) return "another";
   if (memory.beats === 0 || (beats !== null && beats >= memory.beats)) return "whole";
   // another database may have been accepted long ago
   if (acceptedAt !== null && acceptedAt > memory.acceptedAt && acceptedAt > memory.at - hourMs) return "whole";
@@ -191,49 +211,59 @@ async function count(state: State, tx: Transaction): Promise<() => void> {
     RETURNING ${returning}`);
   if (counted) return () => remember(state, counted);
   const row = await rowOf(tx, memory);
-  if (judge(memory, row) === "rewound") {
-    if (!isRewound(state)) await begin(state, tx, row);
+  const found = judge(memory, row, state.places);
+  if (found === "rewound") {
+    await noteLoss(state, tx, row);
     return () => undefined;
   }
+  if (found === "another") Object.assign(memory, newMemory(state.places));
   const [begun] = await tx.query<Counted>(sql`
     INSERT INTO node_beats (node, beats, at) VALUES (${memory.node}, ${memory.beats + 1}, ${databaseTime("postgres")})
     ON CONFLICT (node) DO UPDATE SET beats = EXCLUDED.beats, at = EXCLUDED.at RETURNING ${returning}`);
   return () => remember(state, begun!);
 }
 
-type Counted = { beats: number; at: number; accepted_at: number | null; ids: Record<string, number> | null };
-const figures: Sql = sql`beats, at, (SELECT MAX(at) FROM accepted_states) AS accepted_at`;
-
-function remember(state: State, { beats, at, accepted_at: acceptedAt, ids }: Counted): void {
-  Object.assign(state.memory, { beats, at, acceptedAt: acceptedAt ?? 0 });
-  if (ids) state.memory.ids = ids;
-  if (isRewound(state)) {
-    state.onRewound(undefined);
-    state.memory.ids = ids ?? {}; // the ids from before the loss are in `rewinds`
+function remember(state: State, { beats, at, accepted_at: acceptedAt, ids, loss }: Counted): void {
+  const { memory, places } = state;
+  if (ids ?? memory.rewind) memory.ids = ids ?? {}; // those from before a loss are in its row
+  Object.assign(memory, { places, beats, at, acceptedAt: acceptedAt ?? 0, rewind: undefined });
+  if (loss) refuse(state, loss);
+  else {
+    if (isRewound(state)) state.onRewound(undefined);
+    state.known = "whole";
   }
-  state.known = "whole";
   if (performance.now() - state.savedAt < saveEveryMs) return;
   void save(state);
 }
 
-/** Notes the loss, and that this node takes no writes. */
-async function begin(state: State, db: Pick<Queryable, "query">, { at, now }: Row): Promise<void> {
-  const { memory } = state;
-  state.known = "rewound"; // before anything else, so that one loss is noted once
+/** Takes no writes from now on. */
+function refuse(state: State, { from, to }: Span): void {
+  if (isRewound(state)) return;
+  state.known = "rewound";
   state.hasLoss = true;
-  const what = at === null ? "lacks all that this node knows" : `lacks what was written from ${timeOf(at)} to ${timeOf(memory.at)}`;
+  const what = from === null ? "lacks all that a node knows" : `lacks what was written from ${timeOf(from)} to ${timeOf(to)}`;
   state.onRewound(
     `the database went back in time: it ${what}; run \`petstore verify\`, then \`petstore accept-state --yes\` to go on with it`,
   );
-  const rewind: Rewind = { foundAt: now, from: at, to: memory.at, changes: [], ids: [], sent: [] };
-  memory.rewinds = [...memory.rewinds, rewind].slice(-rewindsMax);
-  try {
-    Object.assign(rewind, await findLost(db, memory));
-    memory.changes = memory.changes.filter((change) => !rewind.changes.includes(change));
-    memory.sent = memory.sent.filter((sent) => !rewind.sent.includes(sent));
-  } finally {
-    await save(state); // the loss itself is known even if the connection breaks now
+}
+
+/** Finds out what the database lacks, and stores that in it. Called with each heartbeat, in case the row is lost too. */
+async function noteLoss(state: State, tx: Transaction, { at, now, accepted_at: acceptedAt, is_stored: isStored }: Row): Promise<void> {
+  const { memory } = state;
+  refuse(state, { from: at, to: memory.at });
+  if (!memory.rewind) {
+    const lost = await findLost(tx, memory);
+    memory.rewind = { foundAt: now, from: at, to: memory.at, ...lost };
+    memory.changes = memory.changes.filter((change) => !lost.changes.includes(change));
+    memory.sent = memory.sent.filter((sent) => !lost.sent.includes(sent));
+    await save(state);
   }
+  if (isStored) return;
+  const { foundAt, from, to, ...details } = memory.rewind;
+  await tx.query(sql`
+    INSERT INTO database_losses (node, lost_to, lost_from, found_at, last_accepted, details)
+    VALUES (${memory.node}, ${to}, ${from}, ${foundAt}, ${acceptedAt ?? 0}, ${JSON.stringify(details)})
+    ON CONFLICT (node, lost_to) DO NOTHING`);
 }
 
 /** What a node remembers and the database lacks. */
@@ -262,6 +292,22 @@ function save(state: State): Promise<void> {
   state.savedAt = performance.now();
   const write = (): Promise<void> => writeDurably(state.path, JSON.stringify(state.memory)).catch(() => undefined);
   return (state.saving = state.saving.then(write));
+}
+
+/** The most losses that are listed: a loss has one from each node. */
+const lossesMax = 100;
+
+/** The newest losses that nodes have found in a database, the oldest first. */
+export async function storedLosses(ask: (text: string) => Promise<Record<string, unknown>[]>): Promise<Rewind[]> {
+  const [has] = await ask("SELECT to_regclass('database_losses') IS NOT NULL AS losses"); // not in one of an earlier version
+  if (!has?.["losses"]) return [];
+  const rows = await ask(`SELECT * FROM database_losses ORDER BY found_at DESC, node LIMIT ${lossesMax}`);
+  return rows.toReversed().map(({ found_at: foundAt, lost_from: from, lost_to: to, details }) => ({
+    foundAt: Number(foundAt),
+    from: from === null ? null : Number(from),
+    to: Number(to),
+    ...(JSON.parse(String(details)) as Lost),
+  }));
 }
 
 /** The statement that accepts the state of a database. */
