@@ -11,7 +11,7 @@ const namedMax = 5;
 type Chosen = { taken: File[]; /** Why the others were not taken, with their names. */ notTaken: string | undefined };
 
 /** Which of the files that were dropped or chosen become photos, of which there is room for `room`. */
-export function picturesAmong(files: readonly File[], room: number): Chosen {
+function picturesAmong(files: readonly File[], room: number): Chosen {
   const isPicture = ({ type }: File): boolean => pictureTypes.includes(type);
   const [kinds, others] = [files.filter((file) => !isPicture(file)), files.filter(isPicture)];
   const large = others.filter(({ size }) => size > pictureBytesMax);

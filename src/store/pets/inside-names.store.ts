@@ -11,7 +11,7 @@ const stepRows = 2_000;
 export const foundMax = 50;
 
 /** What to find. `status` and `categoryId`: only pets that have these; `after`: the id after which the search begins. */
-export type SoughtInside = { q: string; status?: PetStatus; categoryId?: number; after?: number };
+type SoughtInside = { q: string; status?: PetStatus; categoryId?: number; after?: number };
 export type FoundInside = { pets: Pet[]; read: number; next: number | null };
 
 /**
