@@ -8,8 +8,9 @@ import { someOf } from "./support/fault-runs.ts";
 import { type Faulty, openFaultyShop } from "./support/faulty-shop.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { freePort } from "./support/ports.ts";
+import { newDatabase } from "./support/postgres.ts";
 import { createAccount, type LogLine, spawnServer } from "./support/process.ts";
-import { ask } from "./support/service.ts";
+import { ask, secretsKey } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
 /** How a file is lost, and how an operator brings the folder back before the next start. */
@@ -219,6 +220,34 @@ suite("a file that the service has open", { concurrency: 2 }, () => {
     assert.equal((await readyz()).status, 200);
     server.kill("SIGTERM");
     assert.equal(await server.ended, 0);
+  });
+
+  test("petstore.lock removed or replaced beside PostgreSQL: writes get 503, reads go on, and a second start is refused", async (t) => {
+    const { url, drop } = await newDatabase(undefined, { migrated: true });
+    t.after(drop);
+    const env = { DATABASE_URL: url, SECRETS_KEY: secretsKey };
+    const dataDir = join(temporaryFolder(t), "data");
+    const key = await createAccount(dataDir, env);
+    for (const isReplaced of [false, true]) {
+      const shop = await openFaultyShop(t, dataDir, { key, env });
+      assert.equal(await shop.add(isReplaced ? "Replaced" : "Removed"), 201);
+      rmSync(join(dataDir, "petstore.lock"));
+      if (isReplaced) writeFileSync(join(dataDir, "petstore.lock"), "");
+      await until(async () => (await shop.fault("folder_lock")) === 1);
+      const { status, body } = await shop.ready();
+      assert.deepEqual([status, body.faults], [503, ["folder_lock"]]);
+      assert.match(body.reason ?? "", /^petstore\.lock was removed or replaced .*: another process may use the folder/);
+      const refused = await shop.send<{ code: string }>("POST", "/categories", { name: "Late" });
+      assert.deepEqual([refused.status, refused.body.code, refused.headers.get("retry-after")], [503, "unavailable", "1"]);
+      assert.equal((await shop.names()).length > 0, true);
+      const second = spawnServer(t, dataDir, env);
+      assert.equal(await second.ended, 1);
+      assert.match(second.err(), /^petstore: .* is in use by process \d+, whose petstore\.lock was removed: stop it first\n$/);
+      await shop.stop();
+    }
+    const again = await openFaultyShop(t, dataDir, { key, env });
+    assert.equal(await again.add("After"), 201);
+    await again.stop();
   });
 
   test("a second start on a folder whose lock was removed is refused in one line, and the first goes on refusing writes", async (t) => {

@@ -38,26 +38,22 @@ export function lockFolder(folder: string, who: string, waitMs: number): { path:
 }
 
 /**
- * The id of a process that locked the folder by a file that was removed or renamed since. Linux lists who has locks on the database, which each
- * process that has it open keeps; elsewhere, that process itself notices that its lock is gone, and takes no writes.
+ * The id of a process that locked the folder by a file that was removed or renamed since. Linux lists which processes have exclusive locks of SQLite, and
+ * the paths of their open files; elsewhere, that process itself notices that its lock is gone, and takes no writes.
  */
 function holderOfRemovedLock(folder: string): string | undefined {
   try {
-    const { ino } = statSync(join(folder, "petstore.db"));
     const real = lockFileOf(realpathSync(folder));
-    const locks = readFileSync("/proc/locks", "utf8").split("\n");
-    const ids = new Set(locks.flatMap((line) => lockerOf(line.split(" "), ino)));
-    return [...ids].find((id) => id !== `${process.pid}` && opensOf(id).some((path) => path.startsWith(real)));
+    const isRemoved = (path: string): boolean => path.startsWith(real) && path !== real;
+    const ids = new Set([...readFileSync("/proc/locks", "utf8").matchAll(exclusiveLock)].map(([, id]) => id!));
+    return [...ids].find((id) => opensOf(id).some(isRemoved));
   } catch {
-    return undefined; // no database yet, or not Linux
+    return undefined; // not Linux
   }
 }
 
-/** The id of the process of a line of /proc/locks that locks the file with this number: `1: POSIX ADVISORY WRITE 4711 08:01:2620 0 EOF`. */
-function lockerOf(fields: string[], ino: number): string[] {
-  const at = fields.findIndex((field) => field.endsWith(`:${ino}`));
-  return at > 0 ? [fields[at - 1]!] : [];
-}
+/** A line of /proc/locks of a lock that begins at SQLite's pending byte: `1: POSIX  ADVISORY  WRITE 4711 08:01:2620 1073741824 1073742335`. */
+const exclusiveLock = /WRITE (\d+) \S+ 1073741824 /g;
 
 /** The paths of the files that a process has open. A removed file has a note behind its path. */
 function opensOf(id: string): string[] {

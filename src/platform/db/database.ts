@@ -169,7 +169,10 @@ export interface Database extends Queryable {
    * another call would give back more: always false for an engine that reuses space on its own, as PostgreSQL's autovacuum does.
    */
   giveBackSpace(): Promise<boolean>;
-  /** Reports a file of the embedded database that was removed, replaced or cut short, as each write does. Does nothing on a server. */
+  /**
+   * Reports a file of the embedded database that was removed, replaced or cut short, as each write does. With a server, only the lock of the folder can be lost: writes are
+   * refused from then on.
+   */
   checkFiles(): void;
   close(): Promise<void>;
 }

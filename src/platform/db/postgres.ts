@@ -26,6 +26,7 @@ import { isFullDisk, translate, unwritableErrorOf } from "./postgres-errors.ts";
 import { openReaders, type Readers } from "./postgres-readers.ts";
 import { transact } from "./postgres-transactions.ts";
 import { openGroups, openWriters, writersMax, type WriteInGroup, type Writers } from "./postgres-writers.ts";
+import { watchLock } from "./sqlite-files.ts";
 import type { SqliteOptions } from "./sqlite.ts";
 
 /** How often a transaction that collides with others is run, and the pause before it runs again (doubled each time, a random part of it). */
@@ -47,6 +48,10 @@ type Engine = {
   writeInGroup: WriteInGroup;
   /** When (by `timer`) the engine tries the next write, while the server's disk is full; otherwise undefined. */
   triesAt: number | undefined;
+  /** Throws if the lock of the folder is no longer in its place. */
+  requireLock: () => void;
+  /** What that threw: from then on all writes are refused. */
+  lost: unknown;
   closed: boolean;
 };
 
@@ -66,11 +71,12 @@ type Engine = {
  * @param options.onError called when a connection breaks while nothing waits for it
  * @param options.onEvents called after each commit that recorded events, which still wait for their positions
  * @param options.checkWriter checks the database of each new connection for writes, before anything is written on it
- * @param options.onFault called when the server cannot store a write, for example because its disk is full
+ * @param options.onFault called when the server cannot store a write, for example because its disk is full, and when the lock of the folder is lost
+ * @param options.lock path of the lock that this process has on its folder: when it is lost, the engine takes no writes
  */
 export function openPostgres(
   url: string,
-  options: Pick<SqliteOptions, "clock" | "bounds" | "timer" | "onEvents" | "onFault"> & {
+  options: Pick<SqliteOptions, "clock" | "bounds" | "timer" | "onEvents" | "onFault" | "lock"> & {
     onError: (error: unknown) => void;
     checkWriter?: SessionCheck | undefined;
   },
@@ -94,6 +100,8 @@ export function openPostgres(
     running: new Set(),
     writeInGroup,
     triesAt: undefined,
+    requireLock: options.lock === undefined ? () => undefined : watchLock(options.lock),
+    lost: undefined,
     closed: false,
   };
   return handleOf(engine, systemHandle, directly);
@@ -118,7 +126,7 @@ function handleOf(engine: Engine, handle: Handle, around: Around): Database {
     as: (other) => handleOf(engine, { ...handle, ...other }, around),
     around: (outer) => handleOf(engine, handle, (operation, work) => outer(operation, () => around(operation, work))),
     giveBackSpace: async () => false, // autovacuum reuses free space
-    checkFiles: () => undefined,
+    checkFiles: () => checkLock(engine),
     reportDamage: (what) => unavailable(new Error(what)),
     load: () => loadOf(engine),
     close: () => close(engine),
@@ -137,12 +145,23 @@ async function query<R>({ closed, readers }: Engine, caller: CallerKey | undefin
 /** Runs a write, for which `close` waits. */
 async function track<T>(engine: Engine, write: () => Promise<T>): Promise<T> {
   if (engine.closed) throw stopping();
+  if (engine.lost !== undefined) throw unavailable(engine.lost);
   const running = write();
   engine.running.add(running);
   try {
     return await running;
   } finally {
     engine.running.delete(running);
+  }
+}
+
+/** Refuses writes once another process may use the folder, and so write as this node. */
+function checkLock(engine: Engine): void {
+  try {
+    if (engine.lost === undefined) engine.requireLock();
+  } catch (error) {
+    engine.lost = error;
+    engine.onFault("lost", error);
   }
 }
 

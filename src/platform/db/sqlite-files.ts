@@ -36,10 +36,9 @@ type WatchedFile = { path: string; dev: number; ino: number; isLog: boolean; isL
 export function watchFiles(file: string, lock: string | undefined) {
   const log = `${file}-wal`;
   const index = `${file}-shm`;
-  const watched: WatchedFile[] = [file, log, index, ...(lock === undefined ? [] : [lock])].map((path) => {
-    const { dev, ino } = statSync(path);
-    return { path, dev, ino, isLog: path === log || path === index, isLock: path === lock };
-  });
+  const watched = [file, log, index, ...(lock === undefined ? [] : [lock])].map((path) =>
+    watchedFile(path, { isLog: path === log || path === index, isLock: path === lock }),
+  );
   const written = watched.slice(0, 2);
   /** The least length that the database and its log have: they get shorter only by a checkpoint, or when the log starts over. */
   let least = { file: 0, log: 0 };
@@ -70,6 +69,17 @@ export function watchFiles(file: string, lock: string | undefined) {
       }
     },
   };
+}
+
+/** Watches only the lock of a folder. The returned function throws LostFileError if the lock is no longer in its place. */
+export function watchLock(path: string): () => void {
+  const lock = watchedFile(path, { isLog: false, isLock: true });
+  return () => void requireInPlace(lock);
+}
+
+function watchedFile(path: string, kind: Pick<WatchedFile, "isLog" | "isLock">): WatchedFile {
+  const { dev, ino } = statSync(path);
+  return { path, dev, ino, ...kind };
 }
 
 /** Bytes before the first page of a log, and before the content of each (https://sqlite.org/fileformat2.html#walformat). */
