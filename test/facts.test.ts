@@ -191,10 +191,14 @@ test("the values to choose from are those of animals that are not sold, each onc
   for (const breed of ["Boxer", "boxer", "Beagle", "Pug"])
     await petWith({ breed, born: "2024-05-17" }, breed === "Pug" ? { status: "sold" } : {});
   await petWith({ born: "2019" });
-  assert.deepEqual(await valuesOfFact(service.db, accountId, "breed", 10), ["Beagle", "Boxer"]);
-  assert.deepEqual(await valuesOfFact(service.db, accountId, "breed", 1), ["Beagle"]);
-  assert.deepEqual(await valuesOfFact(service.db, accountId, "born", 10), ["2019", "2024"]);
-  assert.deepEqual(await valuesOfFact(service.db, accountId, "size", 10), []);
+  await petWith({ breed: "Siamese" }, { categoryId: cats });
+  const valuesOf = (name: "breed" | "born" | "size", most: number, categoryId?: number) =>
+    valuesOfFact(service.db, accountId, { name, categoryId }, most);
+  assert.deepEqual(await valuesOf("breed", 10), { values: ["Beagle", "Boxer", "Siamese"], isComplete: true });
+  assert.deepEqual(await valuesOf("breed", 10, cats), { values: ["Siamese"], isComplete: true });
+  assert.deepEqual(await valuesOf("breed", 1), { values: ["Beagle"], isComplete: false });
+  assert.deepEqual(await valuesOf("born", 10), { values: ["2019", "2024"], isComplete: true });
+  assert.deepEqual(await valuesOf("size", 10), { values: [], isComplete: true });
 });
 
 test("a storefront shows the facts of an animal, and lists the animals with one of them", async () => {
@@ -225,6 +229,23 @@ test("a storefront shows the facts of an animal, and lists the animals with one 
   assert.ok(first.includes('content="noindex"'));
   assert.match((await visitSite(url, `/?breed=beagle&category=${cats}`)).body, /No animal for sale is like this/);
   assert.equal((await visitSite(url, "/?breed=%00%ff&sex=x")).status, 200);
+});
+
+test("a storefront offers the values of all animals that are not sold, those of the category alone, and the years of birth", async () => {
+  await openShop();
+  const breeds = Array.from({ length: 30 }, (_, i) => `Breed ${String(i).padStart(2, "0")}`);
+  for (const breed of breeds) await petWith({ breed: `A gone ${breed}` }, { status: "sold" });
+  for (const [i, breed] of breeds.entries()) await petWith({ breed, born: `${2000 + (i % 2)}-05-17` });
+  await petWith({ breed: "Siamese" }, { categoryId: cats });
+  await petWith({ breed: "Ragdoll" }, { categoryId: cats });
+  const { url } = await openStorefront(service, "values", {}, { key });
+  const offered = async (path: string, name: string) => {
+    const { body } = await visitSite(url, path);
+    return Array.from(body.matchAll(new RegExp(`<li><a href="[^"]*[?;]${name}=[^"]*"[^>]*>([^<]+)</a>`, "g")), ([, value]) => value!);
+  };
+  assert.deepEqual(await offered("/", "breed"), [...breeds, "Ragdoll", "Siamese"]);
+  assert.deepEqual(await offered(`/?category=${cats}`, "breed"), ["Ragdoll", "Siamese"]);
+  assert.deepEqual([await offered("/", "born"), await offered(`/?category=${cats}`, "born")], [["2000", "2001"], []]);
 });
 
 test("facts whose folding has changed are found again", async () => {

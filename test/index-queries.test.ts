@@ -143,8 +143,12 @@ const needs: Record<string, (Call | Fragment)[]> = {
     ),
   ],
   events_of_order_changes: [orderHistory],
-  facts_by_category_value: [byFact({ categoryId: 1 }), byFact({ categoryId: 1, status: ["sold"], sort: "-id" })],
-  facts_by_value: [byFact({}), byFact({ status: ["sold"] }), (db) => valuesOfFact(db, 1, "breed", 10)],
+  facts_by_category_value: [
+    byFact({ categoryId: 1 }),
+    byFact({ categoryId: 1, status: ["sold"], sort: "-id" }),
+    (db) => valuesOfFact(db, 1, { name: "breed", categoryId: 1 }, 10),
+  ],
+  facts_by_value: [byFact({}), byFact({ status: ["sold"] }), (db) => valuesOfFact(db, 1, { name: "breed" }, 10)],
   files_by_account_hash: [
     at(
       deployments,

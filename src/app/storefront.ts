@@ -59,9 +59,7 @@ export function openCatalogue(db: Database): Catalogue {
       const found = await findPet(own, accountId, id);
       return found && shown(found.pet, await findProfile(own, accountId, id));
     },
-    async valuesOf(accountId, fact, most) {
-      return valuesOfFact(db.as({ caller: accountId }), accountId, fact, most);
-    },
+    valuesOf: (accountId, wanted, most) => valuesOfFact(db.as({ caller: accountId }), accountId, wanted, most),
     async newest(accountId, limit) {
       const own = db.as({ caller: accountId });
       const ids: number[] = [];

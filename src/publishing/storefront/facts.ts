@@ -5,10 +5,8 @@ import type { ShownCategory } from "./storefront.ts";
 /** The labels of facts. */
 export const labels = { species: "Species", breed: "Breed", sex: "Sex", born: "Born", colour: "Colour", size: "Size" };
 
-/** The facts that lists offer to filter by: a day of birth is that of one animal. */
-export const filterNames = shownFactNames.filter((name) => name !== "born");
-/** The values of a fact that animals have. */
-export type FactValues = { name: ShownFactName; values: string[] };
+/** The values of a fact that animals have; for `born` the years. `isComplete`: whether these are all. */
+export type FactValues = { name: ShownFactName; values: string[]; isComplete: boolean };
 
 /** The facts of an animal, with those that the shop names itself at the end. */
 export function factRows({ own = [], ...facts }: ShownFacts): { name: string; value: string }[] {

@@ -162,11 +162,11 @@ function factLinks({ view, facts }: Pick<ListPage, "view" | "facts">): Markup | 
   return markup`<details class="traits-filter">
     <summary>More filters</summary>
     ${facts.map(
-      ({ name, values }) =>
+      ({ name, values, isComplete }) =>
         markup`<nav aria-label="${labels[name]}">
           <b>${labels[name]}</b>
           <ul>
-            ${values.map((value) => linkTo(name, value))}
+            ${values.map((value) => linkTo(name, value))}${!isComplete && markup`<li>${category === undefined ? "and more: choose a category to see them" : "and more"}</li>`}
           </ul>
         </nav>`,
     )}

@@ -26,7 +26,7 @@ function openScene({ places = 1, animals = 1 } = {}) {
     },
     animal: async () => rex,
     arrivals: async () => [],
-    valuesOf: async () => [],
+    valuesOf: async () => ({ values: [], isComplete: true }),
     async newest() {
       scene.lists += 1;
       await turns(3);

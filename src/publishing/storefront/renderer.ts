@@ -7,12 +7,12 @@ import type { Coding } from "../../platform/http/negotiation.ts";
 import type { FairShare } from "../../platform/jobs/fair-share.ts";
 import { openSharedRuns, type SharedRuns } from "../../platform/jobs/runs.ts";
 import { textOn } from "./colours.ts";
-import { type FactValues, filterNames } from "./facts.ts";
+import type { FactValues } from "./facts.ts";
 import { isFirst, listPage } from "./list-page.ts";
 import { markup } from "./markup.ts";
 import { animalPage, notFoundPage, textPage } from "./pages.ts";
 import type { Card } from "./parts.ts";
-import { type ListStart, type ListView, type RenderRequest, requestOf } from "./requests.ts";
+import { type ListStart, type ListView, type RenderRequest, requestOf, shownFactNames } from "./requests.ts";
 import { heroAnimal } from "./settings.ts";
 import { styleFor } from "./sheet.ts";
 import { type SitemapPages, makeOnce, openSitemaps, sitemapOf } from "./sitemap.ts";
@@ -23,18 +23,19 @@ const animalsAtOnce = 24;
 const categoriesMax = 60;
 const relatedMax = 4;
 /** How many values of a fact a list offers. */
-const valuesMax = 24;
+const valuesMax = 100;
 const dayMs = 24 * 60 * 60_000;
 /** How long an animal is new. */
 const newDays = 14;
 /** If more than one in this many animals of a page is new, none is shown as new. */
 const newShareMax = 2;
 const cacheBytesMax = 32 * 1024 * 1024;
-/** How many categories, arrivals and values of facts are kept, of all accounts together. */
+/** How many categories and arrivals, and how many values of facts, are kept of all accounts together. */
 const shelvesKept = 20_000;
+const valuesKept = 20_000;
 
-/** What the pages of a shop share. `facts`: the values to filter by. `arrivals`: when the newest animals were added, by identifier. */
-type Shelf = { categories: ShownCategory[]; arrivals: Map<number, number>; facts: FactValues[] };
+/** What the pages of a shop share. `arrivals`: when the newest animals were added, by identifier. */
+type Shelf = { categories: ShownCategory[]; arrivals: Map<number, number> };
 
 type State = {
   catalogue: Catalogue;
@@ -42,6 +43,8 @@ type State = {
   /** The pages that are being rendered. Concurrent requests for a page share one rendering. */
   running: SharedRuns<string, RenderedPage>;
   shelves: Cache<string, Promise<Shelf>>;
+  /** The values to filter by, of each category and of all. */
+  facts: Cache<string, Promise<FactValues[]>>;
   clock: () => number;
   places: FairShare<string>;
 };
@@ -67,7 +70,15 @@ const compressGzip = promisify(gzip);
 export function openRenderer(catalogue: Catalogue, clock: () => number, bounds: Pick<Bounds, "queue">): RenderStorefront {
   const places = bounds.queue<string>("rendering");
   const pages = createCache<string, RenderedPage>(cacheBytesMax);
-  const state: State = { catalogue, pages, running: openSharedRuns(), shelves: createCache(shelvesKept), clock, places };
+  const state: State = {
+    catalogue,
+    pages,
+    running: openSharedRuns(),
+    shelves: createCache(shelvesKept),
+    facts: createCache(valuesKept),
+    clock,
+    places,
+  };
   const list = openSitemaps(catalogue, clock, places);
 
   return async (shop, { path, query, coding, turn, isPreview = false }) => {
@@ -142,8 +153,9 @@ async function renderList(state: State, job: Job, view: ListView): Promise<Rende
   const chosen = isFirst(view) ? await chosenAnimal(state, shop) : [];
   const cards = cardsOf(state, shelf, view.sort === "newest" ? picturedFirst(animals) : animals);
   const [hero] = cardsOf(state, shelf, chosen);
+  const facts = view.q === undefined ? await factsOf(state, job, category?.id) : []; // a search offers no filters
   const next = last && startAfter(last, view);
-  return page(job, 200, listPage(shop, { cards, categories, category, facts: shelf.facts, view, chosen: hero, next }).text);
+  return page(job, 200, listPage(shop, { cards, categories, category, facts, view, chosen: hero, next }).text);
 }
 
 /** Returns the animal that the shop chose for the top of its first page, with one photo; none if the animal is gone, is sold or has no photo. */
@@ -197,24 +209,40 @@ function cardsOf({ clock }: State, { categories, arrivals }: Shelf, animals: Sho
 
 /** The categories by name, which are read and sorted once for a version, with what the pages share besides: a search must not cost more in a shop that has many. */
 function shelfOf({ catalogue, shelves }: State, { shop: { accountId }, version }: Job): Promise<Shelf> {
-  const key = `${accountId} ${version}`;
-  const known = shelves.get(key);
-  if (known !== undefined) return known;
-  const read = shelves.set(key, readShelf(catalogue, accountId));
-  read.then(
-    ({ categories, arrivals, facts }) =>
-      shelves.set(key, read, 1 + categories.length + arrivals.size + facts.reduce((sum, { values }) => sum + values.length, 0)),
-    () => shelves.delete(key),
-  );
-  return read;
+  const read = async (): Promise<Shelf> => {
+    const categories = await catalogue.categories(accountId);
+    const arrivals = await catalogue.arrivals(accountId);
+    return { categories, arrivals: new Map(arrivals.map(({ id, at }) => [id, at])) };
+  };
+  return readOnce(shelves, `${accountId} ${version}`, read, ({ categories, arrivals }) => categories.length + arrivals.size);
 }
 
-async function readShelf(catalogue: Catalogue, accountId: number): Promise<Shelf> {
-  const categories = await catalogue.categories(accountId);
-  const arrivals = await catalogue.arrivals(accountId);
-  const facts: FactValues[] = [];
-  for (const name of filterNames) facts.push({ name, values: await catalogue.valuesOf(accountId, name, valuesMax) });
-  return { categories, arrivals: new Map(arrivals.map(({ id, at }) => [id, at])), facts: facts.filter(({ values }) => values.length > 1) };
+/** The values to filter by that animals of a category have, or those of all. Facts with one value tell no animals apart. */
+function factsOf(
+  { catalogue, facts }: State,
+  { shop: { accountId }, version }: Job,
+  categoryId: number | undefined,
+): Promise<FactValues[]> {
+  const read = async (): Promise<FactValues[]> => {
+    const found: FactValues[] = [];
+    for (const name of shownFactNames) found.push({ name, ...(await catalogue.valuesOf(accountId, { name, categoryId }, valuesMax)) });
+    return found.filter(({ values }) => values.length > 1);
+  };
+  return readOnce(facts, `${accountId} ${version} ${categoryId}`, read, (found) =>
+    found.reduce((sum, { values }) => sum + values.length, 0),
+  );
+}
+
+/** Reads a value, and keeps it by its key with a weight. Requests that come meanwhile share the reading. */
+function readOnce<T>(cache: Cache<string, Promise<T>>, key: string, read: () => Promise<T>, countOf: (value: T) => number): Promise<T> {
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const reading = cache.set(key, read());
+  reading.then(
+    (value) => cache.set(key, reading, 1 + countOf(value)),
+    () => cache.delete(key),
+  );
+  return reading;
 }
 
 const absent = (job: Job): Promise<RenderedPage> => page(job, 404, notFoundPage(job.shop).text);

@@ -43,8 +43,12 @@ export type Catalogue = {
   /** Up to `limit` animals that are not sold. */
   animals: (accountId: number, wanted: AnimalsRequest, limit: number) => Promise<ShownAnimal[]>;
   animal: (accountId: number, id: number) => Promise<ShownAnimal | undefined>;
-  /** The values of a fact among animals that are not sold, in alphabetical order. Looks at the first `most`. */
-  valuesOf: (accountId: number, fact: ShownFactName, most: number) => Promise<string[]>;
+  /** Up to `most` values of a fact among animals that are not sold, of a category or of all, in alphabetical order. `isComplete`: whether these are all. */
+  valuesOf: (
+    accountId: number,
+    wanted: { name: ShownFactName; categoryId?: number | undefined },
+    most: number,
+  ) => Promise<{ values: string[]; isComplete: boolean }>;
   /** The identifiers of the newest animals that are not sold. */
   newest: (accountId: number, limit: number) => Promise<number[]>;
   /** The identifiers of the animals that were added last, at most a few, and when, in ms. */

@@ -82,24 +82,41 @@ export async function replaceFacts(
       await tx.run(text, [JSON.stringify(rows.slice(from, from + rowsAtOnceMax)), accountId]);
 }
 
-/** Takes one step of an index for each value: the first row of the value, and whether any pet with it is not sold. */
-const valuesOf = statement<[value: string | null]>(`
+/** How many values of a fact one reading looks at. */
+const stepsMax = 1_000;
+
+/**
+ * Takes one step of an index for each value of a fact: to the first row of the value, and from there to a pet with it that is not sold. The steps are
+ * bounded, because nothing bounds how many values only sold pets have.
+ */
+const valuesOf = (ofCategory: string) =>
+  statement<[value: string | null]>(`
   WITH RECURSIVE found (value_key, step) AS (
     SELECT (SELECT MIN(value_key) FROM facts WHERE account_id = ?1 AND fact = ?2), 1
     UNION ALL
     SELECT (SELECT MIN(value_key) FROM facts WHERE account_id = ?1 AND fact = ?2 AND value_key > found.value_key), step + 1
-    FROM found WHERE value_key IS NOT NULL AND step < ?3
+    FROM found WHERE value_key IS NOT NULL AND step < ${stepsMax}
   ) SELECT (SELECT value FROM facts WHERE account_id = ?1 AND fact = ?2 AND facts.value_key = found.value_key
-      AND status IN ('available', 'pending') LIMIT 1)
+      ${ofCategory} AND status IN ('available', 'pending') LIMIT 1)
   FROM found WHERE value_key IS NOT NULL`);
+const valuesOfAll = valuesOf("");
+const valuesOfCategory = valuesOf("AND category_id = ?3");
 
 /**
- * Returns the values of a fact among pets that are not sold, in the order of their keys, each as one of these pets spells it; for `born` the
- * year. Looks at `most` values.
+ * Returns up to `most` values of a fact among pets that are not sold, those of a category or of all, in the order of their keys, each as one of these pets
+ * spells it; for `born` the year. `isComplete`: whether these are all. Looks at the first thousand values, with those of sold pets.
  */
-export async function valuesOfFact(db: Queryable, accountId: number, name: FactName, most: number): Promise<string[]> {
-  const rows = await db.rows(valuesOf, [accountId, name, most]);
-  return rows.flatMap(([value]) => (value === null ? [] : [name === "born" ? factKeyOf({ name, value }) : value]));
+export async function valuesOfFact(
+  db: Queryable,
+  accountId: number,
+  { name, categoryId }: { name: FactName; categoryId?: number | undefined },
+  most: number,
+): Promise<{ values: string[]; isComplete: boolean }> {
+  const rows = await (categoryId === undefined
+    ? db.rows(valuesOfAll, [accountId, name])
+    : db.rows(valuesOfCategory, [accountId, name, categoryId]));
+  const values = rows.flatMap(([value]) => (value === null ? [] : [name === "born" ? factKeyOf({ name, value }) : value]));
+  return { values: values.slice(0, most), isComplete: values.length <= most && rows.length < stepsMax };
 }
 
 /** The most rows that one step reads, only values beyond ASCII, which refolding may change. */
