@@ -38,6 +38,7 @@ const suites: Record<SuiteName, () => Promise<Suite>> = {
   domains: async () => (await import("./custom-domains.ts")).measureCustomDomains,
   dashboard: async () => (await import("./dashboard.ts")).measureDashboard,
   pages: async () => (await import("./first-load.ts")).measureFirstLoads,
+  lighthouse: async () => (await import("./lighthouse.ts")).measureLighthouse,
   hostile: async () => (await import("./hostile.ts")).measureHostile,
   backup: async () => (await import("./backup.ts")).measureBackup,
   growth: async () => (await import("./growth.ts")).measureGrowth,

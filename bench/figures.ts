@@ -62,6 +62,15 @@ export function ofPairs(pairs: [ours: number, against: number][]): Measured {
 
 /** A row whose rounds are compared with a fixed bound. */
 export function atMost(id: string, what: string, ours: number | number[], bound: number, unit: string): Figure {
-  const pairs = [ours].flat().map((value): [number, number] => [value, bound]);
-  return { id, what: `${what} / ${bound.toLocaleString("en")} ${unit}`, ...ofPairs(pairs), unit, goal: "≤ 1" };
+  return { ...withBound(id, what, [ours].flat(), bound, unit), goal: "≤ 1" };
+}
+
+/** The same for a figure of which more is better. */
+export function atLeast(id: string, what: string, ours: number[], bound: number, unit: string): Figure {
+  return { ...withBound(id, what, ours, bound, unit), goal: "≥ 1" };
+}
+
+function withBound(id: string, what: string, ours: number[], bound: number, unit: string): Omit<Figure, "goal"> {
+  const pairs = ours.map((value): [number, number] => [value, bound]);
+  return { id, what: `${what} / ${bound.toLocaleString("en")} ${unit}`, ...ofPairs(pairs), unit };
 }

@@ -1,18 +1,13 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { freePorts } from "../test/support/ports.ts";
 import { measureAlternately, type Figure } from "./figures.ts";
 import { cpuUsOfRequest } from "./load.ts";
+import { npmProgram } from "./npm-program.ts";
 import { buildPocketBase, idOf, openPocketBase } from "./pocketbase.ts";
 import { spawnServer, stop } from "./processes.ts";
 import { fillWithAnimals, makeFolder, openShop, untilAnswers, type Shop } from "./shop.ts";
 
-const version = "0.17.4";
-/** Not in package.json or node_modules, because only a measurement needs it. */
-const installed = fileURLToPath(new URL(`../.cache/bench/json-server-${version}`, import.meta.url));
-const installMsMax = 300_000;
 const rounds = 5;
 const connections = 16;
 const animals = 1_000;
@@ -29,12 +24,12 @@ type Work = { id: string; what: string; goal: string; path: string; body?: objec
  * memory, and with that of PocketBase, which checks a key and keeps its data in SQLite. Neither keeps stock, limits or events.
  */
 export async function* measurePeers(): AsyncGenerator<Figure> {
-  installJsonServer();
+  const jsonServer = npmProgram("json-server", "0.17.4", "lib/cli/bin.js");
   const folder = makeFolder();
   fillWithAnimals(folder, animals);
   const shop = await openShop(folder);
   try {
-    yield* measurePeer(shop, await openJsonServer(folder.dataDir), jsonServerWork);
+    yield* measurePeer(shop, await openJsonServer(jsonServer, folder.dataDir), jsonServerWork);
     if (buildPocketBase()) {
       const peer = await openPocketBase(folder.dataDir, animals);
       for await (const figure of measurePeer(shop, { ...peer, name: "PocketBase" }, pocketBaseWork)) yield { ...figure, needs: "Go" };
@@ -88,19 +83,11 @@ async function* measurePeer(shop: Shop, peer: Peer, works: Work[]): AsyncGenerat
   }
 }
 
-function installJsonServer(): void {
-  if (existsSync(join(installed, "node_modules/json-server/package.json"))) return;
-  mkdirSync(installed, { recursive: true });
-  const args = ["install", "--prefix", installed, "--ignore-scripts", "--no-audit", "--no-fund", `json-server@${version}`];
-  execFileSync("npm", args, { stdio: ["ignore", "ignore", "inherit"], timeout: installMsMax });
-}
-
-async function openJsonServer(dataDir: string): Promise<Peer> {
+async function openJsonServer(program: string, dataDir: string): Promise<Peer> {
   const [port] = await freePorts(1);
   const file = join(dataDir, "json-server.json");
   const pets = Array.from({ length: animals }, (_, i) => ({ ...pet, id: i + 1, name: `Animal ${i + 1}` }));
   writeFileSync(file, JSON.stringify({ pets, orders: [] }));
-  const program = join(installed, "node_modules/json-server/lib/cli/bin.js");
   const child = spawnServer([process.execPath, program, "--quiet", "--host", "127.0.0.1", "--port", String(port), file], {
     stdio: ["ignore", "ignore", "inherit"],
   });

@@ -17,6 +17,7 @@ export const suiteNames = [
   "domains",
   "dashboard",
   "pages",
+  "lighthouse",
   "hostile",
   "backup",
   "growth",
@@ -25,7 +26,7 @@ export const suiteNames = [
   "webhooks",
 ] as const;
 /** Suites that run only if they are named, because they take long. They may have no rows yet. */
-export const onlyNamed: readonly SuiteName[] = ["growth"];
+export const onlyNamed: readonly SuiteName[] = ["growth", "lighthouse"];
 export type SuiteName = (typeof suiteNames)[number];
 
 const place = /(<!-- table -->\n)[^]*?(<!-- end of table -->)/;

@@ -9,13 +9,19 @@ const names = ["chromium-headless-shell", "chromium", "chromium-browser", "googl
  * shell comes first: it takes a third less CPU time, since it draws no window.
  */
 export function startBrowser(args: string[] = []): Promise<Browser> {
-  const executablePath = programNamed(names);
-  if (executablePath === undefined) throw new Error(`none of ${names.join(", ")} is on the PATH`);
+  const executablePath = browserProgram();
   // without a locale in UTF-8, Chromium cannot open a file whose name has other letters than those of ASCII
   const env = { ...process.env, LANG: "C.UTF-8" };
   // Pages of one site in one context share a process. What V8's optimizing compilers gain, a page of a test is too short to use.
   const all = ["--renderer-process-limit=1", "--js-flags=--no-opt --no-maglev", ...args];
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox", ...all] : all, env });
+}
+
+/** The path of the system's Chromium. @throws Error if there is none */
+export function browserProgram(): string {
+  const program = programNamed(names);
+  if (program === undefined) throw new Error(`none of ${names.join(", ")} is on the PATH`);
+  return program;
 }
 
 /** The browser of all files that this process runs. */
