@@ -28,7 +28,8 @@ export type FindServer = () => Promise<() => Redis>;
 export function serverFinder(place: RedisPlace, ca: string | undefined): (key: string) => FindServer {
   const tls = place.isTls && { tls: ca === undefined ? {} : { ca } };
   const options = { ...connectionOptions, ...place.login, ...tls };
-  if (place.kind === "single") return () => async () => () => new Redis({ ...options, ...place.hosts[0], db: place.db });
+  if (place.kind === "single")
+    return () => async () => () => new Redis({ ...options, ...place.hosts[0], db: place.db, family: place.family });
   if (place.kind === "cluster") {
     const known: KnownHosts = { named: place.hosts, learned: [] };
     return (key) => async () => {

@@ -6,7 +6,7 @@ type Common = { hosts: Host[]; login: Login; isTls: boolean };
 
 /** Where the Redis of `REDIS_URL` is. */
 export type RedisPlace =
-  | ({ kind: "single"; db: number } & Common)
+  | ({ kind: "single"; db: number; family: 0 | 4 | 6 } & Common)
   | ({ kind: "sentinel"; master: string; sentinelLogin: Login; db: number } & Common)
   | ({ kind: "cluster" } & Common);
 
@@ -20,7 +20,7 @@ export const redisUrlForms =
 
 /**
  * Parses a URL of one of these forms, each also with `rediss`:
- *   redis://user:password@host:6379/0
+ *   redis://user:password@host:6379/0?family=0
  *   redis+sentinel://user:password@host1:26379,host2:26379/master?db=0&sentinelUsername=…&sentinelPassword=…
  *   redis+cluster://user:password@host1:6379,host2:6379
  *
@@ -40,10 +40,18 @@ export function parseRedisUrl(text: string): RedisPlace {
     );
   const common = { hosts: parsed, login: loginOf(username, password.join(":")), isTls: secure !== "" };
   if (isSentinel) return sentinelOf(path, query, common);
-  if (query !== "") throw new NotAllowed(`a URL without parameters${isSingle ? ": the database is its path, as in redis://HOST/0" : ""}`);
-  if (isSingle) return { kind, db: parseDb(path.slice(1) || "0"), ...common };
+  if (isSingle) return singleOf(path, query, common);
+  if (query !== "") throw new NotAllowed("a URL without parameters");
   if (path.length > 1) throw new NotAllowed("a URL without a path: a cluster has only one database");
   return { kind: "cluster", ...common };
+}
+
+/** `family`: whether to reach the server by IPv4 (4, the default), IPv6 (6) or either (0). */
+function singleOf(path: string, query: string, common: Common): RedisPlace {
+  const { db = "0", family = "4", ...unknown } = Object.fromEntries(new URLSearchParams(query));
+  if (Object.keys(unknown).length > 0 || !["0", "4", "6"].includes(family))
+    throw new NotAllowed("a URL without parameters but db and family, which is 0, 4 or 6");
+  return { kind: "single", db: parseDb(path.slice(1) || db), family: Number(family) as 0 | 4 | 6, ...common };
 }
 
 function sentinelOf(path: string, query: string, common: Common): RedisPlace {

@@ -46,7 +46,7 @@ export function postgresUrl(text: string): string {
 }
 
 function isUsable(text: string): boolean {
-  const { hosts } = splitUrl(text);
+  const { hosts } = partsOf(text);
   const urls = urlsOf(text);
   if (urls.length > hostsMax || /^,|,,|,$/.test(hosts) || !urls.every((url) => URL.canParse(url))) return false;
   const found = urls.flatMap((url) => [...new URL(url).searchParams]);
@@ -57,9 +57,12 @@ function isUsable(text: string): boolean {
   });
 }
 
+/** A % that begins no code is itself, as the driver has it. */
+const partsOf = (url: string): ReturnType<typeof splitUrl> => splitUrl(url.replaceAll(/%(?![\da-f]{2})/gi, "%25"));
+
 /** The URLs of the single servers of a URL, in its order: the driver takes only one host. It takes a space for a sign that nothing is encoded. */
 export function urlsOf(url: string): string[] {
-  const { scheme, login, hosts, path, query } = splitUrl(url);
+  const { scheme, login, hosts, path, query } = partsOf(url);
   const urlOf = (host: string): string => `${scheme}://${login}${host}${path}${withPlus(query)}`.replaceAll(" ", "%20");
   return (hosts || "localhost").split(",").map(urlOf);
 }
