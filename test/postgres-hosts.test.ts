@@ -139,6 +139,41 @@ test("a node that finds only a standby answers 503 and says so, as does the doct
   for (const ready of started) await until(async () => (await ready()) === 200);
 });
 
+test("one address that leads to a standby for a while gives no stale reads, and no session stays on the server that it led to before", async (t) => {
+  const first = await startPostgres(["fsync=off"], { programs: "system" });
+  t.after(() => first.remove());
+  const second = await first.standby();
+  t.after(() => second.remove());
+  const line = await openLine(first.url);
+  t.after(() => line.close());
+  const node = await nodeOn(t, line.url);
+  await newCategory(node, "Dogs");
+  await until(async () => (await columnOf(second.url, "SELECT id FROM categories")).length === 1);
+  const read = async (): Promise<number> => (await node.ask("GET", "/categories")).status;
+  const ready = async (): Promise<number> => (await ask(`${node.address}/readyz`, "GET")).status;
+
+  line.leadTo(second.url);
+  const reads = async (url: string): Promise<unknown[]> =>
+    columnOf(url, "SELECT pid FROM pg_stat_activity WHERE application_name = 'petstore' AND query LIKE '%FROM categories%'");
+  await read();
+  assert.ok((await reads(first.url)).length > 0);
+  await columnOf(first.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petstore'`);
+  for (let i = 0; i < 20; i++) assert.equal(await read(), 503);
+  assert.deepEqual(await reads(second.url), []);
+  await until(async () => (await ready()) === 503);
+
+  await second.promote();
+  await until(async () => (await read()) === 200);
+  line.leadTo(first.url); // the second one is still there, and takes writes
+  const others = "application_name = 'petstore' AND query NOT LIKE '%FROM categories%'";
+  await columnOf(second.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`);
+  await until(
+    async () => (await columnOf(second.url, "SELECT pid FROM pg_stat_activity WHERE application_name = 'petstore'")).length === 0,
+  );
+  await until(async () => (await read()) === 200);
+  assert.ok((await reads(first.url)).length > 0);
+});
+
 test("a node opens 16 connections and no more, however much it is asked at once", async (t) => {
   const { url, drop } = await newDatabase(undefined, { migrated: true });
   t.after(drop);

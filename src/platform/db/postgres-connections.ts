@@ -48,7 +48,7 @@ export function openConnection(
 
   async function connect(): Promise<pg.Client> {
     try {
-      const session = await openSession(url, `${settingsOf(patience)}; ${settings}`, { patience });
+      const session = await openSession(url, `${settingsOf(patience)}; ${settings}`, { patience, needsPrimary: true });
       const { client } = session;
       if (check) await checked(session, check);
       client.on("error", ({ message }) => {

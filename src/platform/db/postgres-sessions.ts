@@ -33,8 +33,8 @@ type Servers = {
   target: Target;
   /** The place of the one that was usable last. */
   current: number;
-  /** The sockets of the open sessions, with the place of their server. */
-  sockets: Map<Socket, number>;
+  /** The sockets of the open sessions, with the server that each is on. */
+  sockets: Map<Socket, string>;
   /** Until when each server's pooler is trusted (ms, monotonic). */
   trustedUntil: number[];
 };
@@ -51,16 +51,17 @@ function serversOf(url: string): Servers {
 
 /**
  * Opens a session on the first server of a URL that the service can use, beginning with the one that it used last. All connections to PostgreSQL are
- * opened here. If another server is usable than before, the sessions on the others are cut off: their server does not take writes any more, and might
- * not answer.
+ * opened here. If another server is usable than before, also behind the same address, the sessions on the others are cut off: their server does not take
+ * writes any more, and might not answer.
  *
  * @param settings statements that set the session up
+ * @param options.needsPrimary refuses a standby even if it is the only server of the URL. Default: false, for work that only reads
  * @throws Problem `unavailable`, with an `AccessError` as its cause if a retry does not help
  */
 export async function openSession(
   url: string,
   settings: string,
-  { patience = usual, name = "petstore" }: { patience?: Timeouts; name?: string } = {},
+  { patience = usual, name = "petstore", needsPrimary = false }: { patience?: Timeouts; name?: string; needsPrimary?: boolean } = {},
 ): Promise<Session> {
   const servers = serversOf(url);
   const { urls, current } = servers;
@@ -70,9 +71,11 @@ export async function openSession(
     const session = sessionFor(urls[place]!, own, name);
     try {
       await session.client.connect();
-      await requireUsable(session.client, servers, place, own, () => openBeside(urls[place]!, own));
+      const facts = await factsOf(session.client, own);
+      requireWritable(facts, needsPrimary && servers.target === "any" ? "primary" : servers.target);
+      await requireKept(facts, session.client, servers, place, () => openBeside(urls[place]!, own));
       await session.client.query(within(settings, own));
-      settle(servers, place, session.socket);
+      settle(servers, place, facts, session.socket);
       return session;
     } catch (error) {
       session.socket.destroy();
@@ -103,38 +106,44 @@ function sessionFor(url: string, patience: Timeouts, name: string): Session {
   return { client, socket };
 }
 
-/** Remembers a usable server. */
-function settle(servers: Servers, place: number, socket: Socket): void {
+/** Remembers a usable server. Behind the address of a proxy the time of its start tells it from others. */
+function settle(servers: Servers, place: number, { started }: Facts, socket: Socket): void {
   const { sockets } = servers;
+  const server = `${place} ${started}`;
   servers.current = place;
-  sockets.set(socket, place);
+  sockets.set(socket, server);
   socket.once("close", () => sockets.delete(socket));
-  for (const [other, at] of sockets) if (at !== place) other.destroy();
+  for (const [other, at] of sockets) if (at !== server) other.destroy();
 }
 
 /** A statement of opening a session, which a server has to answer as soon as it has to connect. */
 const within = (text: string, { connectMs: ms }: Timeouts): { text: string; query_timeout: number } => ({ text, query_timeout: ms });
 
-type Facts = { pid: number; standby: boolean; read_only: boolean };
+type Facts = { pid: number; standby: boolean; read_only: boolean; started: string };
 const factsText = `
-  SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only`;
+  SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only,
+    CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time()) AS TEXT) AS started`;
 
-/**
- * Changes nothing in the session, which other clients of a pooler may use.
- *
- * @throws UnusableServer if it takes no writes, or is behind a pooler that does not keep sessions
- */
-async function requireUsable(
+/** Changes nothing in the session, which other clients of a pooler may use. */
+async function factsOf(client: pg.Client, patience: Timeouts): Promise<Facts> {
+  return (await client.query<Facts>(within(factsText, patience))).rows[0]!;
+}
+
+/** @throws UnusableServer if the server is not what is asked for */
+function requireWritable({ standby, read_only: isReadOnly }: Facts, target: Target): void {
+  if (target !== "any" && (standby || (target === "read-write" && isReadOnly)))
+    throw new UnusableServer("takes no writes: it is a standby or read-only", { isLasting: false });
+}
+
+/** @throws UnusableServer if the server is behind a pooler that does not keep sessions */
+async function requireKept(
+  { pid }: Facts,
   client: pg.Client,
   servers: Servers,
   place: number,
-  patience: Timeouts,
   openSecond: () => Promise<Session>,
 ): Promise<void> {
-  const [facts] = (await client.query<Facts>(within(factsText, patience))).rows as [Facts];
-  if (servers.target !== "any" && (facts.standby || (servers.target === "read-write" && facts.read_only)))
-    throw new UnusableServer("takes no writes: it is a standby or read-only", { isLasting: false });
-  if (facts.pid === (client as { processID?: number | null }).processID) return;
+  if (pid === (client as { processID?: number | null }).processID) return;
   const { requireSessions, clear } = await import("./postgres-poolers.ts");
   if (performance.now() > servers.trustedUntil[place]!) {
     const second = await openSecond();
