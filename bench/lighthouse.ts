@@ -54,10 +54,17 @@ async function publishStorefront(shop: Shop): Promise<string> {
     const id = index + 1;
     await shop.ask("POST", "/pets", { name, categoryId: 1 });
     const facts = { species: "Dog", breed: "Beagle" };
-    await shop.ask("PUT", `/pets/${id}/profile`, { description: `${name} is friendly.`, price: { amount: 25_000 + id, currency: "EUR" }, facts });
+    await shop.ask("PUT", `/pets/${id}/profile`, {
+      description: `${name} is friendly.`,
+      price: { amount: 25_000 + id, currency: "EUR" },
+      facts,
+    });
     await send(shop, `/pets/${id}/profile/photos?alt=${name}`, "image/jpeg", await photo(index));
   }
-  const project = (await (await shop.ask("POST", "/projects", { name: "Happy Paws", slug: "happy" })).json()) as { id: number; url: string };
+  const project = (await (await shop.ask("POST", "/projects", { name: "Happy Paws", slug: "happy" })).json()) as {
+    id: number;
+    url: string;
+  };
   const site = await packSite({ "petstore.json": JSON.stringify({ name: "Happy Paws", storefront }) });
   await send(shop, `/projects/${project.id}/deployments`, "application/gzip", site);
   await until(async () => (await visitSite(project.url)).body.includes("/animals/1"));

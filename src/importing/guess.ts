@@ -76,7 +76,9 @@ export function guessMapping(columns: readonly Column[]): Guess | undefined {
 function factsIn(columns: readonly Column[]): NonNullable<Mapping["facts"]> {
   const facts: NonNullable<Mapping["facts"]> = {};
   for (const fact of factNames) {
-    const column = columns.find((one) => namesFact(fact, one.name) && one.filled > 0 && one.shares[fact === "born" ? "born" : "fact"] === 1);
+    const column = columns.find(
+      (one) => namesFact(fact, one.name) && one.filled > 0 && one.shares[fact === "born" ? "born" : "fact"] === 1,
+    );
     if (column) facts[fact] = { columns: [column.name] };
   }
   return facts;
