@@ -305,9 +305,7 @@ test("each index names the queries that need it, and SQLite uses it for them", a
     await tx.query(sql`INSERT INTO accounts (id, name, plan, created_at) VALUES (1, 'Shop', 'pro', 0)`);
     await tx.query(sql`INSERT INTO import_sources (account_id, id, name, name_key) VALUES (1, 1, 'File', 'file')`);
     await tx.query(sql`INSERT INTO orders (account_id, id, quantity, held, complete, version) VALUES (1, 1, 1, 0, FALSE, 1)`);
-    await tx.query(
-      sql`INSERT INTO contacts (account_id, order_id, email_key, phone_key, version) VALUES (1, 1, 'ann@example.com', '79460958', 1)`,
-    );
+    await tx.query(sql`INSERT INTO contacts (account_id, order_id, email_key, phone_key, version) VALUES (1, 1, 'a@b.example', '1', 1)`);
     await tx.query(sql`INSERT INTO pet_words (account_id, pet_id, word, shared, category_id, status) VALUES (1, 1, 'rex', 0, 1, 'sold')`);
   });
   assert.deepEqual(await indexesOf(db), Object.keys(needs).toSorted());
@@ -371,11 +369,8 @@ async function requireUse(db: Database, index: string, query: Call | Fragment): 
   if (typeof query === "function") {
     const { db: recorded, statements } = record(db);
     await query(recorded);
-    await requirePlan(
-      db,
-      index,
-      statements.map(({ sql: text }) => text),
-    );
+    const texts = statements.map(({ sql: text }) => text);
+    await requirePlan(db, index, texts);
   } else {
     const { file, text, statement } = query;
     const source = readFileSync(new URL(`../src/${file}`, import.meta.url), "utf8").replaceAll(/\s+/g, " ");

@@ -7,74 +7,22 @@ import { expireReservations } from "../src/store/reservations/reservations.store
 import { settingsOf } from "./support/backups.ts";
 import { runCommand } from "./support/commands.ts";
 import { loggedEvents } from "./support/event-log.ts";
-import type { Failure, InventoryItem, Pet } from "./support/models.ts";
-import { ann, openForm, postForm, type FormReply } from "./support/reservations.ts";
+import type { Pet } from "./support/models.ts";
+import { reservationShops, type Reservation, type Shop } from "./support/reservation-shops.ts";
+import { ann, openForm, postForm } from "./support/reservations.ts";
 import { startService, type TestService } from "./support/service.ts";
-import { made, newCategory, newPet } from "./support/shop.ts";
+import { made, newPet } from "./support/shop.ts";
 import { packSite } from "./support/sites.ts";
-import { openStorefront, visitSite } from "./support/storefront.ts";
+import { visitSite } from "./support/storefront.ts";
 
-type Reservation = { id: number; petId: number; orderId?: number; state: string; lapsesAt?: string; endedAt?: string; contact?: object };
-type Shop = { account: number; key: string; url: string; petId: number };
-
-let now = Date.now();
 let service: TestService;
-before(async () => void (service = await startService({ clock: () => now })));
+const { clock, openShop, reserve, listed, units, answer, asAnother } = reservationShops(() => service);
+before(async () => void (service = await startService({ clock: () => clock.now })));
 after(() => service.close());
 
-let shops = 0;
-
-/** A shop with one animal and a storefront that takes reservations. `units`: null for an animal whose stock is not counted. */
-async function openShop(units: number | null, reservations: object = { enabled: true }): Promise<Shop> {
-  const { id: account, key } = await service.newAccount();
-  const category = await newCategory(service, "Dogs", key);
-  const { id: petId } = await newPet(service, category.id, { name: "Rex <b>" }, key);
-  if (units !== null) await made(service, "PUT", `/store/inventory/${petId}`, { quantity: units }, key);
-  const { url } = await openStorefront(service, `shop-${++shops}`, { contact: { phone: "123456" }, reservations }, { key });
-  return { account, key, url, petId };
-}
-
-/** Sends the form as a person does, some seconds after it was opened. Each address is another visitor. */
-async function reserve({ url, petId }: Shop, more: Record<string, string> = {}): Promise<FormReply> {
-  const hidden = await openForm(url, petId);
-  now += 5_000;
-  return postForm(url, `/animals/${petId}/reserve`, { ...hidden, ...ann, ...more });
-}
-
-const listed = ({ key }: Shop, query = "") => made<Reservation[]>(service, "GET", `/reservations${query}`, undefined, key);
-const units = async ({ key, petId }: Shop) =>
-  (await made<InventoryItem>(service, "GET", `/store/inventory/${petId}`, undefined, key)).quantity;
-const answer = (shop: Shop, id: number, body: object) =>
-  service.ask<Reservation & Failure>("PATCH", `/reservations/${id}`, { key: shop.key, body });
 const typesOf = async ({ account }: Shop) =>
   (await loggedEvents(service.db, account)).map(({ type }) => type).filter((type) => /^(reservation|order)\./.test(type));
-const lapse = () => lapseReservations(service.db, now, (error) => assert.fail(String(error)));
-
-/** Frees what the visitor's bound counts, as if another visitor had sent the next form. */
-const asAnother = ({ account }: Shop) =>
-  service.db.write((tx) => tx.query(sql`UPDATE reservations SET visitor = 'another' WHERE account_id = ${account}`));
-
-/** Another animal of a shop. */
-async function another(shop: Shop, quantity: number): Promise<Shop> {
-  const [category] = await made<{ id: number }[]>(service, "GET", "/categories", undefined, shop.key);
-  const { id: petId } = await newPet(service, category!.id, { name: "Luna" }, shop.key);
-  await made(service, "PUT", `/store/inventory/${petId}`, { quantity }, shop.key);
-  return { ...shop, petId };
-}
-
-/** Adds reservations of other visitors, or enquiries, as they are after a while. */
-const addRows = ({ account, petId }: Shop, { count, state, holds, at }: { count: number; state: string; holds: boolean; at: number }) =>
-  service.db.write(async (tx) => {
-    for (let i = 0; i < count; i++)
-      await tx.query(sql`
-        INSERT INTO reservations (account_id, id, pet_id, order_id, state, link_hash, created_at, visitor, version)
-        VALUES (${account}, nextval('reservation_ids'), ${petId}, ${holds ? 1_000_000_000 + (added += 1) : null}, ${state}, ${`made ${(added += 1)}`}, ${at}, 'another', 1)`);
-  });
-let added = 0;
-const endAll = ({ account }: Shop) =>
-  service.db.write((tx) =>
-    tx.query(sql`UPDATE reservations SET state = 'refused', ended_at = ${now} WHERE account_id = ${account} AND state = 'open'`),
-  );
+const lapse = () => lapseReservations(service.db, clock.now, (error) => assert.fail(String(error)));
 
 test("a visitor reserves an animal whose stock is counted: an order holds one unit for the shop's period, and has the contact", async () => {
   const shop = await openShop(2, { enabled: true, holdHours: 24, text: "Bring a leash." });
@@ -85,11 +33,14 @@ test("a visitor reserves an animal whose stock is counted: an order holds one un
   const sent = await reserve(shop);
   assert.equal(sent.status, 303);
   const [own] = await listed(shop, "?state=open");
-  assert.deepEqual([own!.petId, own!.state, Date.parse(own!.lapsesAt!) - now, await units(shop)], [shop.petId, "open", 24 * hourMs, 1]);
+  assert.deepEqual(
+    [own!.petId, own!.state, Date.parse(own!.lapsesAt!) - clock.now, await units(shop)],
+    [shop.petId, "open", 24 * hourMs, 1],
+  );
   const order = await made<object>(service, "GET", `/store/orders/${own!.orderId}`, undefined, shop.key);
   assert.partialDeepStrictEqual(order, { petId: shop.petId, quantity: 1, complete: false });
   const placed = sql`SELECT placed_at FROM orders WHERE account_id = ${shop.account} AND id = ${own!.orderId}`;
-  assert.deepEqual(await service.db.query(placed), [{ placed_at: now }]);
+  assert.deepEqual(await service.db.query(placed), [{ placed_at: clock.now }]);
   const contact = await made<object>(service, "GET", `/store/orders/${own!.orderId}/contact`, undefined, shop.key);
   assert.deepEqual(contact, { name: ann.name, email: ann.email, note: ann.note });
   assert.deepEqual(await typesOf(shop), ["order.created", "reservation.created"]);
@@ -133,7 +84,7 @@ test("for any other animal it is an enquiry, which holds nothing, and whose cont
   const shop = await openShop(null);
   assert.equal((await reserve(shop)).status, 303);
   const [own] = await listed(shop);
-  assert.deepEqual([own!.orderId, own!.contact, Date.parse(own!.lapsesAt!) - now], [undefined, undefined, 30 * dayMs]);
+  assert.deepEqual([own!.orderId, own!.contact, Date.parse(own!.lapsesAt!) - clock.now], [undefined, undefined, 30 * dayMs]);
   assert.deepEqual(await made(service, "GET", "/store/orders", undefined, shop.key), []);
   const path = `/reservations/${own!.id}`;
   const shown = await made<Reservation>(service, "GET", path, undefined, shop.key);
@@ -166,7 +117,7 @@ test("each change of a reservation is one event, and one that follows its order 
   await made(service, "PUT", `/store/inventory/${bella}`, { quantity: 1 }, shop.key);
   const links = [await reserve(shop), await reserve(shop)].map(({ headers }) => String(headers["location"]));
   const [first, second] = (await listed(shop)) as [Reservation, Reservation];
-  const lapsesAt = new Date(now + 100 * hourMs).toISOString().replace(/\.\d+Z/, "Z");
+  const lapsesAt = new Date(clock.now + 100 * hourMs).toISOString().replace(/\.\d+Z/, "Z");
   const order = (own: Reservation, body: object) => made(service, "PATCH", `/store/orders/${own.orderId}`, body, shop.key);
   const changes: [change: () => Promise<unknown>, events: [type: string, data: object, previous: object][]][] = [
     [() => answer(shop, first.id, { lapsesAt }), [["reservation.updated", { lapsesAt }, { lapsesAt: first.lapsesAt }]]],
@@ -206,7 +157,7 @@ test("each change of a reservation is one event, and one that follows its order 
     return (JSON.parse(out) as { faults: string[] }).faults.filter((fault) => fault.startsWith("reservation/"));
   };
   assert.deepEqual(await verified(), []);
-  await expireReservations(service.db, now + 181 * dayMs);
+  await expireReservations(service.db, clock.now + 181 * dayMs);
   assert.deepEqual([(await listed(shop)).length, await verified()], [1, []], "the shop's period deletes an ended one without an event");
   await service.db.write((tx) => tx.query(sql`UPDATE reservations SET pet_id = ${shop.petId} WHERE account_id = ${shop.account}`));
   assert.match((await verified()).join(), /reservation\/\d+ of account \d+ is not as its newest event/);
@@ -217,7 +168,7 @@ test("each change of a reservation is one event, and one that follows its order 
 test("two visitors who want the last unit at once: one has it, and the other may still ask", async () => {
   const shop = await openShop(1);
   const forms = await Promise.all([openForm(shop.url, shop.petId), openForm(shop.url, shop.petId)]);
-  now += 5_000;
+  clock.now += 5_000;
   const send = (hidden: object) => postForm(shop.url, `/animals/${shop.petId}/reserve`, { ...hidden, ...ann });
   const replies = await Promise.all(forms.map(send));
   assert.deepEqual(replies.map(({ status }) => String(status)).toSorted(), ["303", "409"]);
@@ -235,7 +186,7 @@ test("two visitors who want the last unit at once: one has it, and the other may
 test("a form that is sent twice reserves once", async () => {
   const shop = await openShop(5);
   const hidden = await openForm(shop.url, shop.petId);
-  now += 5_000;
+  clock.now += 5_000;
   const send = () => postForm(shop.url, `/animals/${shop.petId}/reserve`, { ...hidden, ...ann });
   const replies = await Promise.all([send(), send(), send()]);
   assert.equal(new Set(replies.map(({ headers }) => headers["location"])).size, 1);
@@ -248,7 +199,7 @@ test("forms of other sites, of robots and of nobody are refused, and reserve not
   const hidden = await openForm(shop.url, shop.petId);
   const early = await postForm(shop.url, path, { ...hidden, ...ann });
   assert.ok(early.status === 422 && early.body.includes("very quick"));
-  now += 5_000;
+  clock.now += 5_000;
   const fields = { ...hidden, ...ann };
   const foreign: [Record<string, string>, number][] = [
     [{ origin: "https://evil.example", "sec-fetch-site": "cross-site" }, 403],
@@ -275,61 +226,10 @@ test("forms of other sites, of robots and of nobody are refused, and reserve not
     const { status, body } = await postForm(shop.url, path, { ...fields, ...more });
     assert.ok(status === 422 && body.includes(words), words);
   }
-  now += 13 * hourMs;
+  clock.now += 13 * hourMs;
   assert.ok((await postForm(shop.url, path, fields)).body.includes("long time"));
   assert.deepEqual([await units(shop), await listed(shop)], [5, []]);
   assert.equal((await postForm(shop.url, "/", fields)).status, 405, "no other path takes a form");
-});
-
-test("a visitor holds at most three units, two of one animal, may ask all the same, and sends ten forms in a day, in all sites of a shop", async () => {
-  const shop = await openShop(50);
-  const { url: second } = await openStorefront(service, `second-${shop.account}`, { reservations: { enabled: true } }, { key: shop.key });
-  const [luna, bo] = [await another(shop, 5), await another(shop, 5)];
-  assert.deepEqual([(await reserve(shop)).status, (await reserve({ ...shop, url: second })).status], [303, 303]);
-  const third = await reserve(shop);
-  assert.ok(third.status === 429 && third.body.includes("reserved enough"));
-  assert.deepEqual([(await reserve(luna)).status, (await reserve(bo)).status], [303, 429]);
-  for (const status of [303, 303]) assert.equal((await reserve(bo, { ask: "yes" })).status, status);
-  const asked = await reserve(bo, { ask: "yes" });
-  assert.ok(asked.status === 429 && asked.body.includes("written enough"));
-  assert.deepEqual([await units(shop), await units(luna), await units(bo)], [48, 4, 5]);
-  await asAnother(shop);
-  for (const one of [shop, shop, luna]) assert.equal((await reserve(one)).status, 303);
-  await asAnother(shop);
-  for (const one of [shop, shop]) assert.equal((await reserve(one)).status, 303);
-  await asAnother(shop);
-  assert.equal((await reserve(luna)).status, 429, "the eleventh of the day");
-  now += dayMs + 1;
-  assert.equal((await reserve(luna)).status, 303);
-});
-
-test("enquiries without an answer never keep a visitor from a free unit, nor do reservations keep one from asking", async () => {
-  const shop = await openShop(500);
-  const [hold, ask] = [{}, { ask: "yes" }];
-  const expect = async (more: Record<string, string>, status: number) => {
-    const reply = await reserve(shop, more);
-    assert.equal(reply.status, status, JSON.stringify(more));
-    assert.equal(reply.body.includes("cannot take this at the moment"), status === 503);
-    await asAnother(shop);
-  };
-  await addRows(shop, { count: 999, state: "open", holds: false, at: now - dayMs });
-  await expect(ask, 303);
-  await expect(ask, 503);
-  await expect(hold, 303);
-  await endAll(shop);
-  await addRows(shop, { count: 200, state: "open", holds: true, at: now - dayMs });
-  await expect(hold, 503);
-  await expect(ask, 303);
-  await endAll(shop);
-  now += hourMs;
-  await addRows(shop, { count: 100, state: "refused", holds: false, at: now });
-  await expect(ask, 503);
-  await expect(hold, 303);
-  await addRows(shop, { count: 99, state: "refused", holds: true, at: now });
-  await expect(hold, 503);
-  now += hourMs;
-  await expect(ask, 303);
-  await expect(hold, 303);
 });
 
 test("what the shop does with the order ends the reservation: completing and changing it accept, deleting it refuses", async () => {
@@ -349,7 +249,7 @@ test("what the shop does with the order ends the reservation: completing and cha
     ["accepted", false],
     ["refused", true],
   ]);
-  now += 60 * hourMs;
+  clock.now += 60 * hourMs;
   await lapse();
   assert.deepEqual(
     (await listed(shop)).map(({ state }) => state),
@@ -363,9 +263,9 @@ test("the shop accepts, changes and refuses; refusing frees the unit, even of an
   const shop = await openShop(2);
   for (let i = 0; i < 2; i++) await reserve(shop);
   const [first, second] = (await listed(shop)) as [Reservation, Reservation];
-  const later = new Date(now + 100 * hourMs).toISOString();
+  const later = new Date(clock.now + 100 * hourMs).toISOString();
   assert.equal((await answer(shop, first.id, { lapsesAt: later })).body.lapsesAt, later.replace(".000Z", "Z"));
-  for (const lapsesAt of ["2020-01-01T00:00:00Z", new Date(now + 31 * dayMs).toISOString()])
+  for (const lapsesAt of ["2020-01-01T00:00:00Z", new Date(clock.now + 31 * dayMs).toISOString()])
     assert.equal((await answer(shop, first.id, { lapsesAt })).status, 400);
   const accepted = await answer(shop, first.id, { state: "accepted" });
   assert.deepEqual([accepted.body.state, accepted.body.lapsesAt, accepted.body.endedAt], ["accepted", undefined, undefined]);
@@ -395,12 +295,12 @@ test("a reservation lapses after its time, with an event; one that fails or is g
   for (const shop of some) await reserve(shop);
   await lapse();
   assert.equal(await units(some[0]), 0, "not before its time");
-  now += 49 * hourMs;
+  clock.now += 49 * hourMs;
   // The first cannot lapse: its order holds more than the stock counts
   await service.db.write((tx) => tx.query(sql`UPDATE inventory SET held = 0, quantity = 2147483647 WHERE account_id = ${some[0].account}`));
   await service.db.write((tx) => tx.query(sql`DELETE FROM orders WHERE account_id = ${some[1].account}`));
   const errors: unknown[] = [];
-  await lapseReservations(service.db, now, (error) => errors.push(error));
+  await lapseReservations(service.db, clock.now, (error) => errors.push(error));
   const states = await Promise.all(some.map(async (shop) => (await listed(shop))[0]!.state));
   assert.deepEqual([errors.length, states], [1, ["open", "refused", "lapsed"]]);
   assert.equal(await units(some[2]), 1);
@@ -415,9 +315,9 @@ test("reservations that ended are deleted after the shop's period, and the conta
   await reserve(shop);
   const [own] = await listed(shop);
   await answer(shop, own!.id, { state: "refused" });
-  await expireReservations(service.db, now + 179 * dayMs);
+  await expireReservations(service.db, clock.now + 179 * dayMs);
   assert.equal((await listed(shop)).length, 1);
-  await expireReservations(service.db, now + 181 * dayMs);
+  await expireReservations(service.db, clock.now + 181 * dayMs);
   assert.deepEqual(await listed(shop), []);
   assert.deepEqual(await service.db.query(sql`SELECT 1 FROM reservations WHERE account_id = ${shop.account}`), []);
 });
@@ -439,7 +339,7 @@ test("the live settings decide: an earlier deployment takes no reservations at i
   const path = `/projects/${project!.id}/deployments`;
   const { url } = await made<{ url: string }>(service, "GET", `${path}/${project!.deploymentId}`, undefined, shop.key);
   const hidden = await openForm(url, shop.petId);
-  now += 5_000;
+  clock.now += 5_000;
   const send = () => postForm(url, `/animals/${shop.petId}/reserve`, { ...hidden, ...ann });
   const live = await send();
   assert.equal(live.status, 303, "the live deployment takes them at its own address too");

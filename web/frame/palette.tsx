@@ -34,10 +34,8 @@ export function Palette({
   isSearching,
 }: PaletteProps & Searched): ReactNode {
   const colours = useColourCommands();
-  const below = useMemo(() => search(query, [...commands, ...colours]), [query, commands, colours]).slice(
-    0,
-    query.trim() === "" ? undefined : shownMax,
-  );
+  const most = query.trim() === "" ? undefined : shownMax;
+  const below = useMemo(() => search(query, [...commands, ...colours]), [query, commands, colours]).slice(0, most);
   const found = [...above, ...below];
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {

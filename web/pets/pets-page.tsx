@@ -49,7 +49,6 @@ export function PetsPage(): ReactNode {
   };
   const isFiltered = (filters.q ?? filters.status ?? filters.categoryId) !== undefined;
   const isEmpty = list.rows?.count === 0;
-
   const actionsOf = (pet: Pet): RowAction[] => [
     { label: words.edit, run: () => open(pet) },
     ...(pet.status === "sold" ? [] : [{ label: words.order, run: () => goTo({ order: pet.id }) }]),

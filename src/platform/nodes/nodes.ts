@@ -21,8 +21,7 @@ import { programVersion } from "../program-version.ts";
  * The database's clock measures leases in the database. A node measures its own lease with a monotonic clock, from before it
  * sent the heartbeat. So clocks that differ or jump do no harm.
  *
- * A node that lost its lease gets a new one with another lease id. Rows of work that it claimed under the old id are free once
- * that lease has ended.
+ * A node that lost its lease gets a new one with another lease id. Rows of work that it claimed under the old id are free once it ended.
  *
  * The embedded database has one node: it applies the same changes by the same numbers, and needs no lease.
  */
@@ -268,10 +267,9 @@ export function expireNodes(db: Database): Promise<void> {
   return db.write(async (tx) => {
     await expireChanges(tx, databaseTime(db.engine));
     if (db.engine !== "postgres") return;
-    const oldest = sql`${databaseTime(db.engine)} - ${90 * dayMs}`;
+    const oldest = sql`${databaseTime("postgres")} - ${90 * dayMs}`;
     await tx.query(sql`DELETE FROM node_beats WHERE at < ${oldest}`);
-    await tx.query(sql`
-      DELETE FROM database_losses WHERE last_accepted < (SELECT MAX(at) FROM accepted_states) AND found_at < ${oldest}`);
+    await tx.query(sql`DELETE FROM database_losses WHERE last_accepted < (SELECT MAX(at) FROM accepted_states) AND found_at < ${oldest}`);
   });
 }
 
