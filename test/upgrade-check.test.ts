@@ -8,11 +8,13 @@ import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import type { UpgradeForecast } from "../src/app/upgrade-check.ts";
+import { unfinishedTable } from "../src/backup/manifest.ts";
 import { migrate, migrationsFor } from "../src/platform/db/migrate.ts";
 import { openPostgres } from "../src/platform/db/postgres.ts";
 import { isTooOld } from "../src/platform/nodes/node-releases.ts";
 import { runCommand } from "./support/commands.ts";
 import { temporaryFolder } from "./support/folder.ts";
+import { jumpingClock } from "./support/jumping-clock.ts";
 import { startPostgres } from "./support/postgres-process.ts";
 import { administer, columnOf, newDatabase, rowsOf } from "./support/postgres.ts";
 import { checkOut } from "./support/previous-release.ts";
@@ -233,6 +235,47 @@ test("on PostgreSQL the check names nodes, open transactions and the missing bac
     refused.text,
     /STOPS: a node of release 0\.9\.3 serves this database, and cannot run beside [\d.]+: old\/1.*: stop them all before the upgrade\.\nThe upgrade cannot go on\.$/,
   );
+});
+
+test("on PostgreSQL the check says what would stop the start: a clock, an unfinished copy, an empty database, a server without writes, rights", async (t) => {
+  const { url, drop } = await newDatabase();
+  const role = `other_${process.pid}`;
+  t.after(async () => {
+    await administer(url, `DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await drop();
+  });
+  const env = { DATABASE_URL: url, SECRETS_KEY: secretsKey, DATA_DIR: temporaryFolder(t) };
+  const db = openPostgres(url, { onError: () => undefined });
+  const earlier = migrationsFor("postgres").filter(({ number }) => number <= lastOf120);
+  await migrate(db, Date.now(), earlier);
+  await db.close();
+  assert.deepEqual((await check(env)).problems, []);
+  const clock = jumpingClock(t);
+  clock.jump("+3h");
+  assert.match(
+    (await check({ ...env, ...clock.env })).problems.join(),
+    /^the clock of this machine is 3\.0 hours ahead of that of PostgreSQL/,
+  );
+
+  await administer(url, `CREATE TABLE ${unfinishedTable} (at BIGINT)`);
+  const copied = await check(env);
+  assert.deepEqual([copied.code, copied.problems.length], [1, 1]);
+  assert.match(copied.text, /STOPS: the database of DATABASE_URL has an unfinished copy: .*\nThe upgrade cannot go on\.$/);
+  await administer(url, `DROP TABLE ${unfinishedTable}`);
+
+  const name = new URL(url).pathname.slice(1);
+  await administer(url, `CREATE ROLE ${role} LOGIN PASSWORD 'other'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${role}`);
+  t.after(() => administer(url, `DROP OWNED BY ${role}; DROP ROLE ${role}`));
+  const asOther = new URL(url);
+  [asOther.username, asOther.password] = [role, "other"];
+  const { problems } = await check({ ...env, DATABASE_URL: asOther.href });
+  assert.match(problems.join("\n"), /may not create tables: .*\n.* does not own the table accepted_states/);
+
+  await administer(url, `ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
+  assert.deepEqual((await check(env)).problems, [
+    "PostgreSQL takes no writes: it is a standby or read-only: set DATABASE_URL to the primary, or promote this server",
+  ]);
+  await administer(url, `SET default_transaction_read_only = off; ALTER DATABASE "${name}" RESET default_transaction_read_only`);
 });
 
 test("nodes of one minor version and of the next run together, and no others", () => {

@@ -1,6 +1,6 @@
 import { migrationsFor } from "../platform/db/migrate.ts";
 import { AccessError } from "../platform/db/postgres-errors.ts";
-import { openSession, type Session } from "../platform/db/postgres-sessions.ts";
+import { openSession, takesNoWrites, type Session } from "../platform/db/postgres-sessions.ts";
 import { Problem } from "../platform/problem.ts";
 import { certificateFindings, nameFindings, schemaFinding, type Ask } from "./doctor-data.ts";
 import { answerMs, clockFinding, fault, ok, reasonOf, type Finding } from "./findings.ts";
@@ -8,11 +8,9 @@ import type { Settings } from "./settings.ts";
 
 const patience = { connectMs: answerMs, statementMs: answerMs };
 
-const toPrimary = "set DATABASE_URL to the primary, or promote this server";
-/** `closed`: whether the server refuses writes of a session that does not ask for a read-only one, as this one does. */
+export const toPrimary = "set DATABASE_URL to the primary, or promote this server";
 const factsText = `
-  SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS now, to_regclass('migrations') IS NOT NULL AS has,
-    pg_is_in_recovery() OR EXISTS (SELECT FROM pg_settings WHERE name = 'default_transaction_read_only' AND reset_val = 'on') AS closed`;
+  SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS now, to_regclass('migrations') IS NOT NULL AS has, ${takesNoWrites} AS closed`;
 
 /** Checks the PostgreSQL of `DATABASE_URL`, and a pooler before it, as the service does when it connects. */
 export async function checkPostgres(settings: Settings, clock: () => number): Promise<Finding[]> {

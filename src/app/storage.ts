@@ -273,7 +273,7 @@ function closedGate() {
  *
  * @throws Error with one line that says what to do
  */
-async function requireMoved(
+export async function requireMoved(
   db: Pick<Database, "engine" | "query">,
   { dataDir, allowEmptyDatabase = false }: Pick<Settings, "dataDir"> & Partial<Pick<Settings, "allowEmptyDatabase">>,
 ): Promise<void> {
@@ -315,7 +315,7 @@ const offMsMax = 60 * 60_000;
  *
  * @throws Error with one line if they differ by more than an hour
  */
-async function requireSameClock(db: Pick<Database, "engine" | "query">, clock: () => number): Promise<void> {
+export async function requireSameClock(db: Pick<Database, "engine" | "query">, clock: () => number): Promise<void> {
   if (db.engine === "sqlite") return;
   const [row] = await db.query<{ now: number }>(sql`SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now`);
   const aheadMs = clock() - Number(row?.now);

@@ -18,10 +18,10 @@ import { effectsOf, strongLocksOf, type Effect } from "../platform/db/migration-
 import { addressesOfNodes, listLiveNodes, tooOldLine, type LiveNode } from "../platform/nodes/node-releases.ts";
 import { isAnswered } from "../platform/socket.ts";
 import type { Settings } from "./settings.ts";
-import { databasePath, socketPath } from "./storage.ts";
+import { databasePath, requireMoved, requireSameClock, socketPath } from "./storage.ts";
 
 type Engine = Database["engine"];
-type Place = Pick<Settings, "dataDir" | "databaseUrl">;
+type Place = Pick<Settings, "dataDir" | "databaseUrl" | "allowEmptyDatabase">;
 type Change = Pick<Effect, "table" | "does" | "work"> & { rows: number; bytes: number };
 
 /** What an upgrade of the data to this release will do. */
@@ -50,6 +50,7 @@ type Source = {
   engine: Engine;
   query: <R>(text: Sql) => Promise<R[]>;
   sizeOf: (table: string) => Promise<{ rows: number; bytes: number }>;
+  refusals: (what: { isMigrating: boolean }) => Promise<string[]>;
   /** The bytes of a copy that the upgrade makes first. */
   copyBytes: () => Promise<number>;
   /** The bytes a second of each kind of work, and of the copy. */
@@ -96,7 +97,10 @@ async function forecast(place: Place, source: Source): Promise<UpgradeForecast> 
     freeBytes !== null && freeBytes < neededBytes
       ? `the upgrade needs ${bytesText(neededBytes)}, and ${place.dataDir} has ${bytesText(freeBytes)} free: make room`
       : undefined;
-  const problems = [problem, tooOld && `${tooOld}: stop them all before the upgrade`, full].filter((line) => line !== undefined);
+  const refused = [...(await source.refusals({ isMigrating: missing.length > 0 })), ...(await refusalsOfStart(place, source))];
+  const problems = [problem, ...refused, tooOld && `${tooOld}: stop them all before the upgrade`, full].filter(
+    (line) => line !== undefined,
+  );
   const backupAt = lastBackupAt(place.dataDir);
   const backup = backupAt === undefined ? null : new Date(backupAt).toISOString();
   return {
@@ -111,6 +115,30 @@ async function forecast(place: Place, source: Source): Promise<UpgradeForecast> 
     transactions,
     backupAt: backup,
   };
+}
+
+/** What the start would say that refuses the place of the data. */
+async function refusalsOfStart(place: Place, source: Source): Promise<string[]> {
+  const checks = [() => requireSameClock(source, systemClock), () => requireMoved(source, place)];
+  const refused: string[] = [];
+  for (const check of checks) await check().catch((error: Error) => refused.push(error.message));
+  return refused;
+}
+
+/** What the server and the rights of its user do not let the start do, or the migrations. */
+async function refusalsOfServer(query: Source["query"], { isMigrating }: { isMigrating: boolean }): Promise<string[]> {
+  const [{ takesNoWrites }, { toPrimary }] = [await import("../platform/db/postgres-sessions.ts"), await import("./doctor-postgres.ts")];
+  const [server] = await query<{ closed: boolean; may: boolean; foreign: string | null }>(sql`
+    SELECT ${raw(takesNoWrites)} AS closed, has_schema_privilege(current_schema(), 'CREATE') AS may,
+      (SELECT MIN(tablename) FROM pg_tables WHERE schemaname = current_schema() AND NOT pg_has_role(tableowner, 'USAGE')) AS foreign`);
+  const { closed, may, foreign } = server!;
+  return [
+    closed && `PostgreSQL takes no writes: it is a standby or read-only: ${toPrimary}`,
+    isMigrating && !may && "the user of DATABASE_URL may not create tables: let it, or upgrade as the owner of the tables",
+    isMigrating &&
+      foreign !== null &&
+      `the user of DATABASE_URL does not own the table ${foreign}, which only its owner changes: upgrade as that user`,
+  ].filter((line) => line !== false);
 }
 
 /** The migrations that the data lacks, or why this program cannot upgrade it. An empty database on PostgreSQL lacks none: nothing is upgraded. */
@@ -173,7 +201,8 @@ async function withPostgres<T>(url: string, use: (source: Source) => Promise<T>)
         SELECT GREATEST(reltuples, 0) AS rows, pg_total_relation_size(oid) AS bytes FROM pg_class WHERE oid = to_regclass(${table})`);
       return size ? { rows: Math.round(size.rows), bytes: size.bytes } : { rows: 0, bytes: 0 };
     };
-    return await use({ engine: "postgres", query, sizeOf, copyBytes: async () => 0, rates: postgresRates, freeBytes: null });
+    const refusals: Source["refusals"] = (what) => refusalsOfServer(query, what);
+    return await use({ engine: "postgres", query, sizeOf, refusals, copyBytes: async () => 0, rates: postgresRates, freeBytes: null });
   } finally {
     await connection.close();
   }
@@ -201,7 +230,8 @@ async function withSqlite<T>({ dataDir }: Place, use: (source: Source) => Promis
       return pages?.bytes ?? 0;
     };
     const { bavail, bsize } = statfsSync(dataDir);
-    return await use({ engine: "sqlite", query, sizeOf, copyBytes, rates: await measureRates(), freeBytes: bavail * bsize });
+    const [refusals, rates] = [async () => [], await measureRates()];
+    return await use({ engine: "sqlite", query, sizeOf, refusals, copyBytes, rates, freeBytes: bavail * bsize });
   } finally {
     db.close();
   }

@@ -124,6 +124,10 @@ const factsText = `
   SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only,
     CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time()) AS TEXT) AS started`;
 
+/** SQL: whether the server refuses writes of a session that does not ask for a read-only one. */
+export const takesNoWrites =
+  "(pg_is_in_recovery() OR EXISTS (SELECT FROM pg_settings WHERE name = 'default_transaction_read_only' AND reset_val = 'on'))";
+
 /** Changes nothing in the session, which other clients of a pooler may use. */
 async function factsOf(client: pg.Client, patience: Timeouts): Promise<Facts> {
   return (await client.query<Facts>(within(factsText, patience))).rows[0]!;
