@@ -165,6 +165,7 @@ test("if the palette cannot load, the page stays as it is, and the palette opens
   const failed = page.waitForEvent("requestfailed", (request) => request.url().includes("/assets/palette-"));
   await page.reload();
   await failed;
+  await page.getByRole("heading", { level: 1, name: "Categories" }).waitFor();
   await page.keyboard.press("Control+k");
   await page.keyboard.type("categ");
   await failures.ended.promise; // more than one try and what repeats it

@@ -99,20 +99,27 @@ async function addReservations(shop: DashboardShop, pets: readonly number[]): Pr
 test("no page breaks a word, hides a name or shows a value without its label, however wide the window is", async (t) => {
   const shop = await openDashboardShop(t, browser, service);
   const category = await shop.category("Hunting and companion dogs");
+  const add = async (method: string, path: string, body: object) => {
+    const answer = await shop.ask<{ id: number }>(method, path, body);
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status}`);
+    return answer.body.id;
+  };
   const pets: number[] = [];
+  let order = 0;
   for (const name of ["Sir Reginald Featherstonehaugh of Underwood", "charlie", "Bello"]) {
     const petId = await shop.pet(name, category);
     pets.push(petId);
-    await shop.ask("PUT", `/inventory/${petId}`, { quantity: 1_250 });
-    await shop.ask("POST", "/store/orders", { petId, quantity: 12 });
+    await add("PUT", `/store/inventory/${petId}`, { quantity: 1_250 });
+    order = await add("POST", "/store/orders", { petId, quantity: 12 });
   }
   await addReservations(shop, pets);
-  await shop.ask("POST", "/webhooks", { url: "https://stock.example.com/changes", events: ["pet.created"] });
-  await shop.ask("POST", "/projects", { slug: `wide-${shop.id}` });
+  const webhook = await add("POST", "/webhooks", { url: "https://stock.example.com/changes", types: ["pet.created"] });
+  const project = await add("POST", "/projects", { slug: `wide-${shop.id}` });
+  const ofProject = ["shop", "versions", "domains", "settings"].map((tab) => `projects/${project}/${tab}`);
   await shop.bin(await shop.pet("Sir Bartholomew Featherstonehaugh of Underwood", category));
   const page = await shop.open("");
   const found: string[] = [];
-  for (const path of [...paths, `animals/${pets[1]}`]) {
+  for (const path of [...paths, `animals/${pets[1]}`, `orders/${order}`, `webhooks/${webhook}`, ...ofProject]) {
     if (path !== "") await goWithin(page, `/dashboard/${path}`);
     await page.getByRole("main").locator("p, table").first().waitFor();
     for (const width of widths) {

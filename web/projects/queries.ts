@@ -47,8 +47,9 @@ function pollMs(deployments: readonly Deployment[], now: number): number {
   return deployments.some(isSoon) ? soonMs : laterMs;
 }
 
-/** Rereads a project after a change. */
+/** Rereads a project after a change, and what other pages show of it once they are opened. */
 export function rereadSite(client: QueryClient, projectId: number): Promise<void> {
+  void client.invalidateQueries({ queryKey: [dashboardKey, "/projects"], refetchType: "none" });
   return reread(client, { queryKey: siteQuery(projectId).queryKey });
 }
 
