@@ -114,7 +114,7 @@ test("no page breaks a word, hides a name or shows a value without its label, ho
   }
   await addReservations(shop, pets);
   const webhook = await add("POST", "/webhooks", { url: "https://stock.example.com/changes", types: ["pet.created"] });
-  const project = await add("POST", "/projects", { slug: `wide-${shop.id}` });
+  const project = await add("POST", "/projects", { name: "The shop of Sir Reginald", slug: `wide-${shop.id}` });
   const ofProject = ["shop", "versions", "domains", "settings"].map((tab) => `projects/${project}/${tab}`);
   await shop.bin(await shop.pet("Sir Bartholomew Featherstonehaugh of Underwood", category));
   const page = await shop.open("");
