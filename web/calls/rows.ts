@@ -1,4 +1,4 @@
-import type { InferDataFromTag, Query, QueryClient, QueryFilters, QueryKey } from "@tanstack/react-query";
+import type { InferDataFromTag, InvalidateQueryFilters, Query, QueryClient, QueryKey } from "@tanstack/react-query";
 import type { ListPath, Row } from "../../client/pages.ts";
 import { dashboardKey } from "./lists.ts";
 import type { Page } from "./store.ts";
@@ -34,7 +34,7 @@ export function supersede(client: QueryClient, queryKey: QueryKey): void {
 }
 
 /** Rereads data after a change. A first read that has begun is not cancelled and may lack the change, so another read follows it. */
-export async function reread(client: QueryClient, filters: QueryFilters): Promise<void> {
+export async function reread(client: QueryClient, filters: InvalidateQueryFilters): Promise<void> {
   const isFirst = client
     .getQueryCache()
     .findAll({ ...filters, fetchStatus: "fetching" })

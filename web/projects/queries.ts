@@ -49,7 +49,7 @@ function pollMs(deployments: readonly Deployment[], now: number): number {
 
 /** Rereads a project after a change, and what other pages show of it once they are opened. */
 export function rereadSite(client: QueryClient, projectId: number): Promise<void> {
-  void client.invalidateQueries({ queryKey: [dashboardKey, "/projects"], refetchType: "none" });
+  void reread(client, { queryKey: [dashboardKey, "/projects"], refetchType: "none" });
   return reread(client, { queryKey: siteQuery(projectId).queryKey });
 }
 
