@@ -1,6 +1,6 @@
 import { migrationsFor } from "../platform/db/migrate.ts";
 import { AccessError } from "../platform/db/postgres-errors.ts";
-import { openSession, takesNoWrites, type Session } from "../platform/db/postgres-sessions.ts";
+import { noWrites, openSession, takesNoWrites, type Session } from "../platform/db/postgres-sessions.ts";
 import { Problem } from "../platform/problem.ts";
 import { certificateFindings, nameFindings, schemaFinding, type Ask } from "./doctor-data.ts";
 import { answerMs, clockFinding, fault, ok, reasonOf, type Finding } from "./findings.ts";
@@ -19,7 +19,7 @@ export async function checkPostgres(settings: Settings, clock: () => number): Pr
     const { client } = (opened = await openSession(settings.databaseUrl, "SET default_transaction_read_only = on", { patience }));
     const { rows } = await client.query<{ now: string; has: boolean; closed: boolean }>(factsText);
     const found = [clockFinding("PostgreSQL", Number(rows[0]?.now), clock())];
-    if (rows[0]?.closed === true) found.push(fault("database", "PostgreSQL takes no writes: it is a standby or read-only", toPrimary));
+    if (rows[0]?.closed === true) found.push(fault("database", `PostgreSQL ${noWrites}`, toPrimary));
     if (rows[0]?.has !== true) return [...found, ok("database", "PostgreSQL answers; it is empty, and the first start makes the tables")];
     const newest = await client.query<{ number: number }>("SELECT MAX(number) AS number FROM migrations");
     const [number, known] = [Number(newest.rows[0]?.number), migrationsFor("postgres").at(-1)?.number ?? 0];

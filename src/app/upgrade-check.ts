@@ -50,7 +50,6 @@ type Source = {
   engine: Engine;
   query: <R>(text: Sql) => Promise<R[]>;
   sizeOf: (table: string) => Promise<{ rows: number; bytes: number }>;
-  refusals: (what: { isMigrating: boolean }) => Promise<string[]>;
   /** The bytes of a copy that the upgrade makes first. */
   copyBytes: () => Promise<number>;
   /** The bytes a second of each kind of work, and of the copy. */
@@ -97,10 +96,10 @@ async function forecast(place: Place, source: Source): Promise<UpgradeForecast> 
     freeBytes !== null && freeBytes < neededBytes
       ? `the upgrade needs ${bytesText(neededBytes)}, and ${place.dataDir} has ${bytesText(freeBytes)} free: make room`
       : undefined;
-  const refused = [...(await source.refusals({ isMigrating: missing.length > 0 })), ...(await refusalsOfStart(place, source))];
-  const problems = [problem, ...refused, tooOld && `${tooOld}: stop them all before the upgrade`, full].filter(
-    (line) => line !== undefined,
-  );
+  const ofServer = engine === "postgres" ? await refusalsOfServer(source, { isMigrating: missing.length > 0 }) : [];
+  const refused = [...ofServer, ...(await refusalsOfStart(place, source))];
+  const stopNodes = tooOld && `${tooOld}: stop them all before the upgrade`;
+  const problems = [problem, ...refused, stopNodes, full].filter((line) => line !== undefined);
   const backupAt = lastBackupAt(place.dataDir);
   const backup = backupAt === undefined ? null : new Date(backupAt).toISOString();
   return {
@@ -126,14 +125,15 @@ async function refusalsOfStart(place: Place, source: Source): Promise<string[]> 
 }
 
 /** What the server and the rights of its user do not let the start do, or the migrations. */
-async function refusalsOfServer(query: Source["query"], { isMigrating }: { isMigrating: boolean }): Promise<string[]> {
-  const [{ takesNoWrites }, { toPrimary }] = [await import("../platform/db/postgres-sessions.ts"), await import("./doctor-postgres.ts")];
+async function refusalsOfServer({ query }: Source, { isMigrating }: { isMigrating: boolean }): Promise<string[]> {
+  const { noWrites, takesNoWrites } = await import("../platform/db/postgres-sessions.ts");
+  const { toPrimary } = await import("./doctor-postgres.ts");
   const [server] = await query<{ closed: boolean; may: boolean; foreign: string | null }>(sql`
     SELECT ${raw(takesNoWrites)} AS closed, has_schema_privilege(current_schema(), 'CREATE') AS may,
       (SELECT MIN(tablename) FROM pg_tables WHERE schemaname = current_schema() AND NOT pg_has_role(tableowner, 'USAGE')) AS foreign`);
   const { closed, may, foreign } = server!;
   return [
-    closed && `PostgreSQL takes no writes: it is a standby or read-only: ${toPrimary}`,
+    closed && `PostgreSQL ${noWrites}: ${toPrimary}`,
     isMigrating && !may && "the user of DATABASE_URL may not create tables: let it, or upgrade as the owner of the tables",
     isMigrating &&
       foreign !== null &&
@@ -201,8 +201,7 @@ async function withPostgres<T>(url: string, use: (source: Source) => Promise<T>)
         SELECT GREATEST(reltuples, 0) AS rows, pg_total_relation_size(oid) AS bytes FROM pg_class WHERE oid = to_regclass(${table})`);
       return size ? { rows: Math.round(size.rows), bytes: size.bytes } : { rows: 0, bytes: 0 };
     };
-    const refusals: Source["refusals"] = (what) => refusalsOfServer(query, what);
-    return await use({ engine: "postgres", query, sizeOf, refusals, copyBytes: async () => 0, rates: postgresRates, freeBytes: null });
+    return await use({ engine: "postgres", query, sizeOf, copyBytes: async () => 0, rates: postgresRates, freeBytes: null });
   } finally {
     await connection.close();
   }
@@ -230,8 +229,7 @@ async function withSqlite<T>({ dataDir }: Place, use: (source: Source) => Promis
       return pages?.bytes ?? 0;
     };
     const { bavail, bsize } = statfsSync(dataDir);
-    const [refusals, rates] = [async () => [], await measureRates()];
-    return await use({ engine: "sqlite", query, sizeOf, refusals, copyBytes, rates, freeBytes: bavail * bsize });
+    return await use({ engine: "sqlite", query, sizeOf, copyBytes, rates: await measureRates(), freeBytes: bavail * bsize });
   } finally {
     db.close();
   }

@@ -124,6 +124,8 @@ const factsText = `
   SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only,
     CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time()) AS TEXT) AS started`;
 
+/** What is wrong with such a server, after its name. */
+export const noWrites = "takes no writes: it is a standby or read-only";
 /** SQL: whether the server refuses writes of a session that does not ask for a read-only one. */
 export const takesNoWrites =
   "(pg_is_in_recovery() OR EXISTS (SELECT FROM pg_settings WHERE name = 'default_transaction_read_only' AND reset_val = 'on'))";
@@ -135,8 +137,7 @@ async function factsOf(client: pg.Client, patience: Timeouts): Promise<Facts> {
 
 /** @throws UnusableServer if the server is not what is asked for */
 function requireWritable({ standby, read_only: isReadOnly }: Facts, target: Target): void {
-  if (target !== "any" && (standby || (target === "read-write" && isReadOnly)))
-    throw new UnusableServer("takes no writes: it is a standby or read-only", { isLasting: false });
+  if (target !== "any" && (standby || (target === "read-write" && isReadOnly))) throw new UnusableServer(noWrites, { isLasting: false });
 }
 
 /** @throws UnusableServer if the server is behind a pooler that does not keep sessions */
